@@ -1,7 +1,9 @@
-//! The command line: what was typed becomes valid options, these become one job. The only place that knows clap.
+//! Command line: typed arguments become validated options, and these become one job. Only this
+//! module uses clap.
 //!
-//! [`args`] is what was typed, [`options`] what is valid, [`runner`] runs it. Arrows go one way, and a test holds them against
-//! the `use` lines: args -> common -> runner -> one file a command -> options.
+//! [`args`] holds the typed arguments, [`options`] validates them, and [`runner`] runs the job.
+//! Files depend on each other in one direction only: args -> common -> runner -> one file per
+//! command -> options. A test compares this order with the `use` lines.
 
 mod args;
 #[cfg(test)]
@@ -52,7 +54,8 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Runs the program: the exit code is 0, that of [`Error::exit_code`], or 1 of a bench that found something slower.
+/// Runs the program. The exit code is 0, the code of [`Error::exit_code`], or 1 if `bench
+/// --compare` found a lower rate.
 pub(crate) fn run() -> ExitCode {
     quieten_vulkan();
     interrupt::start();
@@ -65,7 +68,7 @@ pub(crate) fn run() -> ExitCode {
     }
     match Args::parse_words(typed.clone()) {
         Ok(args) => match Options::try_from(args) {
-            // A rank that failed might have rank 0 ended before it has said why.
+            // A failing rank could end rank 0 before it has printed the error.
             Err(_) if is_silent => ExitCode::SUCCESS,
             options => match options.and_then(execute) {
                 Ok(code) => code,
@@ -77,8 +80,9 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-/// Mesa's device selection layer, which has no say in which adapter we take, asks for a Wayland display and complains on
-/// standard error where there is none, as on every cluster node.
+/// Turns off Mesa's device selection layer if there is no display server. The layer does not affect
+/// the choice of adapter here, but it asks for a Wayland display and complains on standard error if
+/// there is none, as on every cluster node.
 fn quieten_vulkan() {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: the process has no other thread yet.
@@ -131,14 +135,15 @@ fn report(error: &Error) -> ExitCode {
     })
 }
 
-/// What clap has to say: help and version on standard output, errors on one line in our form on standard error.
+/// Reports a result of clap: help and version on standard output, errors as one line on standard
+/// error.
 fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let printed = error.print().and_then(|()| std::io::stdout().flush());
         return match printed {
             _ if error.use_stderr() => ExitCode::from(2),
             Ok(()) => ExitCode::SUCCESS,
-            // A reader that went away has seen enough.
+            // A closed pipe is no error: the reader needs no more.
             Err(problem) => report(&Error::io("standard output", problem)),
         };
     }
@@ -175,14 +180,14 @@ fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Whether a score or a cost was given as a fraction, as in EMBOSS's `-gapextend 0.5`.
+/// Returns whether a score or a cost was given as a fraction, as in EMBOSS's `-gapextend 0.5`.
 fn is_part_of_a_score(option: &str, value: &str) -> bool {
     let options = ["--match", "--mismatch", "--gap", "--end-gap"];
     options.iter().any(|score| option.starts_with(score))
         && value.replacen(',', ".", 1).parse::<f64>().is_ok_and(|value| value.fract() != 0.0)
 }
 
-/// Reports an option that there is not, with what to type instead where that is known.
+/// Reports an unknown option, with the option to use instead if that is known.
 fn misspelt(typed: &[OsString], message: &str, option: &str) -> ExitCode {
     let args = Args::command();
     let command = tips::command(typed, |word| args.find_subcommand(word).is_some());

@@ -1,4 +1,4 @@
-//! The command line program: everything is in [`cli`] and in the library.
+//! Command line program. All code is in [`cli`] and in the library.
 
 mod cli;
 

@@ -1,9 +1,10 @@
-//! Holds the arrows between the files of the command line against their `use` lines: they go one way.
+//! Checks the order of the files of the command line against their `use` lines: dependencies go in
+//! one direction.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The files in order: each uses files of earlier rows only.
+/// Files in order: each uses only files of earlier rows.
 const ROWS: [&[&str]; 11] = [
     &["memory", "neutral"],
     &["args", "chance", "device", "interrupt", "progress", "size", "tips"],
@@ -18,7 +19,7 @@ const ROWS: [&[&str]; 11] = [
     &["distributed"],
 ];
 
-/// Files of the command line that a text names after `super::` or `crate::cli::`.
+/// Returns the files of the command line that a text names after `super::` or `crate::cli::`.
 fn named(text: &str, files: &BTreeSet<String>) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for marker in ["super::", "crate::cli::"] {
@@ -36,7 +37,8 @@ fn named(text: &str, files: &BTreeSet<String>) -> BTreeSet<String> {
     all
 }
 
-/// What each file of the command line uses of the others; files of a folder count as the one beside it.
+/// Returns the files that each file of the command line uses. Files in a folder count as the file
+/// next to it.
 fn uses() -> BTreeMap<String, BTreeSet<String>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli");
     let mut texts: BTreeMap<String, String> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! `pairwave bench`: what is valid, and its run.
+//! `pairwave bench`: validated options, and the run.
 
 use super::args::{BenchArgs, ExperimentName, GapsName, TableFormatName, WorkName};
 use super::common::{first_given, is_same_file, is_standard};
@@ -19,48 +19,49 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Lengths that a batch of pairs of one length is made for.
+/// Greatest length of a measured sequence, in symbols.
 const MAX_SYMBOLS: u32 = 1 << 20;
-/// Pairs that are computed at most for a row.
+/// Greatest number of pairs that one row of a table computes.
 const MAX_PAIRS: u32 = 10_000_000;
-/// Percent by which a rate may fall unless it is said.
+/// Default percentage by which a rate may fall.
 const TOLERANCE: f64 = 10.0;
 
-/// A valid `pairwave bench`.
+/// Validated options of `pairwave bench`.
 #[derive(Debug)]
 pub(super) struct Bench {
-    /// In the order in which they run.
+    /// Experiments in the order in which they run.
     pub experiments: Vec<Experiment>,
-    /// Whether clusters are simulated, after the experiments; at least one of both is to be done.
+    /// Whether to simulate jobs on many machines after the experiments. True if `experiments` is
+    /// empty.
     pub cluster: bool,
-    /// `None` for the usual ones.
+    /// Lengths to measure; `None` for the defaults.
     pub lengths: Option<Vec<u32>>,
-    /// `None` for the usual ones.
+    /// Numbers of pairs, reads, sequences or ranks to measure; `None` for the defaults.
     pub counts: Option<Vec<u32>>,
-    /// At least one.
+    /// Results to compute, at least one.
     pub work: Vec<BenchWork>,
-    /// At least one.
+    /// Gap costs to measure, at least one.
     pub gaps: Vec<GapKind>,
-    /// At least one.
+    /// Kernels and CPU engine to measure, at least one.
     pub contenders: Vec<Contender>,
-    /// `-` is standard input.
+    /// File of sequences; `-` is standard input.
     pub seqs: Option<PathBuf>,
-    /// More than 0.
+    /// Time limit per row of a table in seconds, above 0.
     pub seconds: f64,
     pub quick: bool,
-    /// `None` is standard output.
+    /// File for the tables; `None` is standard output.
     pub output: Option<PathBuf>,
     pub format: TableFormatName,
     pub plot: Option<PathBuf>,
-    /// Where the rates are saved.
+    /// File to save the rates to.
     pub save: Option<PathBuf>,
-    /// Rates that were saved.
+    /// File of saved rates to compare with.
     pub compare: Option<PathBuf>,
-    /// The part of a rate by which it may fall: from 0 on, less than 1.
+    /// Fraction by which a rate may fall, from 0 to below 1.
     pub tolerance: f64,
-    /// At least one.
+    /// Devices to measure, at least one.
     pub devices: Vec<DeviceChoice>,
-    /// `None` is all that there are.
+    /// Number of CPU threads; `None` is all.
     pub threads: Option<NonZeroUsize>,
 }
 
@@ -107,7 +108,7 @@ impl TryFrom<BenchArgs> for Bench {
     }
 }
 
-/// Refuses files that would replace each other or an input.
+/// Rejects files that would overwrite each other or an input.
 fn check_files(args: &BenchArgs, output: &Option<PathBuf>) -> Result<()> {
     if args.plot.as_deref() == Some(Path::new("-")) {
         return Err(Error::usage("--plot -: standard output holds the tables; name a file"));
@@ -151,7 +152,7 @@ fn tolerance(args: &BenchArgs) -> Result<f64> {
     Ok(tolerance)
 }
 
-/// Refuses options that none of the experiments has a use for.
+/// Rejects options that have no effect on any selected experiment.
 fn check_experiments(args: &BenchArgs, experiments: &[Experiment], simulates: bool) -> Result<()> {
     if experiments.is_empty() && (args.save.is_some() || args.compare.is_some()) {
         return Err(Error::usage("--save and --compare need measured rates, but 'cluster' is a simulation"));
@@ -195,7 +196,7 @@ fn check_experiments(args: &BenchArgs, experiments: &[Experiment], simulates: bo
     Ok(())
 }
 
-/// Sizes from 1 to `most`; `None` if none was given.
+/// Checks that sizes are from 1 to `most`. Returns `None` if none was given.
 fn sizes(option: &str, given: Vec<u32>, most: u32) -> Result<Option<Vec<u32>>> {
     match given.iter().find(|&&size| size == 0 || size > most) {
         Some(wrong) => Err(Error::usage(format!("{option} {wrong}: must be from 1 to {most}"))),
@@ -203,7 +204,7 @@ fn sizes(option: &str, given: Vec<u32>, most: u32) -> Result<Option<Vec<u32>>> {
     }
 }
 
-/// What was given, or else all; each once.
+/// Returns the given values, or all if none was given. Rejects repeated values.
 fn once<T: PartialEq>(option: &str, given: impl Iterator<Item = T>, all: [T; 2]) -> Result<Vec<T>> {
     let given: Vec<T> = given.collect();
     match &given[..] {
@@ -233,7 +234,8 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
     Ok(contenders)
 }
 
-/// Runs the experiments and writes their tables, all or none. Fails, with its tables written, if a rate fell.
+/// Runs the experiments and writes all tables or none. Returns a failing exit code, after writing
+/// the tables, if a rate fell.
 pub(super) fn run(options: &Bench, quiet: bool) -> Result<ExitCode> {
     let is_simulation = options.experiments.is_empty();
     let devices = if is_simulation { Vec::new() } else { chosen(&options.devices)? };
@@ -242,7 +244,7 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<ExitCode> {
         Some(path) => read_files(&[path], &ReadOptions::default())?.pop().map(Arc::new),
     };
     let interrupt = interrupt::watch();
-    // Before anything is measured: a file that cannot be written is no surprise at the end.
+    // Opened before anything is measured, so that an unwritable file fails at once.
     let mut output = match &options.output {
         Some(path) => Output::create(path)?,
         None => Output::standard(),
@@ -314,7 +316,7 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<ExitCode> {
     })
 }
 
-/// Says what a comparison found.
+/// Reports the result of a comparison.
 fn verdict(name: &str, compared: &compare::RateComparison, tolerance: f64, quiet: bool) -> ExitCode {
     for (device, other) in &compared.other_devices {
         tracing::warn!(
@@ -335,7 +337,7 @@ fn verdict(name: &str, compared: &compare::RateComparison, tolerance: f64, quiet
 }
 
 impl ExperimentName {
-    /// The experiment with devices; none is one that only simulates.
+    /// Returns the experiment that measures devices, or `None` for the simulation.
     fn measured(self) -> Option<Experiment> {
         Some(match self {
             ExperimentName::Cluster => return None,

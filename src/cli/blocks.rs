@@ -1,4 +1,5 @@
-//! Jobs in blocks: what is valid of `pairwave plan`, `run` and `merge`, and what a command needs so that its job can be cut.
+//! Jobs in blocks: validated options of `pairwave plan`, `run` and `merge`, and the trait of a
+//! command whose job can be split.
 
 use super::args::{MergeArgs, PlanArgs, RunArgs};
 use super::common::{Compute, OutputFiles, check_others, first_given, words_of_job};
@@ -14,22 +15,22 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// How long a block is computed if nobody says otherwise.
+/// Default time that the fastest device spends on a block, in seconds.
 const BLOCK_SECONDS: f64 = 30.0;
-/// Cells a second of a device of which nobody says how fast it is: of a small GPU, or of many cores.
+/// Default speed of a device in cells per second: a small GPU, or many CPU cores.
 const SPEED: f64 = 500e9;
 
-/// A job to cut.
+/// Job to split into blocks.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// Where the blocks go; `None` if nothing is written.
+    /// Directory of blocks; `None` writes nothing.
     pub directory: Option<PathBuf>,
-    /// The command line of the job: its name, then what was typed, without the options of the plan.
+    /// Command line of the job: its name and its arguments, without the options of the plan.
     pub arguments: Vec<OsString>,
-    /// Cells in a block.
+    /// Cells per block.
     pub cells: u64,
     pub max_blocks: Option<usize>,
-    /// Cells a second of the devices that are to compute.
+    /// Expected speed of each device, in cells per second.
     pub speeds: Vec<f64>,
 }
 
@@ -70,33 +71,33 @@ impl Plan {
     }
 }
 
-/// The command line of the job in that of its plan: from the job's name on, and without the options of the plan.
+/// Returns the command line of the job: from the job's name on, without the options of the plan.
 fn job_arguments(typed: &[OsString]) -> Vec<OsString> {
-    // '--out' is what searches call the output, too.
+    // `pairwave search` also accepts '--out' for '--output'.
     const WITH_VALUE: [&str; 7] =
         ["--block-seconds", "--block-cells", "--max-blocks", "--speed", "--output", "--out", "-o"];
     const ALONE: [&str; 4] = ["--dry-run", "--quiet", "--verbose", "-v"];
     words_of_job(typed, "plan", &WITH_VALUE, &ALONE)
 }
 
-/// Which blocks to compute.
+/// Blocks to compute, or the report to print.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Which {
     One(usize),
-    /// From the first to the last, both included.
+    /// Blocks from the first to the last, both included.
     Several(usize, usize),
-    /// One of so many shares.
+    /// Share with this index, of this number of shares.
     Share(usize, usize),
-    /// So many that nobody computes.
+    /// At most this many unclaimed blocks.
     Next(usize),
-    /// None: only what there is.
+    /// No block: print the state of all.
     Status,
-    /// None: those without a result are listed.
+    /// No block: list the unfinished ones.
     Missing,
 }
 
 impl Which {
-    /// The blocks that are named, of so many.
+    /// Returns the range of selected blocks in a job of `blocks` blocks.
     pub(super) fn of(&self, blocks: usize) -> Result<Range<usize>> {
         let there_are = |last: usize| match blocks {
             0 => Error::usage(format!("block {last} does not exist: the job has no blocks")),
@@ -116,7 +117,7 @@ impl Which {
     }
 }
 
-/// Blocks to compute.
+/// Validated options of `pairwave run`.
 #[derive(Debug)]
 pub(super) struct RunBlocks {
     pub directory: PathBuf,
@@ -175,14 +176,14 @@ impl TryFrom<RunArgs> for RunBlocks {
     }
 }
 
-/// Rows to put together.
+/// Validated options of `pairwave merge`.
 #[derive(Debug)]
 pub(super) struct Merge {
     pub directory: PathBuf,
     pub files: OutputFiles,
-    /// Other files of results: the option of the job, and the name.
+    /// Further output files: the option of the job, and the path.
     pub others: Vec<(&'static str, PathBuf)>,
-    /// `None` is all that there are.
+    /// Number of CPU threads; `None` is all.
     pub threads: Option<NonZeroUsize>,
 }
 
@@ -207,29 +208,29 @@ impl TryFrom<MergeArgs> for Merge {
     }
 }
 
-/// Takes the rows of a job, whoever computes or has computed them.
+/// Receiver of a job's rows, computed now or read from blocks.
 pub(super) type RowSink<'a, J> = &'a mut dyn BlockSink<<J as Job>::Row>;
 
-/// A command whose job can be cut: its rows come from the job itself, or from blocks.
+/// Command whose job can be split: its rows come from the job itself, or from blocks.
 pub(super) trait BlockCommand: JobCommand {
-    /// What is cut.
+    /// Job that is split into blocks.
     type Job: Divisible + Sync;
 
-    /// Names of the files that it reads, as they were typed.
+    /// Returns the paths of the input files as typed.
     fn inputs(&mut self) -> Vec<&mut PathBuf>;
 
-    /// The option of a file that is written beside the results, if one was given.
+    /// Returns the first given option that names an output file besides the results.
     fn other_output(&self) -> Option<&'static str> {
         None
     }
 
-    /// What results say of how the program was called.
+    /// Sets the command line that results record.
     fn set_command_line(&mut self, _line: String) {}
 
-    /// The job of what was read.
+    /// Returns the job for the input.
     fn job(&self, input: &Self::Input) -> Result<Self::Job>;
 
-    /// Writes all results. `source` hands over the rows of the job, all of them in order.
+    /// Writes all results. `source` delivers all rows of the job in order.
     fn deliver(
         &self,
         input: Self::Input,
@@ -238,7 +239,7 @@ pub(super) trait BlockCommand: JobCommand {
         source: impl FnOnce(&Self::Job, &mut Runner, RowSink<'_, Self::Job>) -> Result<Summary>,
     ) -> Result<Self::Summary>;
 
-    /// Refuses what other commands are told of a job in blocks.
+    /// Rejects options that belong to `pairwave run` or `pairwave merge`.
     fn check_plan(&self) -> Result<()> {
         if let Some(option) = first_given(&self.compute().given()) {
             return Err(Error::usage(format!(

@@ -1,20 +1,22 @@
-//! Warnings of local alignments that mean nothing.
+//! Warnings about local alignments that may be meaningless.
 
 use pairwave::score::chance::{Chance, Composition, Growth};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{SequenceId, SequenceStore};
 
-/// A score should be so many times what chance gives: real sequences are not as random as those it is found with.
+/// Least ratio of a score to the score expected by chance. It exceeds 1 because real sequences are
+/// less random than the statistical model.
 pub(super) const FACTOR: f64 = 2.0;
-/// Symbols of a file that tell its composition.
+/// Number of symbols of a file that determine its composition.
 pub(super) const ENOUGH: u64 = 1 << 20;
 
-/// Whether warnings are shown: else there is nothing to find out.
+/// Returns whether warnings are shown. If not, the statistics need not be computed.
 pub(super) fn is_heard() -> bool {
     tracing::enabled!(tracing::Level::WARN)
 }
 
-/// Warns if local alignments by these scores span everything, whatever is aligned; says whether it did.
+/// Warns if local alignments under these scores span whole sequences whatever is aligned. Returns
+/// whether it warned.
 pub(super) fn warn_of_growth(chance: &Chance) -> bool {
     match chance.growth() {
         Growth::Everything(mean) => tracing::warn!(
@@ -31,7 +33,7 @@ pub(super) fn warn_of_growth(chance: &Chance) -> bool {
     true
 }
 
-/// The same for two files of sequences.
+/// Warns as [`warn_of_growth`] does, for two files of sequences.
 pub(super) fn warn_of_stores(scoring: &Scoring, queries: &SequenceStore, targets: &SequenceStore) {
     let composition = |store: &SequenceStore| {
         let mut all = Composition::new(store.alphabet());

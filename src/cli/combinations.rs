@@ -1,7 +1,7 @@
-//! No option is silently without effect.
+//! Tests that no option is silently without effect.
 //!
-//! Each two options of a job change what is written, each next to the other, or are refused, unless
-//! one is in `NEUTRAL` or the two are in a list here.
+//! For each two options of a job, adding either to the other changes the output, or the pair is
+//! rejected. Exceptions are the options in `NEUTRAL` and the pairs listed here.
 
 mod case;
 mod jobs_of_pairs;

@@ -1,4 +1,4 @@
-//! Options that several commands have, and what is valid of them.
+//! Options that several commands share, and their validation.
 
 pub(super) mod rows;
 
@@ -14,15 +14,15 @@ use std::ffi::OsString;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
-/// Who computes, and how.
+/// Validated devices, memory, threads and kernel of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Compute {
-    /// At least one.
+    /// Devices to use, at least one.
     pub devices: Vec<DeviceChoice>,
     pub kernel: Option<String>,
-    /// Bytes on each device; `None` is what it has to spare.
+    /// Memory limit of each device in bytes; `None` for the default share.
     pub memory: Option<u64>,
-    /// `None` is all that there are.
+    /// Number of CPU threads; `None` is all.
     pub threads: Option<NonZeroUsize>,
     pub tune: bool,
     pub check: bool,
@@ -41,8 +41,9 @@ impl Compute {
     }
 }
 
-/// Threads for each processor at most, of as many as are allowed at least: more only wait for each other.
+/// Greatest number of threads per processor. Further threads only wait for each other.
 const MAX_THREADS_A_PROCESSOR: usize = 4;
+/// Number of threads that is allowed on any machine.
 const ALLOWED_THREADS: usize = 64;
 
 impl TryFrom<&ComputeArgs> for Compute {
@@ -71,14 +72,14 @@ impl TryFrom<&MachineArgs> for Compute {
 }
 
 impl DeviceArgs {
-    /// Returns the devices that were named, at least one.
+    /// Returns the named devices, at least one.
     pub(super) fn choices(&self) -> Result<Vec<DeviceChoice>> {
         DeviceChoice::parse_all(&self.device)
     }
 }
 
 impl ThreadsArgs {
-    /// Returns the number of threads; `None` is all that there are.
+    /// Returns the number of threads; `None` is all.
     pub(super) fn number(&self) -> Result<Option<NonZeroUsize>> {
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let most = (processors * MAX_THREADS_A_PROCESSOR).max(ALLOWED_THREADS);
@@ -87,14 +88,15 @@ impl ThreadsArgs {
     }
 }
 
-/// Returns the words of a job in the command line of `command`, which runs the job: from the job's name on, and without the
-/// options of `command`. These are followed by a value (`with_value`) or are not (`alone`).
+/// Returns the words of a job in the command line of `command`, which runs the job: from the job's
+/// name on, without the options of `command`. The options in `with_value` take a value, the options
+/// in `alone` do not.
 pub(super) fn words_of_job(typed: &[OsString], command: &str, with_value: &[&str], alone: &[&str]) -> Vec<OsString> {
-    // The program's name, options of all commands, the command.
+    // Skips the program's name, the global options and the command.
     let mut words = typed.iter().skip_while(|word| *word != command).skip(1);
     let mut kept = Vec::new();
     while let Some(word) = words.next() {
-        // Option names are ASCII, which `to_string_lossy` keeps.
+        // Option names are ASCII, which `to_string_lossy` does not change.
         let text = word.to_string_lossy();
         if text == "--" {
             kept.push(word.clone());
@@ -103,7 +105,7 @@ pub(super) fn words_of_job(typed: &[OsString], command: &str, with_value: &[&str
             words.next();
         } else {
             let name = text.split('=').next().unwrap_or_default();
-            // A short option, and its value in the same word.
+            // A short option with its value in the same word.
             let is_short = |option: &&str| option.len() == 2 && text.starts_with(option);
             if !(with_value.contains(&name) || alone.contains(&&*text) || with_value.iter().any(is_short)) {
                 kept.push(word.clone());
@@ -118,12 +120,12 @@ pub(super) fn first_given(options: &[(&'static str, bool)]) -> Option<&'static s
     options.iter().find(|(_, given)| *given).map(|(option, _)| *option)
 }
 
-/// Whether a path stands for standard input or standard output.
+/// Returns whether a path stands for standard input or standard output.
 pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Checks that standard input is read at most once; `rule` says by which of the options.
+/// Checks that standard input is read at most once. `rule` names the options that may read it.
 pub(super) fn check_standard(inputs: &[&Path], rule: &str) -> Result<()> {
     if inputs.iter().filter(|input| is_standard(input)).count() > 1 {
         return Err(Error::usage(format!("standard input can be read only once: {rule}")));
@@ -131,30 +133,31 @@ pub(super) fn check_standard(inputs: &[&Path], rule: &str) -> Result<()> {
     Ok(())
 }
 
-/// The files that every job writes.
+/// Output files of every job.
 #[derive(Debug)]
 pub(super) struct OutputFiles {
-    /// Results; `None` is standard output.
+    /// File for the results; `None` is standard output.
     pub output: Option<PathBuf>,
-    /// Where to write what the job took.
+    /// File for the statistics.
     pub stats: Option<PathBuf>,
 }
 
 impl OutputFiles {
-    /// Checks that neither replaces the other or an input.
+    /// Checks that neither file overwrites the other or an input.
     pub(super) fn new(output: &OutputArgs, stats: Option<&Path>, inputs: &[&Path]) -> Result<Self> {
         let output = self::output(output.output.clone(), inputs)?;
         check_stats(stats, inputs, output.as_deref())?;
         Ok(OutputFiles { output, stats: stats.map(Path::to_owned) })
     }
 
-    /// Returns both names.
+    /// Returns both paths.
     pub(super) fn names(&self) -> [Option<&Path>; 2] {
         [self.output.as_deref(), self.stats.as_deref()]
     }
 }
 
-/// Where results go; `None` is standard output. No input may be lost.
+/// Returns the file for the results; `None` is standard output. Rejects a file that would overwrite
+/// an input.
 pub(super) fn output(path: Option<PathBuf>, inputs: &[&Path]) -> Result<Option<PathBuf>> {
     let output = path.filter(|path| path != Path::new("-"));
     let is_input = |input: &&&Path| output.as_deref().is_some_and(|output| is_same_file(output, input));
@@ -164,7 +167,7 @@ pub(super) fn output(path: Option<PathBuf>, inputs: &[&Path]) -> Result<Option<P
     }
 }
 
-/// `--stats` has a file of its own.
+/// Checks that `--stats` overwrites neither an input nor the results.
 fn check_stats(path: Option<&Path>, inputs: &[&Path], output: Option<&Path>) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
     let typed = path.display();
@@ -181,7 +184,7 @@ fn check_stats(path: Option<&Path>, inputs: &[&Path], output: Option<&Path>) -> 
     endings::check("", "--stats", Some(path), "statistics")
 }
 
-/// Each other file that a command writes, with the option that names it, has a file of its own.
+/// Checks that each further output file, given with its option, overwrites no other file.
 pub(super) fn check_others(
     others: &[(&str, Option<&Path>)],
     inputs: &[&Path],
@@ -201,10 +204,11 @@ pub(super) fn check_others(
     Ok(())
 }
 
-/// Checks that files can be made in the directory for temporary files, for a job that may put data aside there.
+/// Checks that files can be created in the directory for temporary files, for a job that may store
+/// data there.
 ///
 /// # Errors
-/// [`Error::Usage`] if there is no such directory, or no file can be made in it.
+/// Returns [`Error::Usage`] if there is no such directory, or no file can be created in it.
 pub(super) fn check_temporary() -> Result<()> {
     let directory = std::env::temp_dir();
     let why = match tempfile::tempfile_in(&directory) {
@@ -219,7 +223,7 @@ pub(super) fn check_temporary() -> Result<()> {
     )))
 }
 
-/// `--strand` of sequences that have two, or not.
+/// Rejects `--strand` for sequences that have only one strand.
 pub(super) fn check_strand(strand: Strands, alphabet: Alphabet) -> Result<()> {
     if strand == Strands::Plus || alphabet == Alphabet::Dna {
         return Ok(());
@@ -231,13 +235,13 @@ pub(super) fn check_strand(strand: Strands, alphabet: Alphabet) -> Result<()> {
     )))
 }
 
-/// `--max-hits`.
+/// Validates `--max-hits`.
 pub(super) fn max_hits(hits: Option<u32>) -> Result<Option<NonZeroU32>> {
     let positive = |hits| NonZeroU32::new(hits).ok_or_else(|| Error::usage("--max-hits 0 would write nothing"));
     hits.map(positive).transpose()
 }
 
-/// Whether two names stand for one file that is there.
+/// Returns whether two paths name the same existing file.
 pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b && a.is_file(),
@@ -275,12 +279,12 @@ impl From<AlphabetName> for AlphabetChoice {
 /// Greatest number of renamed rows that are listed one by one.
 pub(super) const NAMED: usize = 5;
 
-/// Warns of the rows whose names a format cannot hold.
+/// Warns of rows whose names a format cannot hold.
 pub(super) fn warn_of_names(path: Option<&Path>, renamed: &[Renamed]) {
     warn_of_some_names(path, renamed, renamed.len() as u64);
 }
 
-/// Warns of `count` renamed rows, the first of which are listed.
+/// Warns of `count` renamed rows. `renamed` holds the first of them, which are listed.
 pub(super) fn warn_of_some_names(path: Option<&Path>, renamed: &[Renamed], count: u64) {
     let file = path.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
     for one in renamed.iter().take(NAMED) {

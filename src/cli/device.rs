@@ -1,22 +1,24 @@
-//! Devices as a user names them. Which adapters these are is found out where adapters are known.
+//! Devices as a user names them. Another module matches these names with adapters.
 
 use pairwave::{Error, Result};
 use std::fmt;
 
-/// One device, or several at once, as named by `--device`.
+/// Device or devices named by one value of `--device`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DeviceChoice {
-    /// The best device that there is.
+    /// Best available device.
     Auto,
     /// Every device.
     All,
-    /// The CPU.
+    /// CPU.
     Cpu,
-    /// The device of this number in the list of `pairwave devices`; if that is shorter, the devices with it in their name.
+    /// Device with this index in the list of `pairwave devices`. If the list is shorter, the
+    /// devices whose names contain the number.
     Index(usize),
-    /// The device in this place on the PCI bus: domain, bus, device and function, in lower case as `0000:3b:00.0`.
+    /// Device at this position on the PCI bus: domain, bus, device and function, in lower case as
+    /// `0000:3b:00.0`.
     Bus(String),
-    /// The devices whose name holds this, whatever the case of its letters.
+    /// Devices whose names contain this text, ignoring case.
     Name(String),
 }
 
@@ -36,14 +38,14 @@ impl DeviceChoice {
         })
     }
 
-    /// All that `--device` was given; [`DeviceChoice::Auto`] alone if it was not.
+    /// Parses all values of `--device`. Returns [`DeviceChoice::Auto`] alone if there are none.
     pub(super) fn parse_all(texts: &[String]) -> Result<Vec<Self>> {
         let mut choices = Vec::new();
         for text in texts {
             let choice = Self::parse(text)?;
             if choices.contains(&choice) {
                 if choice == DeviceChoice::Cpu {
-                    // There is one, however often it is named; an adapter named twice is a slip.
+                    // Repeating the CPU is harmless; repeating an adapter is a mistake.
                     continue;
                 }
                 return Err(Error::usage(format!("--device: '{choice}' is given twice")));
@@ -51,7 +53,7 @@ impl DeviceChoice {
             choices.push(choice);
         }
         let alone = choices.iter().find(|choice| matches!(choice, DeviceChoice::Auto | DeviceChoice::All));
-        // All devices have the CPU among them: that is no contradiction.
+        // 'all' includes the CPU, so naming both is no contradiction.
         let company = choices.iter().filter(|&choice| *choice != DeviceChoice::Cpu).count();
         match alone {
             Some(choice) if company > 1 || *choice == DeviceChoice::Auto && choices.len() > 1 => {
@@ -76,8 +78,8 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-/// `[domain:]bus:device.function` in the form that Linux and wgpu print, or `None` if `text` is something else. The
-/// domain may have eight digits, as nvidia-smi prints it.
+/// Returns `[domain:]bus:device.function` in the form that Linux and wgpu print, or `None` if
+/// `text` is something else. The domain may have eight digits, as nvidia-smi prints it.
 fn bus_id(text: &str) -> Option<String> {
     let (slot, function) = text.rsplit_once('.')?;
     let mut parts = slot.rsplit(':');

@@ -1,4 +1,5 @@
-//! `pairwave plan`, `run` and `merge`: a job is cut, its blocks are computed by whoever there is, their rows are put together.
+//! `pairwave plan`, `run`, `merge` and `mpi`: a job is split into blocks, any number of processes
+//! compute them, and their results are merged.
 
 mod foreseen;
 mod merge;
@@ -6,12 +7,12 @@ mod merge;
 mod mpi;
 #[cfg(not(feature = "mpi"))]
 mod mpi {
-    //! Of a program without MPI.
+    //! Stand-in for a program without MPI.
 
     use crate::cli::mpi::Mpi;
     use pairwave::{Error, Result};
 
-    /// Says where it is.
+    /// Fails with instructions for building pairwave with MPI.
     pub(crate) fn mpi(_mpi: &Mpi, _quiet: bool) -> Result<()> {
         Err(Error::usage(
             "this pairwave was built without MPI; build it with 'cargo install --path . --locked --features \

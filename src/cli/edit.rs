@@ -1,4 +1,4 @@
-//! `pairwave edit`: what is valid.
+//! Validated options of `pairwave edit`.
 
 mod run;
 
@@ -14,10 +14,10 @@ use pairwave::{Error, Result};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-/// Distances of pairs of one file, of two, or of candidates.
+/// Distances of the pairs of one file, of two files, or of listed candidates.
 #[derive(Debug)]
 pub(super) struct Edit {
-    /// `-` is standard input.
+    /// File of patterns; `-` is standard input.
     pub patterns: PathBuf,
     pub texts: Option<PathBuf>,
     pub pairs: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub(super) struct Edit {
     pub compute: Compute,
 }
 
-/// What is equal; `None` is the default of nucleotides.
+/// Rules of equality; `None` is the default for nucleotides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EqualityChoice {
     ambiguity: Option<EditAmbiguityName>,
@@ -87,12 +87,12 @@ impl TryFrom<EditArgs> for Edit {
     }
 }
 
-/// Whether any of the fields that were named has a property.
+/// Returns whether any named field has a property.
 fn any_field(fields: Option<&[&'static Field]>, has: fn(&Field) -> bool) -> bool {
     fields.into_iter().flatten().any(|field| has(field))
 }
 
-/// What rows show, asked for by an option, a format or a field.
+/// Contents of rows that an option, a format or a field requires.
 struct Shown {
     all_ends: bool,
     alignment: bool,
@@ -114,7 +114,7 @@ impl Shown {
         }
     }
 
-    /// Refuses all ends where there is one end, or where every symbol is one.
+    /// Rejects `--all-ends` if there is only one end, or if every symbol is an end.
     fn check_ends(&self, args: &EditArgs, mode: EditMode, limit: Limit) -> Result<()> {
         if !self.all_ends {
             return Ok(());
@@ -131,7 +131,7 @@ impl Shown {
         Ok(())
     }
 
-    /// Refuses options that compute what none of the named fields shows.
+    /// Rejects options that compute values which none of the named fields shows.
     fn check_fields(&self, args: &EditArgs, has_fields: bool) -> Result<()> {
         for (option, is_given, is_shown, what) in [
             ("--align", args.align, self.alignment_field, "needs an alignment"),
@@ -147,7 +147,7 @@ impl Shown {
     }
 }
 
-/// Refuses what bytes do not have.
+/// Rejects options that the alphabet 'bytes' does not support.
 fn check_bytes(args: &EditArgs, alphabet: AlphabetChoice, fields: Option<&[&'static Field]>) -> Result<()> {
     if alphabet != AlphabetChoice::Fixed(Alphabet::Bytes) {
         return Ok(());
@@ -163,7 +163,7 @@ fn check_bytes(args: &EditArgs, alphabet: AlphabetChoice, fields: Option<&[&'sta
     Ok(())
 }
 
-/// Returns the format, with the fields that were named or those by default.
+/// Returns the format with the named fields, or with its default fields.
 fn format(args: &EditArgs, shown: &Shown, fields: Option<Vec<&'static Field>>) -> Result<PairFormat> {
     let defaults = EditDefaults {
         regions: args.pairs.is_some(),
@@ -186,7 +186,7 @@ fn format(args: &EditArgs, shown: &Shown, fields: Option<Vec<&'static Field>>) -
     }
 }
 
-/// Edits, or with a decimal point a rate.
+/// Parses a number of edits, or with a decimal point a rate.
 fn limit(typed: &str) -> Result<Limit> {
     let wrong = |why: &str| {
         if let Some(advice) = number_instead("--max-distance <RATE>", typed) {
@@ -226,7 +226,7 @@ impl EqualityChoice {
         }
     }
 
-    /// What is equal among letters of this alphabet.
+    /// Returns the rules of equality for this alphabet.
     fn resolve(self, alphabet: Alphabet) -> Result<Equality> {
         let rule = match (alphabet, self.ambiguity) {
             (Alphabet::Dna, None | Some(EditAmbiguityName::Overlap)) => Ambiguity::Overlap,

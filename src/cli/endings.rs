@@ -1,4 +1,5 @@
-//! Endings of output names: the format that each implies, and the refusal of a name that implies another format.
+//! Endings of output names: the format that each implies, and the refusal of names that imply
+//! another format.
 
 use super::args::Args;
 use clap::{CommandFactory, ValueEnum};
@@ -6,16 +7,16 @@ use pairwave::output::OutputCompression;
 use pairwave::{Error, Result};
 use std::path::Path;
 
-/// A kind of file.
+/// Kind of file.
 struct Kind {
-    /// Its name in messages.
+    /// Name in messages.
     name: &'static str,
-    /// The endings of its files in lower case, the usual one first.
+    /// File name endings in lower case, the preferred one first.
     endings: &'static [&'static str],
-    /// What writes it: values of --format, options with a file of their own, and options of one command as in
-    /// `dbinfo --fasta`.
+    /// Writers of this kind: values of --format, options that name a file, and options of one
+    /// command as in `dbinfo --fasta`.
     writers: &'static [&'static str],
-    /// Advice where no command of ours writes it.
+    /// Advice for kinds that no pairwave command writes.
     note: &'static str,
 }
 
@@ -27,7 +28,8 @@ const fn foreign(name: &'static str, endings: &'static [&'static str], note: &'s
     Kind { name, endings, writers: &[], note }
 }
 
-/// The kinds of files that endings stand for. Other endings, such as `.txt` and `.out`, stand for any format.
+/// Kinds of files by their endings. Other endings, such as `.txt` and `.out`, are allowed for any
+/// format.
 const KINDS: [Kind; 32] = [
     kind(
         "FASTA",
@@ -79,7 +81,7 @@ const KINDS: [Kind; 32] = [
 ];
 
 impl Kind {
-    /// Whether `written`, a format or an option of this command, is this kind of file.
+    /// Returns whether `written`, a format or an option of this command, writes this kind of file.
     fn is_written_by(&self, command: &str, written: &str) -> bool {
         self.writers.iter().any(|writer| match writer.split_once(' ') {
             Some((only, option)) => only == command && option == written,
@@ -88,7 +90,7 @@ impl Kind {
     }
 }
 
-/// Returns the ending of a file's name in lower case, without that of a compression.
+/// Returns the ending of a file name in lower case, without the ending of a compression.
 fn ending(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let compression =
@@ -101,7 +103,7 @@ fn kind_of(path: &Path) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.endings.contains(&&*ending))
 }
 
-/// Returns the format, of those that `T` has, that the ending of a name stands for.
+/// Returns the value of `T` that the ending of a name stands for.
 pub(super) fn format_of<T: ValueEnum>(path: &Path) -> Option<T> {
     kind_of(path)?.writers.iter().find_map(|writer| T::from_str(writer, true).ok())
 }
@@ -111,8 +113,8 @@ pub(super) fn typed<T: ValueEnum>(value: T) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// Refuses an output whose name stands for another format than `written`, which is a format's name or, for a file of its own, the
-/// option. `-`, pipes and devices may have any name.
+/// Rejects an output whose name stands for another format than `written`. `written` is the name of
+/// a format, or the option that names the file. `-`, pipes and devices may have any name.
 pub(super) fn check(command: &str, option: &str, path: Option<&Path>, written: &str) -> Result<()> {
     let Some((path, kind)) = path.and_then(|path| Some((path, kind_of(path)?))) else { return Ok(()) };
     let is_special = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
@@ -130,7 +132,7 @@ pub(super) fn check(command: &str, option: &str, path: Option<&Path>, written: &
     )))
 }
 
-/// Refuses a compressed file where the file is read again in place.
+/// Rejects a compressed name for a file that is read again in place.
 pub(super) fn check_plain(option: &str, path: Option<&Path>) -> Result<()> {
     match path {
         Some(path) if OutputCompression::from_path(path).is_some() => {
@@ -141,7 +143,7 @@ pub(super) fn check_plain(option: &str, path: Option<&Path>) -> Result<()> {
     }
 }
 
-/// What to type instead: the format or the option that writes this kind of file, or another name.
+/// Returns the fix: the format or option that writes this kind of file, or another name.
 fn advice(command: &str, option: &str, path: &Path, kind: &Kind, own: Option<&Kind>) -> String {
     if command == "plan" {
         return format!(
@@ -174,7 +176,7 @@ fn advice(command: &str, option: &str, path: &Path, kind: &Kind, own: Option<&Ki
     })
 }
 
-/// A name with another ending; the ending of a compression stays.
+/// Returns a name with another ending and the same compression.
 fn renamed(path: &Path, ending: &str) -> String {
     let (inner, compression) = match OutputCompression::from_path(path) {
         Some(_) => (path.with_extension(""), path.extension()),

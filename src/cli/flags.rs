@@ -1,9 +1,9 @@
-//! What fields of the library are called on the command line: the one place that knows both names.
+//! Names of the library's fields on the command line. Only this module knows both names.
 
 use pairwave::Error;
 use pairwave::error::Usage;
 
-/// Fields as the library's errors and texts name them, and what a user types for them.
+/// Fields as the library's errors name them, with the option to type for each.
 const FLAGS: [(&str, &str); 58] = [
     ("against", "--against"),
     ("aligned", "--aligned"),
@@ -65,12 +65,12 @@ const FLAGS: [(&str, &str); 58] = [
     ("tune", "--tune"),
 ];
 
-/// What a user types for a field.
+/// Returns the option for a field of the library.
 fn flag(field: &str) -> Option<&'static str> {
     FLAGS.iter().find(|(name, _)| *name == field).map(|&(_, flag)| flag)
 }
 
-/// A text of the library, which names fields between backquotes, for a user of the command line.
+/// Replaces the library's field names, which stand between backquotes, with options.
 pub(super) fn in_text(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once('`') {
@@ -83,7 +83,7 @@ pub(super) fn in_text(text: &str) -> String {
     out + rest
 }
 
-/// What an error says to a user of the command line.
+/// Returns an error's message with the names of options.
 pub(super) fn message(error: &Error) -> String {
     match error {
         Error::Usage(Usage { field, value, message }) => {
@@ -106,7 +106,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    /// What a source says: its string literals, and the first argument of each call that names a field.
+    /// Texts of a source file: its string literals, and the first argument of each call that names
+    /// a field.
     #[derive(Default)]
     struct Said {
         literals: Vec<String>,
@@ -114,13 +115,14 @@ mod tests {
     }
 
     impl Said {
+        /// Reads all sources of the library in a folder.
         fn read(&mut self, tokens: TokenStream) {
             let tokens: Vec<TokenTree> = tokens.into_iter().collect();
             for (place, token) in tokens.iter().enumerate() {
                 let before = place.checked_sub(1).and_then(|place| tokens.get(place));
                 match token {
                     TokenTree::Literal(literal) => self.literals.push(literal.to_string()),
-                    // Comments are attributes here.
+                    // Doc comments appear as attributes here.
                     TokenTree::Group(group) if is_attribute(before, group) => {}
                     TokenTree::Group(group) => {
                         if matches!(before, Some(TokenTree::Ident(name)) if *name == "usage_of" || *name == "usage_value")
@@ -146,7 +148,7 @@ mod tests {
     fn read(folder: &Path, said: &mut Vec<(String, Said)>) {
         for entry in std::fs::read_dir(folder).expect("the folder is there") {
             let path = entry.expect("it can be read").path();
-            // The folder and the file next to it.
+            // Skips the folder `cli` and the file next to it.
             if path.with_extension("").ends_with("src/cli") {
                 continue;
             }
@@ -168,7 +170,7 @@ mod tests {
         said
     }
 
-    /// Whether a text names an option as it is typed.
+    /// Returns whether a text names an option as typed.
     fn holds_flag(text: &str) -> bool {
         text.match_indices("--").any(|(place, sign)| {
             let before = text[..place].chars().next_back();

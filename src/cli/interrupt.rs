@@ -1,25 +1,26 @@
-//! Signals. The first request to stop is passed to the job, the second ends the process. Whatever signal ends the process, no
-//! temporary file is left if a handler can run.
+//! Signals. The first request to stop is passed to the job; the second ends the process. Temporary
+//! files are removed whenever a handler can run before the process ends.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Sets handlers for all signals that end a process. Called once, at the start. Until [`watch`] is called, each of them ends the
-/// process at once.
+/// Sets handlers for all signals that end a process. Called once, at the start. Until [`watch`] is
+/// called, each of these signals ends the process at once.
 ///
-/// A signal that the process inherited as ignored (`nohup` ignores the end of the terminal, a script's `&` job Ctrl-C) stays
-/// ignored; the others are handled all the same.
+/// Signals that the process inherited as ignored stay ignored: `nohup` ignores the hang-up of the
+/// terminal, and a script's `&` job ignores Ctrl-C. All other signals are handled.
 pub(super) fn start() {
     system::start();
 }
 
-/// Returns a flag that is set when the user asks to stop: by Ctrl-C, a request to terminate, the end of the terminal, or a
-/// limit of a batch system. From now on the first of these does nothing else.
+/// Returns a flag that is set when the user asks to stop: by Ctrl-C, a request to terminate, the
+/// hang-up of the terminal, or a limit of a batch system. From this call on, the first such request
+/// only sets the flag.
 pub(super) fn watch() -> Arc<AtomicBool> {
     system::watch()
 }
 
-/// The exit code of a job that was stopped: 128 and the number of the signal.
+/// Returns the exit code of a job that was stopped: 128 plus the number of the signal.
 pub(super) fn exit_code() -> u8 {
     system::exit_code()
 }
@@ -45,19 +46,19 @@ mod system {
     #[cfg(not(target_os = "linux"))]
     const MORE_ENDS: [c_int; 0] = [];
 
-    /// The message for a page of a mapped file that is gone. Only databases are mapped.
+    /// Message for a missing page of a mapped file. Only databases are mapped.
     const FILE_CHANGED: &[u8] =
         b"pairwave: error: a database was truncated during the search; replace a database by renaming the \
             new file, not by overwriting the old one\n";
-    /// The message for a system without memory. It follows the size of the allocation that failed, which Rust writes.
+    /// Message for failed allocations. Rust writes the size of the failed allocation before it.
     const MEMORY_IS_SHORT: &[u8] =
         b"pairwave: error: out of memory; use fewer threads, a lower --memory or smaller inputs\n";
-    /// The exit code of an input that cannot be read, or is too large.
+    /// Exit code for an input that cannot be read or is too large.
     const UNREADABLE: c_int = 2;
 
-    /// The flag of the job, once there is one.
+    /// Stop flag of the job, once there is one.
     static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-    /// The signal that asked first; 0 for none.
+    /// First signal that asked to stop; 0 for none.
     static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
     pub(super) fn start() {
@@ -65,16 +66,16 @@ mod system {
             if is_ignored(signal) {
                 continue;
             }
-            // SAFETY: `handle` calls only functions that a signal handler may call; its comment lists them.
+            // SAFETY: `handle` only uses atomics and system calls that are allowed in signal handlers.
             if let Err(problem) = unsafe { register(signal, move || handle(signal)) } {
                 tracing::debug!("signal {signal} cannot be handled: {problem}");
             }
         }
-        // SAFETY: `end_with` calls only `unlink`, `write` and `_exit`, which a signal handler may call.
+        // SAFETY: `end_with` only calls `unlink`, `write` and `_exit`, which are allowed in signal handlers.
         if let Err(problem) = unsafe { register(SIGBUS, || end_with(FILE_CHANGED)) } {
             tracing::debug!("SIGBUS cannot be handled: {problem}");
         }
-        // A file beyond the limit of `ulimit -f` is then an error of the write, not the end of the process.
+        // A file beyond the limit of `ulimit -f` then makes the write fail instead of ending the process.
         if let Err(problem) = signal_hook::flag::register(SIGXFSZ, Arc::default()) {
             tracing::debug!("SIGXFSZ cannot be handled: {problem}");
         }
@@ -92,7 +93,7 @@ mod system {
         u8::try_from(128 + signal).unwrap_or(128)
     }
 
-    /// Runs as a signal handler: everything here works on atomics, or is a system call that handlers may make.
+    /// Handles a signal. Uses only atomics and system calls that are allowed in signal handlers.
     fn handle(signal: c_int) {
         if let Some(asked) = ASKED.get().filter(|_| REQUESTS.contains(&signal))
             && SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok()
@@ -107,29 +108,29 @@ mod system {
         // Ends the process by the signal, so that the parent sees which one it was. For SIGPOLL and real-time signals this
         // returns, but a job must not go on without its files.
         let _ = emulate_default_handler(signal);
-        // SAFETY: `_exit` may be called in a handler.
+        // SAFETY: `_exit` is allowed in signal handlers.
         unsafe { libc::_exit(128 + signal) };
     }
 
-    /// Ends the process with an error. A signal handler may call it.
+    /// Ends the process with an error. Safe to call in a signal handler.
     fn end_with(message: &'static [u8]) -> ! {
         remove_temporaries();
-        // SAFETY: the bytes are there for the whole program, and both calls may be made in a handler.
+        // SAFETY: the bytes are static, and both calls are allowed in signal handlers.
         unsafe {
             libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len());
             libc::_exit(UNREADABLE);
         }
     }
 
-    /// Removes all temporary files of the process. A signal handler may call it.
+    /// Removes all temporary files of the process. Safe to call in a signal handler.
     fn remove_temporaries() {
         for_each_temporary(|path| {
-            // SAFETY: the path ends with a NUL, and `unlink` may be called in a handler.
+            // SAFETY: the path ends with a NUL, and `unlink` is allowed in signal handlers.
             unsafe { libc::unlink(path.as_ptr()) };
         });
     }
 
-    /// Real-time signals, which end a process as well.
+    /// Returns the real-time signals, which also end a process.
     fn real_time() -> std::ops::RangeInclusive<c_int> {
         #[cfg(target_os = "linux")]
         return libc::SIGRTMIN()..=libc::SIGRTMAX();
@@ -140,9 +141,9 @@ mod system {
 
     fn is_ignored(signal: c_int) -> bool {
         let mut found = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: with no new action the call only writes the present one to `found`, which is of the type that it expects.
+        // SAFETY: without a new action the call only writes the current one to `found`, which has the expected type.
         let asked = unsafe { libc::sigaction(signal, std::ptr::null(), found.as_mut_ptr()) };
-        // SAFETY: the call has written it.
+        // SAFETY: the call succeeded, so it has initialised `found`.
         asked == 0 && unsafe { found.assume_init() }.sa_sigaction == libc::SIG_IGN
     }
 }
@@ -153,7 +154,7 @@ mod system {
     use std::sync::OnceLock;
     use std::sync::atomic::Ordering;
 
-    /// The exit code of a job that was stopped.
+    /// Exit code of a job that was stopped.
     const STOPPED: u8 = 130;
 
     pub(super) fn start() {}

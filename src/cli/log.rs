@@ -1,4 +1,4 @@
-//! Lines on standard error: `pairwave: warning: ...`, with no date and no module path.
+//! Log lines on standard error: `pairwave: warning: ...`, without date and module path.
 
 use super::progress;
 use clap::builder::styling::{AnsiColor, Style};
@@ -10,16 +10,18 @@ use tracing_subscriber::fmt::FmtContext;
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The variable that asks for more than warnings, in tracing's syntax (`pairwave=debug,wgpu_core=info`).
+/// Environment variable that asks for more than warnings, in tracing's syntax
+/// (`pairwave=debug,wgpu_core=info`).
 const VARIABLE: &str = "PAIRWAVE_LOG";
 
-/// What stands before each line but for `pairwave: `, of one of many processes.
+/// Text after `pairwave: ` in each line, which identifies one of several processes.
 static PREFIX: OnceLock<String> = OnceLock::new();
 
-/// Puts something before each line from now on, to tell many processes apart.
+/// Sets the prefix of all further lines, to tell several processes apart. Only the first call has
+/// an effect.
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only ranks are many"))]
 pub(super) fn prefix(prefix: String) {
-    // The first one stays.
+    // The first prefix stays.
     let _ = PREFIX.set(prefix);
 }
 
@@ -30,8 +32,9 @@ fn prefixed() -> &'static str {
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Shows warnings of pairwave and what it measures, with `quiet` its errors only, with `verbose` what it does. Drivers and libraries talk too much to be heard unless
-/// the variable asks for them.
+/// Shows pairwave's warnings and measurements, with `quiet` only its errors, with `verbose` also
+/// its progress. Messages of drivers and libraries are hidden unless the environment variable asks
+/// for them.
 pub(super) fn start(quiet: bool, verbose: bool) {
     let standard = match (quiet, verbose) {
         (true, _) => "pairwave=error",
@@ -52,7 +55,7 @@ pub(super) fn error(message: &str) {
 
 /// Prints `pairwave: text`.
 pub(super) fn line(text: &str) {
-    // There is nowhere left to report to if standard error is closed.
+    // If standard error is closed, there is no place to report the failure.
     progress::beside_the_bar(|| drop(writeln!(anstream::stderr().lock(), "pairwave: {}{text}", prefixed())));
 }
 
@@ -81,7 +84,7 @@ where
     }
 }
 
-/// Takes whole lines; colours are dropped where standard error is no terminal.
+/// Writer of whole lines. Drops colours if standard error is not a terminal.
 struct Lines;
 
 impl Write for Lines {

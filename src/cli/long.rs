@@ -1,4 +1,4 @@
-//! `pairwave long`: what is valid.
+//! Validated options of `pairwave long`.
 
 mod run;
 
@@ -23,14 +23,14 @@ use std::path::{Path, PathBuf};
 /// One pair of long sequences.
 #[derive(Debug)]
 pub(super) struct Long {
-    /// `-` is standard input.
+    /// File of the query; `-` is standard input.
     pub query: PathBuf,
     pub target: PathBuf,
     pub query_id: Option<String>,
     pub target_id: Option<String>,
     pub read: ReadOptions,
     pub scoring: ScoringChoice,
-    /// `None` is both of nucleotides, and what proteins have.
+    /// Strands to align; `None` is both for nucleotides, and the only strand of proteins.
     pub strand: Option<Strands>,
     pub top: u32,
     pub min_score: Option<i64>,
@@ -45,7 +45,7 @@ pub(super) struct Long {
     pub files: OutputFiles,
     pub plot: Option<(PathBuf, Picture)>,
     pub compute: Compute,
-    /// The arguments of the command.
+    /// Arguments of the command.
     pub request: Request,
 }
 
@@ -103,7 +103,7 @@ impl TryFrom<LongArgs> for Long {
     }
 }
 
-/// Options that are for local alignments.
+/// Rejects options that apply only to local alignments.
 fn check_mode(args: &LongArgs, mode: Mode) -> Result<()> {
     if mode == Mode::Local {
         return match args.min_score {
@@ -122,7 +122,7 @@ fn check_mode(args: &LongArgs, mode: Mode) -> Result<()> {
     Ok(())
 }
 
-/// Options that are for alignments.
+/// Rejects options that need alignments if only scores are computed.
 fn check_alignment(args: &LongArgs) -> Result<()> {
     if args.method == Some(MethodName::Striped) && args.chunk.is_some() {
         return Err(Error::usage("--chunk has no effect with --method striped: remove one of them"));
@@ -139,10 +139,10 @@ fn check_alignment(args: &LongArgs) -> Result<()> {
     )
 }
 
-/// The kernel for scores of long pairs.
+/// Name of the score kernel for long pairs.
 const STRIPED: &str = "sw_striped_score";
 
-/// Options of other jobs that choose among kernels, where there is one.
+/// Rejects options of other jobs that choose among several kernels.
 fn check_kernel(args: &LongArgs) -> Result<()> {
     if args.tune {
         return Err(Error::usage("--tune: 'pairwave long' has no settings to measure; remove it"));
@@ -175,7 +175,7 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
     })
 }
 
-/// A file for a plot; no other file may be lost.
+/// Returns the file and format of a plot. Rejects a file that would overwrite another.
 fn plot(path: PathBuf, inputs: &[&Path], others: [Option<&Path>; 2]) -> Result<(PathBuf, Picture)> {
     if !cfg!(feature = "plot") {
         return Err(Error::usage("--plot: this program was built without the feature 'plot'"));
@@ -196,7 +196,7 @@ fn plot(path: PathBuf, inputs: &[&Path], others: [Option<&Path>; 2]) -> Result<(
     Ok((path, picture))
 }
 
-/// What is for nucleotides only.
+/// Rejects options that apply only to nucleotides.
 fn check_alphabet(alphabet: Alphabet, strand: Option<Strands>, format: &LongFormat) -> Result<()> {
     check_strand(strand.unwrap_or_default(), alphabet)?;
     if alphabet != Alphabet::Dna && matches!(format, LongFormat::Sam { .. }) {
@@ -209,7 +209,7 @@ fn check_alphabet(alphabet: Alphabet, strand: Option<Strands>, format: &LongForm
 }
 
 impl Long {
-    /// Sets the request, for the header of SAM and for the checkpoint.
+    /// Sets the arguments, which the header of SAM and the checkpoint record.
     pub(super) fn set_request(&mut self, request: Request) {
         if let LongFormat::Sam { command } = &mut self.format {
             *command = request.line();
@@ -217,7 +217,7 @@ impl Long {
         self.request = request;
     }
 
-    /// The strands of sequences of this alphabet that are aligned.
+    /// Returns the strands to align for this alphabet.
     fn strand(&self, alphabet: Alphabet) -> Strands {
         let all = if alphabet == Alphabet::Dna { Strands::Both } else { Strands::Plus };
         self.strand.unwrap_or(all)

@@ -1,4 +1,4 @@
-//! `pairwave makedb` and `pairwave dbinfo`: what is valid, and the work.
+//! `pairwave makedb` and `pairwave dbinfo`: validated options, and the work.
 
 use super::args::{DbInfoArgs, MakeDbArgs};
 use super::common::{check_temporary, output};
@@ -20,17 +20,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// What is held in memory if nothing else is said.
+/// Default memory for sequences, in bytes.
 const MEMORY: u64 = 1 << 30;
-/// Letters of a line of FASTA.
+/// Letters per line of FASTA.
 const LINE: usize = 60;
-/// Bytes of sequences that are checked at a time.
+/// Bytes of sequences that are verified at a time.
 const CHECKED_AT_ONCE: u64 = 64 << 20;
 
-/// A database to make.
+/// Validated options of `pairwave makedb`.
 #[derive(Debug)]
 pub(super) struct MakeDb {
-    /// `-` is standard input.
+    /// Files of sequences; `-` is standard input.
     seqs: Vec<PathBuf>,
     output: PathBuf,
     read: ReadOptions,
@@ -57,9 +57,10 @@ impl TryFrom<MakeDbArgs> for MakeDb {
 }
 
 impl MakeDb {
-    /// Where parts wait that memory has no room for: beside the output, where there has to be room.
+    /// Returns the directory for sorted parts that do not fit in memory: the directory of the
+    /// output, which must have space anyway.
     fn aside(&self) -> PathBuf {
-        // Of a link, beside what it points to; of what is no file, anywhere.
+        // For a link, the directory of its target. Pipes and devices have no directory of their own.
         let output = self.output.canonicalize().unwrap_or_else(|_| self.output.clone());
         match output.parent() {
             _ if output.metadata().is_ok_and(|found| !found.is_file()) => std::env::temp_dir(),
@@ -69,7 +70,7 @@ impl MakeDb {
     }
 }
 
-/// Makes a database. With `quiet`, nothing is printed on standard error but errors.
+/// Makes a database. With `quiet`, prints only errors on standard error.
 pub(super) fn make(job: &MakeDb, quiet: bool) -> Result<()> {
     let begin = Instant::now();
     Output::check(&job.output)?;
@@ -83,7 +84,7 @@ pub(super) fn make(job: &MakeDb, quiet: bool) -> Result<()> {
         progress.advance(size.sequences - before, 0);
         before = size.sequences;
     })?;
-    // Not before, as with other commands: an interrupt ends the process while it reads, and leaves nothing behind.
+    // Watched only from here on: while input is read, an interrupt ends the process and leaves no files.
     let interrupted = interrupt::watch();
     let all = sorted.size().sequences;
     let mut output = Output::create(&job.output)?;
@@ -120,7 +121,7 @@ fn amounts(size: SequenceTotals) -> String {
     )
 }
 
-/// An output as a stream.
+/// Output as a stream.
 struct Through<'a>(&'a mut Output);
 
 impl Write for Through<'_> {
@@ -139,14 +140,14 @@ impl Write for Through<'_> {
     }
 }
 
-/// A database to look into.
+/// Validated options of `pairwave dbinfo`.
 #[derive(Debug)]
 pub(super) struct DbInfo {
     db: PathBuf,
     verify: bool,
     json: bool,
     fasta: bool,
-    /// `None` is standard output.
+    /// Output file; `None` is standard output.
     output: Option<PathBuf>,
 }
 
@@ -165,7 +166,7 @@ impl TryFrom<DbInfoArgs> for DbInfo {
     }
 }
 
-/// What is said of a database.
+/// Description of a database.
 #[derive(Debug, Serialize)]
 struct Facts {
     alphabet: Alphabet,
@@ -175,7 +176,7 @@ struct Facts {
     longest: u32,
     bytes: u64,
     version: u32,
-    /// Whether all of it was read.
+    /// Whether the whole database was read and found intact.
     verified: bool,
 }
 
@@ -198,7 +199,7 @@ impl Facts {
     }
 }
 
-/// Looks into a database.
+/// Describes, verifies or exports a database.
 pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
     let subjects = Subjects::open(&job.db, &ReadOptions::default())?;
     let Some(bytes) = subjects.file_bytes() else {

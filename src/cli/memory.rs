@@ -1,4 +1,4 @@
-//! The program's allocator, which remembers that the system had no memory.
+//! Allocator of the program, which records failed allocations.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether an allocation failed.
 static IS_SHORT: AtomicBool = AtomicBool::new(false);
 
-/// Returns whether the system had no memory for an allocation. A signal handler may call it: Rust ends a process without
-/// memory by SIGABRT.
+/// Returns whether an allocation failed. Safe to call in a signal handler: Rust ends a process
+/// without memory with SIGABRT.
 pub(super) fn is_short() -> bool {
     IS_SHORT.load(Ordering::Relaxed)
 }
@@ -21,25 +21,25 @@ fn remember(memory: *mut u8) -> *mut u8 {
     memory
 }
 
-// SAFETY: every method passes its arguments to the system's allocator, and returns what that returns.
+// SAFETY: every method forwards its arguments to the system's allocator and returns its result.
 unsafe impl GlobalAlloc for Remembering {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller meets the conditions of `GlobalAlloc`, and the system's allocator has no others.
+        // SAFETY: the caller meets the conditions of `GlobalAlloc`, which are those of the system's allocator.
         remember(unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as for `alloc`.
+        // SAFETY: the caller meets the conditions of `GlobalAlloc`.
         remember(unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as for `alloc`.
+        // SAFETY: the caller meets the conditions of `GlobalAlloc`.
         remember(unsafe { System.realloc(memory, layout, size) })
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as for `alloc`.
+        // SAFETY: the caller meets the conditions of `GlobalAlloc`.
         unsafe { System.dealloc(memory, layout) };
     }
 }

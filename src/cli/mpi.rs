@@ -1,4 +1,4 @@
-//! `pairwave mpi`: what is valid.
+//! Validated options of `pairwave mpi`.
 
 use super::args::{BlockJob, InputName, MpiArgs, ResultsName};
 use super::common::words_of_job;
@@ -7,36 +7,37 @@ use pairwave::{Error, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// How long a block is computed if nobody says otherwise: ranks that end one block apart waste half of that.
+/// Default time that a rank spends on a block, in seconds. Ranks that end one block apart waste
+/// half of it.
 const BLOCK_SECONDS: f64 = 5.0;
 
-/// A job for many ranks.
+/// Job for many ranks.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "it is checked, and then refused"))]
 pub(super) struct Mpi {
-    /// The command line of the job: its name, then what was typed, without the options of this command.
+    /// Command line of the job: its name and its arguments, without the options of this command.
     pub arguments: Vec<OsString>,
-    /// The directory of blocks.
+    /// Directory of blocks.
     pub work: PathBuf,
     pub resume: bool,
     pub keep: bool,
-    /// Whether rank 0 sends the input to the others.
+    /// Whether rank 0 sends the input to the other ranks.
     pub broadcast: bool,
-    /// Whether rank 0 writes what the others have computed.
+    /// Whether rank 0 writes the blocks of the other ranks.
     pub gather: bool,
     pub size: BlockSize,
-    /// GPUs of a rank, at most those that its machine has; `None`: all are dealt out.
+    /// Greatest number of GPUs per rank; `None` divides all GPUs of a machine among its ranks.
     pub gpus: Option<usize>,
-    /// Whether it is only said what would be.
+    /// Whether to print a prediction only.
     pub dry_run: bool,
 }
 
-/// What a block has.
+/// Size of a block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum BlockSize {
-    /// So many cells.
+    /// Number of cells.
     Cells(u64),
-    /// What takes about so long.
+    /// Approximate time in seconds.
     Seconds(f64),
 }
 
@@ -93,17 +94,18 @@ fn gpus(typed: &str) -> Result<usize> {
     }
 }
 
-/// The command line of the job in that of `pairwave mpi`: from the job's name on, and without the options of this command.
+/// Returns the command line of the job: from the job's name on, without the options of `pairwave
+/// mpi`.
 fn job_arguments(typed: &[OsString]) -> Vec<OsString> {
     const WITH_VALUE: [&str; 6] =
         ["--work", "--input", "--results", "--block-seconds", "--block-cells", "--gpus-per-rank"];
-    // Not `-q`, which is an option of papara; of other jobs it does no harm.
+    // `-q` stays: papara uses it for the reads, and other jobs accept it.
     const ALONE: [&str; 6] = ["--resume", "--keep", "--dry-run", "--quiet", "--verbose", "-v"];
     words_of_job(typed, "mpi", &WITH_VALUE, &ALONE)
 }
 
-/// Whether this process is a rank that has nothing to say about a wrong command line, because another one does: by what
-/// launchers tell their processes.
+/// Returns whether this process is a rank other than 0 of `pairwave mpi`, which reports no error in
+/// the command line because rank 0 does. The environment variables of MPI launchers give the rank.
 pub(super) fn leaves_it_to_rank_0(typed: &[OsString]) -> bool {
     const RANKS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
     let rank = RANKS.iter().find_map(|name| std::env::var(name).ok());

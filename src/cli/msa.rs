@@ -1,4 +1,4 @@
-//! `pairwave msa`: what is valid.
+//! Validated options of `pairwave msa`.
 
 mod costs;
 mod mode;
@@ -101,7 +101,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
     }
 }
 
-/// Refuses options of distances and of the guide tree that have no effect.
+/// Rejects options for distances and the guide tree that have no effect.
 fn check_distances(args: &MsaArgs, is_clustal: bool) -> Result<()> {
     let pairs = args.pairs.given();
     let given = [
@@ -131,7 +131,7 @@ fn check_distances(args: &MsaArgs, is_clustal: bool) -> Result<()> {
     Ok(())
 }
 
-/// Refuses numbers of the other mode.
+/// Rejects settings of the other mode.
 fn check_mode(scoring: &ProfileScoringArgs, is_clustal: bool) -> Result<()> {
     match (scoring.of_clustal(), scoring.of_accurate()) {
         (Some(option), _) if !is_clustal => Err(Error::usage(format!("{option} applies only to --mode clustalw"))),

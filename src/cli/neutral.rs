@@ -1,6 +1,6 @@
-//! Options that never change a byte of what is written.
+//! Options that never change a byte of the results.
 
-/// The options by their names in the parser. They select devices, speed, checks and reports.
+/// Options by their names in the parser. They select devices, speed, checks and reports.
 pub(crate) const NEUTRAL: &[&str] = &[
     "check",
     "checkpoint",

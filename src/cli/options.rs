@@ -1,4 +1,4 @@
-//! What is valid: [`Options`] made from [`Args`], or an error that says what contradicts what.
+//! Validation: makes [`Options`] from [`Args`], or an error that names the contradiction.
 
 mod allpairs;
 mod format;
@@ -25,16 +25,16 @@ use std::path::PathBuf;
 
 pub(super) use allpairs::AllPairs;
 
-/// A valid command line.
+/// Validated command line.
 #[derive(Debug)]
 pub(super) struct Options {
-    /// Nothing on standard error but errors.
+    /// Whether standard error shows only errors.
     pub quiet: bool,
     pub verbose: bool,
     pub action: Action,
 }
 
-/// One job, or something to print.
+/// Job to run, or text to print.
 #[derive(Debug)]
 pub(super) enum Action {
     AllPairs(Box<AllPairs>),
@@ -46,13 +46,13 @@ pub(super) enum Action {
     Msa(Box<MultipleAlign>),
     Tree(Box<TreeMake>),
     Dist(Box<DistanceMatrix>),
-    /// A job is cut.
+    /// Splits a job into blocks.
     Plan(Box<Plan>),
-    /// Blocks of a job are computed.
+    /// Computes blocks of a job.
     Run(Box<RunBlocks>),
-    /// Rows of blocks are put together.
+    /// Merges the results of blocks.
     Merge(Box<Merge>),
-    /// A job is run by many ranks.
+    /// Runs a job on many ranks.
     Mpi(Box<Mpi>),
     MakeDb(MakeDb),
     DbInfo(DbInfo),
@@ -62,19 +62,19 @@ pub(super) enum Action {
     Completions(clap_complete::Shell),
     Man(Option<PathBuf>),
     Citation,
-    /// The table of fields of `allpairs`.
+    /// Prints the fields of `allpairs`.
     Fields,
-    /// The same of `search`.
+    /// Prints the fields of `search`.
     SearchFields,
-    /// The same of `edit`.
+    /// Prints the fields of `edit`.
     EditFields,
-    /// The same of `long`.
+    /// Prints the fields of `long`.
     LongFields,
-    /// The list of scoring schemes.
+    /// Prints the scoring schemes.
     Schemes,
 }
 
-/// The list of devices.
+/// Validated options of `pairwave devices`.
 #[derive(Debug)]
 pub(super) struct Devices {
     pub json: bool,
@@ -82,7 +82,7 @@ pub(super) struct Devices {
     pub self_test: bool,
     #[cfg(feature = "bench")]
     pub bench: bool,
-    /// At least one; [`DeviceChoice::Auto`] stands for all of them here.
+    /// Devices to list, at least one; [`DeviceChoice::Auto`] stands for all of them here.
     pub devices: Vec<DeviceChoice>,
 }
 
@@ -142,7 +142,7 @@ impl TryFrom<Args> for Options {
     }
 }
 
-/// The job of a command line without the program's name, as a plan has it.
+/// Parses the command line of a job as a plan stores it, without the program's name.
 pub(super) fn job_of(arguments: &[OsString]) -> Result<Action> {
     let typed = std::iter::once("pairwave".into()).chain(arguments.iter().cloned()).collect();
     let args = Args::parse_words(typed).map_err(|error| Error::usage(one_line(&error.render().to_string())))?;

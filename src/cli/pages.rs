@@ -1,4 +1,4 @@
-//! What the program says about itself: citation, completions, manual pages.
+//! Pages that the program prints about itself: citation, shell completions and manual pages.
 
 use super::args::Args;
 use clap::CommandFactory;
@@ -8,7 +8,7 @@ use pairwave::{Error, Result};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The exit codes, of [`Error::exit_code`] and of the command line.
+/// Exit codes of [`Error::exit_code`] and of the command line.
 const STATUS: &str = "\
 0    The job succeeded, or the reader of the output closed it early.
 1    A device or the program failed and no other device could take over, or 'bench --compare' found a lower rate.
@@ -74,27 +74,28 @@ const CITATION: &str = concat!(
     "  An improved algorithm for matching biological sequences\n"
 );
 
-/// Prints text on standard output; a closed pipe shows as [`Error::OutputClosed`].
+/// Prints text on standard output. Returns [`Error::OutputClosed`] if the pipe is closed.
 pub(super) fn print(text: impl AsRef<[u8]>) -> Result<()> {
     let mut output = Output::standard();
     output.buffer().extend_from_slice(text.as_ref());
     output.finish()
 }
 
-/// Prints how to cite.
+/// Prints how to cite pairwave.
 pub(super) fn citation() -> Result<()> {
     print(CITATION)
 }
 
 /// Prints the completions of a shell.
 pub(super) fn completions(shell: clap_complete::Shell) -> Result<()> {
-    // Through a vector: the generator panics where it cannot write.
+    // Uses a vector, because the generator panics if a write fails.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "pairwave", &mut script);
     print(script)
 }
 
-/// Writes the manual pages into a directory, which is made if there is none, or prints them one after the other.
+/// Writes the manual pages into a directory, which is created if missing, or prints them one after
+/// the other.
 pub(super) fn man(directory: Option<&Path>) -> Result<()> {
     if let Some(directory) = directory {
         std::fs::create_dir_all(directory).map_err(|source| Error::io(directory, source))?;
@@ -116,7 +117,7 @@ pub(super) fn man(directory: Option<&Path>) -> Result<()> {
     print(all)
 }
 
-/// A page with the sections that its readers expect. The examples of the help stay lines.
+/// Renders a manual page with the usual sections. The examples of the help text keep their lines.
 fn render(command: &clap::Command, page: &Man, out: &mut Vec<u8>) -> io::Result<()> {
     page.render_title(out)?;
     page.render_name_section(out)?;
@@ -140,7 +141,7 @@ fn render(command: &clap::Command, page: &Man, out: &mut Vec<u8>) -> io::Result<
     page.render_version_section(out)
 }
 
-/// A line that stands in a manual page as it is.
+/// Escapes a line so that a manual page shows it unchanged.
 fn literally(line: &str) -> String {
     let line = line.replace('\\', "\\e").replace('-', "\\-");
     if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line }

@@ -1,4 +1,4 @@
-//! `pairwave pairs`: the job, from valid options to the library and back.
+//! `pairwave pairs`: the job, from validated options to results.
 
 use super::blocks::{BlockCommand, RowSink};
 use super::chance;
@@ -23,10 +23,10 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Pairs of two files in step, or of a list.
+/// Pairs of two files read in step, or of a list.
 #[derive(Debug)]
 pub(super) struct PairsJob {
-    /// `-` is standard input.
+    /// File of queries; `-` is standard input.
     pub a: PathBuf,
     pub listing: Listing,
     pub read: ReadOptions,
@@ -39,17 +39,17 @@ pub(super) struct PairsJob {
     pub compute: Compute,
 }
 
-/// Which pairs there are.
+/// Source of the pairs.
 #[derive(Debug)]
 pub(super) enum Listing {
-    /// Record i with record i of this file.
+    /// Record i of A with record i of this file.
     InStep(PathBuf),
-    /// Those of a list, of names of the one file or of two.
+    /// Pairs of a list, which names sequences of one file or of two.
     Listed { b: Option<PathBuf>, list: PathBuf },
 }
 
 impl Listing {
-    /// The files beside A, to be changed.
+    /// Returns the paths of the files other than A, for changes.
     fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let both = match self {
             Listing::InStep(b) => [Some(b), None],
@@ -58,7 +58,7 @@ impl Listing {
         both.into_iter().flatten()
     }
 
-    /// The files beside A.
+    /// Returns the paths of the files other than A.
     pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
         let both = match self {
             Listing::InStep(b) => [Some(b), None],
@@ -68,22 +68,22 @@ impl Listing {
     }
 }
 
-/// What `pairwave pairs` reads before it begins.
+/// Input that `pairwave pairs` reads before it starts.
 pub(super) struct Sequences {
     source: PairSource,
-    /// Those of the first pairs, or all.
+    /// Queries of the first pairs, or all queries.
     queries: Arc<SequenceStore>,
     targets: Arc<SequenceStore>,
     scoring: Scoring,
-    /// Threads of the job, which read lists and make lines of results.
+    /// Threads of the job, which also read lists and format results.
     pool: Arc<rayon::ThreadPool>,
 }
 
 impl PairsJob {
-    /// Reads both sets.
+    /// Reads both files of sequences.
     fn stores(&self, other: Option<&PathBuf>) -> Result<[Arc<SequenceStore>; 2]> {
         let paths: Vec<&PathBuf> = [Some(&self.a), other].into_iter().flatten().collect();
-        // SAM has the qualities of reads.
+        // SAM includes the qualities of reads.
         let read = if matches!(self.format, PairFormat::Sam { .. }) { read_qualified } else { read_files };
         let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
@@ -91,7 +91,7 @@ impl PairsJob {
         Ok([queries, targets])
     }
 
-    /// Where pairs come from, and the sequences of the first of them.
+    /// Opens the source of pairs. Returns it with the sequences of the first pairs.
     fn source(&self, pool: &rayon::ThreadPool) -> Result<(PairSource, [Arc<SequenceStore>; 2])> {
         match &self.listing {
             Listing::Listed { b, list } => {
@@ -204,7 +204,7 @@ impl BlockCommand for PairsJob {
     }
 }
 
-/// Writes rows, those of the same sets at once.
+/// Writes rows, formatting runs of rows with the same sequences at once.
 fn write(writer: &mut dyn PairWriter, rows: &[PairRow], pool: &rayon::ThreadPool) -> Result<()> {
     let is_same = |a: &PairRow, b: &PairRow| Arc::ptr_eq(&a.queries, &b.queries) && Arc::ptr_eq(&a.targets, &b.targets);
     for rows in rows.chunk_by(is_same) {

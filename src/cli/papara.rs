@@ -1,4 +1,4 @@
-//! `pairwave papara`: what is valid.
+//! Validated options of `pairwave papara`.
 
 mod run;
 
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// Reads to align with references.
 #[derive(Debug)]
 pub(super) struct Papara {
-    /// `-` is standard input.
+    /// File of the tree; `-` is standard input.
     pub tree: PathBuf,
     pub reference: PathBuf,
     pub reads: PathBuf,
@@ -31,7 +31,7 @@ pub(super) struct Papara {
     pub checkpoint: Option<PathBuf>,
     pub exhaustive: bool,
     pub compute: Compute,
-    /// The arguments of the command.
+    /// Arguments of the command.
     pub request: Request,
 }
 
@@ -99,7 +99,7 @@ impl TryFrom<PaparaArgs> for Papara {
     }
 }
 
-/// The scheme of a name, with the numbers that were given.
+/// Returns the named scheme with the given scores.
 fn scheme(args: &PaparaArgs) -> Result<PhyloScheme> {
     let mut scheme = match args.scoring {
         Some(PhyloScoringName::Paper) => PhyloScheme::paper(),

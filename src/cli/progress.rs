@@ -1,4 +1,4 @@
-//! Progress on standard error, and the summary in words.
+//! Progress on standard error, and the summary as text.
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use pairwave::engine::stats::EngineStats;
@@ -10,41 +10,42 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The bar that is on the terminal now, so that a warning can be printed above it.
+/// Bar that is on the terminal now, so that warnings can be printed above it.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// How far a job is. Drawn only if standard error is a terminal; costs next to nothing otherwise.
+/// Progress bar of a job. Drawn only if standard error is a terminal; otherwise it costs almost
+/// nothing.
 #[derive(Debug)]
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
     pairs: Arc<AtomicU64>,
-    /// The part whose steps are shown, if it is one without cells.
+    /// Part of the job whose steps are shown instead of cells.
     part: Mutex<Option<&'static str>>,
 }
 
 impl Progress {
-    /// A job of `cells` cells in all begins, with a bar until this is dropped; with `quiet` there is none. Results on the
-    /// same terminal have to go to [`standard_output`].
+    /// Shows a bar for a job of `cells` cells until the value is dropped; with `quiet` there is
+    /// none. Results on the same terminal must go to [`standard_output`].
     pub(super) fn start(cells: u64, quiet: bool) -> Self {
         Self::with_style(cells, quiet, style)
     }
 
-    /// The same of a job of one pair, which has no speed in pairs.
+    /// Shows a bar for a job of one pair, without a speed in pairs.
     pub(super) fn start_long(cells: u64, quiet: bool) -> Self {
         Self::with_style(cells, quiet, |_| long_style())
     }
 
-    /// The same of a job of reads, whose number nobody knows: what is counted as pairs are reads.
+    /// Shows a counter for reads whose number is unknown. Reads are counted as pairs.
     pub(super) fn start_reads(quiet: bool) -> Self {
         Self::with_style(None, quiet, |reads| counted_style("reads", reads))
     }
 
-    /// The same of a job of pairs, whose number nobody knows.
+    /// Shows a counter for pairs whose number is unknown.
     pub(super) fn start_pairs(quiet: bool) -> Self {
         Self::with_style(None, quiet, |pairs| counted_style("pairs", pairs))
     }
 
-    /// The same of sequences that are read.
+    /// Shows a counter for sequences that are being read.
     pub(super) fn start_sequences(quiet: bool) -> Self {
         Self::with_style(None, quiet, |sequences| counted_style("sequences", sequences))
     }
@@ -97,7 +98,7 @@ impl Drop for Progress {
     }
 }
 
-/// Prints something on standard error while no bar is drawn there.
+/// Prints on standard error while no bar is drawn.
 pub(super) fn beside_the_bar(print: impl FnOnce()) {
     let shown = SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
     match shown {
@@ -106,12 +107,12 @@ pub(super) fn beside_the_bar(print: impl FnOnce()) {
     }
 }
 
-/// Whether there are bars.
+/// Returns whether bars are shown.
 fn is_shown(quiet: bool) -> bool {
     !quiet && io::stderr().is_terminal()
 }
 
-/// Standard output for results; where a bar is on the same terminal, above it.
+/// Returns standard output for results. If a bar is on the same terminal, results appear above it.
 pub(super) fn standard_output(quiet: bool) -> Output {
     if is_shown(quiet) && io::stdout().is_terminal() {
         Output::to_writer(AboveTheBar::new(io::stdout()))
@@ -120,8 +121,8 @@ pub(super) fn standard_output(quiet: bool) -> Output {
     }
 }
 
-/// Lines on the terminal where the bar is. A part of a line would be wiped out when the bar is drawn again: so it waits
-/// for the rest.
+/// Writer of whole lines above the bar. A partial line is held back, because redrawing the bar
+/// would erase it.
 struct AboveTheBar<W> {
     to: W,
     begun: Vec<u8>,
@@ -132,7 +133,7 @@ impl<W: io::Write> AboveTheBar<W> {
         AboveTheBar { to, begun: Vec::new() }
     }
 
-    /// Prints so many of the bytes that wait.
+    /// Prints the first `bytes` bytes that are held back.
     fn print(&mut self, bytes: usize) -> io::Result<()> {
         let mut printed = Ok(());
         if bytes > 0 {
@@ -161,7 +162,7 @@ fn style(pairs: Arc<AtomicU64>) -> ProgressStyle {
     let speed = move |state: &ProgressState, out: &mut dyn Write| {
         let seconds = state.elapsed().as_secs_f64().max(1e-6);
         let rate = pairs.load(Ordering::Relaxed) as f64 / seconds;
-        // The bar is drawn where an error has nowhere to go.
+        // An error cannot be reported while the bar is drawn.
         let _ = write!(out, "{} pairs/s, {}", HumanCount(rate as u64), gcups(state.per_sec()));
     };
     ProgressStyle::with_template("{wide_bar} {percent:>3}%  {speed}  {eta} left")
@@ -176,11 +177,11 @@ fn parts_style() -> ProgressStyle {
         .progress_chars("=> ")
 }
 
-/// What is counted, with its name.
+/// Returns the style of a counter with a unit.
 fn counted_style(name: &'static str, counter: Arc<AtomicU64>) -> ProgressStyle {
     let done = move |state: &ProgressState, out: &mut dyn Write| {
         let (count, seconds) = (counter.load(Ordering::Relaxed), state.elapsed().as_secs_f64().max(1e-6));
-        // As above.
+        // An error cannot be reported while the bar is drawn.
         let _ = write!(out, "{} {name}, {}/s", HumanCount(count), HumanCount((count as f64 / seconds) as u64));
     };
     ProgressStyle::with_template("{spinner} {done}  {elapsed}").expect("the template is valid").with_key("done", done)
@@ -196,15 +197,15 @@ fn long_style() -> ProgressStyle {
         .with_key("speed", speed)
 }
 
-/// Cells a second in units of 1e9 a second, with four digits that count.
+/// Formats cells per second in units of 1e9 per second, with four significant digits.
 pub(super) fn gcups(cells_per_second: f64) -> String {
     let gcups = cells_per_second / 1e9;
     let digits = (3 - gcups.max(1e-3).log10().floor() as i32).clamp(0, 3) as usize;
     format!("{gcups:.digits$} GCUPS")
 }
 
-/// What a job of many pairs did, for people. `is_filtered` says whether pairs that cannot reach the identity were left
-/// unaligned.
+/// Returns the summary of a job of many pairs as text. `is_filtered` selects whether it reports
+/// pairs that the filter left unaligned.
 pub(super) fn summary_lines(summary: &Summary, is_filtered: bool) -> Vec<String> {
     let mut lines = vec![summary_line(summary, is_filtered)];
     lines.extend(engine_lines(summary));
@@ -244,7 +245,7 @@ fn summary_line(summary: &Summary, is_filtered: bool) -> String {
     line
 }
 
-/// One line for each engine, if there are several.
+/// Returns one line per engine if there are several.
 fn engine_lines(summary: &Summary) -> Vec<String> {
     let several = summary.engines.len() > 1;
     let engines = summary.engines.iter().filter(|_| several);

@@ -1,4 +1,4 @@
-//! `pairwave allpairs` and `pairwave devices`: from valid options to the library and back.
+//! `pairwave allpairs` and `pairwave devices`: from validated options to results.
 
 use super::blocks::{BlockCommand, RowSink};
 use super::chance;
@@ -22,7 +22,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What `pairwave allpairs` reads.
+/// Input of `pairwave allpairs`.
 pub(super) struct Sequences {
     queries: Arc<SequenceStore>,
     against: Option<Arc<SequenceStore>>,
@@ -30,7 +30,7 @@ pub(super) struct Sequences {
 }
 
 impl AllPairs {
-    /// Whether pairs that cannot reach the identity are left unaligned.
+    /// Returns whether pairs that cannot reach the identity stay unaligned.
     fn is_filtered(&self) -> bool {
         self.selection.min_identity.is_some_and(|identity| identity > 0.0)
     }
@@ -55,7 +55,7 @@ impl JobCommand for AllPairs {
 
     fn read(&self, _run: &Run) -> Result<Sequences> {
         let paths: Vec<&Path> = [Some(&*self.seqs), self.against.as_deref()].into_iter().flatten().collect();
-        // SAM has the qualities of reads.
+        // SAM includes the qualities of reads.
         let read = if matches!(self.format, PairFormat::Sam { .. }) { read_qualified } else { read_files };
         let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
@@ -133,7 +133,7 @@ impl BlockCommand for AllPairs {
     }
 }
 
-/// Writes rows as pairs.
+/// Writes rows of results as pairs.
 struct Written<'a>(&'a mut dyn PairWriter);
 
 impl BlockSink<PairResult> for Written<'_> {
@@ -154,14 +154,14 @@ impl BlockSink<PairResult> for Written<'_> {
     }
 }
 
-/// The least score of a pair that is written. A local alignment without a column is no hit: formats of hits, whose
-/// readers expect a place, leave it out.
+/// Returns the least score of a written pair. A local alignment without columns is not a hit, so
+/// formats of hits skip it: their readers expect a position.
 fn least_score(given: Option<i64>, format: &PairFormat, mode: Mode) -> Option<i64> {
     let has_hits = mode == Mode::Local && format.lists_hits();
     if has_hits { Some(given.unwrap_or(1).max(1)) } else { given }
 }
 
-/// `pairwave devices`.
+/// Runs `pairwave devices`.
 pub(super) fn devices(options: &Devices, quiet: bool) -> Result<()> {
     let wanted = chosen(&options.devices)?;
     let all = devices::all(&wanted);

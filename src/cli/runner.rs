@@ -1,5 +1,5 @@
-//! The one way from a valid command line to a job that has ended, for every command with results: which steps there are, and
-//! in which order.
+//! The steps from a valid command line to a finished job, and their order, for every command with
+//! results.
 
 use super::common::{Compute, OutputFiles};
 use super::device::DeviceChoice;
@@ -14,90 +14,91 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The files that a command writes.
+/// Output files of a command.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Files<'a> {
-    /// Results; `None` is standard output.
+    /// File for the results; `None` is standard output.
     pub output: Option<&'a Path>,
-    /// What the job took.
+    /// File for the statistics.
     pub stats: Option<&'a Path>,
-    /// A picture of the results.
+    /// File for a picture of the results.
     pub picture: Option<&'a Path>,
 }
 
 impl<'a> Files<'a> {
-    /// The files that every job has, and a picture.
+    /// Returns the output files of every job together with a picture.
     pub(super) fn new(files: &'a OutputFiles, picture: Option<&'a Path>) -> Self {
         Files { output: files.output.as_deref(), stats: files.stats.as_deref(), picture }
     }
 }
 
-/// What a job is run with.
+/// Devices, progress and picture of a running job.
 pub(super) struct Runner {
-    /// Who computes, and how.
+    /// Devices and settings of the job.
     pub run: Run,
-    /// The picture's file.
+    /// Open file of the picture.
     pub picture: Option<Output>,
     quiet: bool,
 }
 
 impl Runner {
-    /// With `quiet` it shows no bar.
+    /// Returns a runner. With `quiet` it shows no bar.
     pub(super) fn new(run: Run, picture: Option<Output>, quiet: bool) -> Self {
         Runner { run, picture, quiet }
     }
 
-    /// A job of `cells` cells in all begins: its bar, until this is dropped.
+    /// Shows a bar for a job of `cells` cells until the runner is dropped.
     pub(super) fn show_progress(&mut self, cells: u64) {
         self.run.progress = Arc::new(Progress::start(cells, self.quiet));
     }
 
-    /// The same of a job of one pair, which has no speed in pairs.
+    /// Shows a bar for a job of one pair, without a speed in pairs.
     pub(super) fn show_progress_long(&mut self, cells: u64) {
         self.run.progress = Arc::new(Progress::start_long(cells, self.quiet));
     }
 
-    /// The same of a job of pairs, of which nobody knows how many there are.
+    /// Shows a counter for pairs whose number is unknown.
     pub(super) fn show_progress_pairs(&mut self) {
         self.run.progress = Arc::new(Progress::start_pairs(self.quiet));
     }
 
-    /// The same of a job of reads, of which nobody knows how many there are.
+    /// Shows a counter for reads whose number is unknown.
     pub(super) fn show_progress_reads(&mut self) {
         self.run.progress = Arc::new(Progress::start_reads(self.quiet));
     }
 }
 
-/// A command that reads sequences, computes, and writes results.
+/// Command that reads sequences, computes, and writes results.
 pub(super) trait JobCommand {
-    /// What was read.
+    /// Input as read.
     type Input;
-    /// What the job took.
+    /// Summary of the job.
     type Summary;
-    /// The kernels that it can be told to use.
+    /// Kernels that `--kernel` can select.
     const FAMILY: Family;
 
-    /// The same where it depends on the options.
+    /// Returns the kernels that `--kernel` can select, if they depend on the options.
     fn family(&self) -> Family {
         Self::FAMILY
     }
 
-    /// Who computes, and how.
+    /// Returns devices, memory, threads and kernel.
     fn compute(&self) -> &Compute;
 
-    /// The files to write.
+    /// Returns the output files.
     fn files(&self) -> Files<'_>;
 
-    /// Reads the input, and checks what can be checked only then. Nothing can interrupt it but the end of the process.
+    /// Reads the input, and checks the options that depend on it. Only the end of the process
+    /// interrupts it.
     fn read(&self, run: &Run) -> Result<Self::Input>;
 
-    /// Computes, and writes all results to `output`.
+    /// Runs a command. With `quiet`, prints only errors on standard error.
     fn run(&self, input: Self::Input, runner: Runner, output: Output) -> Result<Self::Summary>;
 
-    /// The summary for programs.
+    /// Returns the summary for programs.
     fn stats(summary: &Self::Summary) -> impl Serialize;
 
-    /// The summary for people.
+    /// Returns the summary as text.
     fn lines(&self, summary: &Self::Summary) -> Vec<String>;
 }
 
@@ -105,11 +106,11 @@ pub(super) trait JobCommand {
 pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     let mut run = run_of(command.compute(), command.family())?;
     let files = command.files();
-    // That these cannot be written is found out now and not after hours.
+    // Checks now, not after hours of computation, that these files can be written.
     [files.output, files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
     let input = command.read(&run)?;
-    // Not before: a read that waits for a terminal or a pipe would not see the flag. And before any file is begun: while
-    // input is read, an interrupt ends the process and leaves nothing behind.
+    // Watched only after reading, because a read that waits for a terminal or a pipe would not see the flag, and before
+    // any file is created, because an interrupt during reading ends the process and must leave no files.
     run.interrupt = interrupt::watch();
     let stats = files.stats.map(Output::create).transpose()?;
     let picture = files.picture.map(Output::create).transpose()?;
@@ -124,7 +125,7 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// Where results go.
+/// Opens the output for results.
 pub(super) fn results(path: Option<&Path>, quiet: bool) -> Result<Output> {
     match path {
         Some(path) if path != Path::new("-") => Output::create(path),
@@ -132,7 +133,7 @@ pub(super) fn results(path: Option<&Path>, quiet: bool) -> Result<Output> {
     }
 }
 
-/// Who computes, and how; nothing can interrupt it yet.
+/// Returns devices and settings of a job, without an interrupt flag.
 pub(super) fn run_of(compute: &Compute, family: Family) -> Result<Run> {
     let called = |name| kernel_called(name, offered(family));
     Ok(Run {
@@ -145,14 +146,14 @@ pub(super) fn run_of(compute: &Compute, family: Family) -> Result<Run> {
     })
 }
 
-/// The devices that were named; none if the best is to be found.
+/// Returns the named devices; an empty list means the best available.
 pub(super) fn chosen(choices: &[DeviceChoice]) -> Result<Vec<Device>> {
     let names: Vec<String> =
         choices.iter().filter(|choice| **choice != DeviceChoice::Auto).map(|choice| choice.to_string()).collect();
     if names.is_empty() { Ok(Vec::new()) } else { adapter::choose(&names) }
 }
 
-/// The kernel of these with this name.
+/// Returns the kernel of a family with this name.
 pub(super) fn kernel_called(
     name: &str,
     kernels: impl Iterator<Item = &'static Kernel> + Clone,

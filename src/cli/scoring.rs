@@ -1,4 +1,5 @@
-//! The scoring that was asked for. It is complete only when the alphabet is known, which may take reading the input.
+//! Scoring options. A scoring scheme is complete only when the alphabet is known, which may require
+//! reading the input.
 
 use super::args::{
     AlignmentArgs, AmbiguityName, EndGapsName, IdentityArgs, LocalAlignmentArgs, LongModeName, ModeName, ScoringArgs,
@@ -10,7 +11,7 @@ use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// What was asked for; `None` is the alphabet's default.
+/// Scoring options; `None` is the default of the alphabet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ScoringChoice {
     table: Option<Table>,
@@ -18,25 +19,25 @@ pub(super) struct ScoringChoice {
     gap_extend: Option<i32>,
     end_gap_open: Option<i32>,
     end_gap_extend: Option<i32>,
-    /// What fills in the rest.
+    /// Scheme that gives the remaining values.
     named: Option<&'static NamedScheme>,
     mode: Mode,
-    /// Whether all of end gaps are charged or free, if that was said.
+    /// Rule for all end gaps, if an option sets it.
     end_gaps: Option<EndGaps>,
 }
 
-/// How two symbols are scored.
+/// Scores of pairs of symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Table {
-    /// Nucleotides by match and mismatch.
+    /// Match, mismatch and ambiguity rule for nucleotides.
     Nucleotide { match_score: i32, mismatch: i32, ambiguity: Ambiguity },
-    /// By a substitution matrix, a built-in name or a file, with all scores multiplied by `times`.
+    /// Substitution matrix, a built-in name or a file, with all scores multiplied by `times`.
     Matrix { name: PathBuf, times: i32 },
-    /// As a scheme that has a name has them.
+    /// Scores of a named scheme.
     Named(&'static NamedScheme),
 }
 
-/// A scoring scheme with every default filled in.
+/// Scoring scheme with every default filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Scheme {
     pub alphabet: Alphabet,
@@ -47,7 +48,8 @@ pub(super) struct Scheme {
 }
 
 impl ScoringChoice {
-    /// Checks what does not depend on the alphabet. `end_gaps` is what was said of them but for their costs.
+    /// Checks the options that do not depend on the alphabet. `end_gaps` is the rule for end gaps
+    /// apart from their costs.
     pub(super) fn new(args: &ScoringArgs, mode: Mode, end_gaps: Option<EndGaps>) -> Result<Self> {
         let ambiguity = args.ambiguity.map(Ambiguity::from);
         let named = args.scheme.as_deref().and_then(NamedScheme::find);
@@ -95,7 +97,7 @@ impl ScoringChoice {
                 )));
             }
             (Some(matrix), None) => {
-                // The costs of gaps of the scheme are multiplied as well.
+                // The scheme's gap costs are multiplied by the same factor.
                 Some(Table::Matrix { name: matrix.clone(), times: named.map_or(1, NamedScheme::times) })
             }
             (None, Some(_)) => {
@@ -127,15 +129,16 @@ impl ScoringChoice {
         })
     }
 
-    /// Whether whole sequences are scored, or the parts that score most.
+    /// Returns whether the job aligns end to end or locally.
     pub(super) fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// The scheme for sequences of this alphabet.
+    /// Returns the scheme for sequences of this alphabet.
     ///
-    /// It is the alphabet's default or what was named, but for what was said beside it. Who gives costs of gaps gives them
-    /// for all gaps: end gaps with costs of their own then cost what inner ones do, unless something was said of them too.
+    /// The scheme is the named one or the alphabet's default, overridden by single options. Given
+    /// gap costs apply to all gaps: end gaps with separate costs in the scheme then cost as much as
+    /// inner gaps, unless an option sets their costs too.
     pub(super) fn resolve(&self, alphabet: Alphabet) -> Result<Scheme> {
         let of_alphabet = if alphabet == Alphabet::Dna { NamedScheme::dna() } else { NamedScheme::protein() };
         let named = self.named.unwrap_or(of_alphabet);
@@ -151,7 +154,7 @@ impl ScoringChoice {
             use --matrix, or --alphabet dna if they are nucleotides",
                 ));
             }
-            // All that was said is what the scheme has: its own table, which may be more than these numbers say.
+            // The options equal the scheme's scores: use the scheme's table, which may hold more than these numbers.
             (Some(Table::Nucleotide { match_score, mismatch, ambiguity }), _)
                 if named.nucleotide() == Some((*match_score, *mismatch, *ambiguity)) =>
             {
@@ -181,7 +184,7 @@ impl ScoringChoice {
 }
 
 impl ScoringChoice {
-    /// The file of a matrix, if it has no built-in one.
+    /// Returns the path of the matrix, unless the name is built in.
     pub(super) fn matrix_file(&mut self) -> Option<&mut PathBuf> {
         match &mut self.table {
             Some(Table::Matrix { name, .. }) if !is_built_in(name) => Some(name),
@@ -190,13 +193,13 @@ impl ScoringChoice {
     }
 }
 
-/// Whether a built-in matrix has this name.
+/// Returns whether a built-in matrix has this name.
 pub(super) fn is_built_in(name: &Path) -> bool {
     name.to_str().and_then(SubstitutionMatrix::built_in).is_some()
 }
 
 impl Scheme {
-    /// The scheme as engines take it.
+    /// Returns the scheme in the form that engines use.
     pub(super) fn scoring(&self) -> Result<Scoring> {
         let scoring = match &self.table {
             &Table::Nucleotide { match_score, mismatch, ambiguity } => {
@@ -252,7 +255,7 @@ impl TryFrom<&LocalAlignmentArgs> for ScoringChoice {
 }
 
 impl IdentityArgs {
-    /// Returns the definition, of alignments of this mode.
+    /// Returns the definition of identity for alignments of this mode.
     pub(super) fn definition(&self, mode: Mode) -> Result<IdentityDefinition> {
         let identity = match self.iddef {
             Some(number) => IdentityDefinition::from_number(number)

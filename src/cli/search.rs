@@ -1,4 +1,4 @@
-//! `pairwave search`: what is valid.
+//! Validated options of `pairwave search`.
 
 mod hits;
 mod run;
@@ -18,44 +18,44 @@ use pairwave::{Error, Result};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// The scheme of nucleotides, if no other is named.
+/// Default scheme for nucleotides.
 const OF_NUCLEOTIDES: &str = "blastn";
 
-/// Some queries in a database.
+/// Queries to search in a database.
 #[derive(Debug)]
 pub(super) struct Search {
-    /// `-` is standard input.
+    /// File of queries; `-` is standard input.
     pub queries: PathBuf,
     pub db: PathBuf,
     pub read: ReadOptions,
-    /// Of nucleotides, and of proteins.
+    /// Scoring options for nucleotides, and for proteins.
     scoring: [ScoringChoice; 2],
-    /// `None` is both of nucleotides, and what proteins have.
+    /// Strands to align; `None` is both for nucleotides, and the only strand of proteins.
     pub strand: Option<Strands>,
     pub selection: SearchSelection,
     pub format: FormatChoice,
     pub files: OutputFiles,
-    /// Where to write a page.
+    /// File for an HTML page of the hits.
     pub report: Option<PathBuf>,
     pub compute: Compute,
-    /// What results say of how the program was called.
+    /// Command line that results record.
     command: String,
 }
 
-/// Which hits are written.
+/// Conditions that a written hit must meet.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SearchSelection {
-    /// `None` is the default, where there are E-values.
+    /// Greatest E-value; `None` is the default if E-values exist.
     pub evalue: Option<f64>,
     pub min_score: Option<i64>,
     pub max_hits: Option<NonZeroUsize>,
-    /// From 0 to 1.
+    /// Least identity, from 0 to 1.
     pub min_identity: Option<f64>,
     pub query_cover: Option<f64>,
     pub score_only: bool,
 }
 
-/// What is written. Which fields that is by default is known when the sequences are.
+/// Output format. Its default fields depend on the sequences.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FormatChoice {
     pub name: SearchFormatName,
@@ -104,7 +104,7 @@ impl TryFrom<SearchArgs> for Search {
     }
 }
 
-/// The two files: without an option, or with one.
+/// Returns the two input files, given as arguments or with options.
 fn files(args: &SearchArgs) -> Result<(PathBuf, PathBuf)> {
     let mut plain = [&args.queries, &args.db].into_iter().flatten().cloned();
     let queries = args.query.clone().or_else(|| plain.next());
@@ -208,14 +208,15 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
 }
 
 impl Search {
-    /// Whether whole sequences are aligned, or the parts that score most.
+    /// Returns whether the search aligns end to end or locally.
     fn mode(&self) -> Mode {
         self.scoring[0].mode()
     }
 }
 
 impl FormatChoice {
-    /// The format, of hits that have E-values or not, and of sequences that have strands or not.
+    /// Returns the format for hits with or without E-values, and for sequences with or without
+    /// strands.
     fn resolve(&self, score_only: bool, has_evalues: bool, has_strands: bool, command: &str) -> Result<SearchFormat> {
         let fields = |defaults: Vec<&'static Field>| match &self.fields {
             Some(fields) => match fields.iter().find(|field| !has_evalues && field.needs_significance()) {

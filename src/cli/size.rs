@@ -1,14 +1,15 @@
-//! Amounts as a user types them.
+//! Parsers of sizes, numbers of cells, times and speeds.
 
 use pairwave::gpu::memory::MIN_BYTES;
 use pairwave::{Error, Result};
 
-/// Bytes of `--memory`: a number with K, M, G or T for powers of 1024, and after it nothing, B or iB.
+/// Parses the bytes of `--memory`: a number with K, M, G or T for powers of 1024, optionally
+/// followed by B or iB.
 pub(super) fn memory(text: &str) -> Result<u64> {
     of_option("--memory", text)
 }
 
-/// The same of another option.
+/// Parses a size in bytes for another option, as [`memory`] does.
 pub(super) fn of_option(option: &str, text: &str) -> Result<u64> {
     let Some(bytes) = bytes(text.trim()) else {
         return Err(Error::usage(format!("{option} '{text}': must be a number with K, M, G or T, as in 8G or 512M")));
@@ -32,12 +33,12 @@ fn bytes(text: &str) -> Option<u64> {
         "t" => 4,
         _ => return None,
     };
-    // Only digits and points come here: no sign, exponent, infinity or NaN.
+    // The text holds only digits and points: no sign, exponent, infinity or NaN.
     let number: f64 = number.parse().ok()?;
     Some((number * 1024f64.powi(power)) as u64)
 }
 
-/// Refuses 0.
+/// Rejects 0.
 pub(super) fn check_positive<N: PartialEq + From<u8>>(option: &str, number: Option<N>) -> Result<()> {
     if number == Some(N::from(0)) {
         return Err(Error::usage(format!("{option} 0: must be at least 1")));
@@ -45,7 +46,7 @@ pub(super) fn check_positive<N: PartialEq + From<u8>>(option: &str, number: Opti
     Ok(())
 }
 
-/// A number of cells, or of cells a second: with K, M, G, T or P for powers of 1000.
+/// Parses a number of cells, or of cells per second, with K, M, G, T or P for powers of 1000.
 pub(super) fn cells(option: &str, text: &str) -> Result<u64> {
     let wrong =
         || Error::usage(format!("{option} '{text}': must be a number with K, M, G, T or P, as in 500G or 2.5T"));
@@ -64,7 +65,7 @@ pub(super) fn cells(option: &str, text: &str) -> Result<u64> {
     if cells < 1.0 { Err(Error::usage(format!("{option} {text}: must be at least 1"))) } else { Ok(cells as u64) }
 }
 
-/// How long a block is computed, in seconds.
+/// Validates the time that a block takes, in seconds.
 pub(super) fn block_seconds(given: Option<f64>, default: f64) -> Result<f64> {
     let seconds = given.unwrap_or(default);
     if !(seconds > 0.0 && seconds <= 1e6) {
@@ -73,7 +74,7 @@ pub(super) fn block_seconds(given: Option<f64>, default: f64) -> Result<f64> {
     Ok(seconds)
 }
 
-/// Speeds of devices in cells a second: `2T,2T,100G`, or `8x2T` for eight that are alike.
+/// Parses speeds of devices in cells per second: `2T,2T,100G`, or `8x2T` for eight equal devices.
 pub(super) fn speeds(option: &str, text: &str) -> Result<Vec<f64>> {
     const MAX: usize = 1_000_000;
     let mut speeds = Vec::new();

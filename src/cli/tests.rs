@@ -1,4 +1,4 @@
-//! Every contradiction with its message, and the help of every command.
+//! Tests of every contradiction with its message, and of the help of every command.
 
 mod advice;
 mod contradictions;

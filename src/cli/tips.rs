@@ -1,5 +1,5 @@
-//! Advice on wrong command lines: options, values and commands of other programs by their names here, and numbers that were
-//! written in another way.
+//! Advice on wrong command lines: options, values and commands of other programs with their names
+//! in pairwave, and numbers in other notations.
 
 mod tables;
 
@@ -7,14 +7,14 @@ use std::ffi::{OsStr, OsString};
 
 pub(super) use tables::{COMMANDS, Entry, FOREIGN, VALUES};
 
-/// Flags of one letter that take no value, and so may be typed together.
+/// One-letter flags that take no value and may be combined.
 const FLAGS: &str = "qvhV";
 
 fn suits(commands: &[&str], command: Option<&str>) -> bool {
     commands.is_empty() || command.is_some_and(|command| commands.contains(&command))
 }
 
-/// The options that an advice names outside of quoted commands.
+/// Returns the options that an advice names outside quoted commands.
 pub(super) fn options_in(advice: &str) -> impl Iterator<Item = &str> {
     let plain = advice.split('\'').step_by(2);
     let words = plain.flat_map(|text| text.split([' ', ',', ';', ':']));
@@ -78,14 +78,14 @@ pub(super) fn number_instead(option: &str, value: &str) -> Option<String> {
     }
     let is_whole = ["N", "K", "COLUMNS", "ROWS", "SCORE", "OPEN", "EXTEND", "COST", "NUMBER"].contains(&unit);
     match digits.split_once(',') {
-        // Thousands and a decimal comma look alike: only what can be meant is advised.
+        // A thousands separator looks like a decimal comma: advises only unambiguous numbers.
         Some((_, decimals)) if is_whole && decimals.len() == 3 => {
             let whole = digits.replace(',', "");
             Some(format!("use {name} {whole}"))
         }
         Some(_) if is_whole && unit != "COST" => None,
         Some(_) => Some(format!("use {name} {pointed}")),
-        // A whole number that was refused is out of range.
+        // A rejected whole number is out of range.
         None if is_whole && number.fract() == 0.0 && number.abs() < 1e15 && format!("{number:.0}") != digits => {
             Some(format!("use {name} {number:.0}"))
         }
@@ -93,13 +93,13 @@ pub(super) fn number_instead(option: &str, value: &str) -> Option<String> {
     }
 }
 
-/// A percentage as a fraction, without the noise of binary numbers.
+/// Formats a percentage as a fraction, without binary rounding noise.
 pub(super) fn share_of_percent(percent: f64) -> String {
     let text = format!("{:.8}", percent / 100.0);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Whether a word may be a slip for another: at most a third of its letters are wrong.
+/// Returns whether a word may be a misspelling of another: at most a third of its letters differ.
 fn is_slip(typed: &str, meant: &str) -> bool {
     let (typed, meant): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());
     let mut row: Vec<usize> = (0..=meant.len()).collect();
@@ -125,12 +125,12 @@ pub(super) fn without_far_advice(message: &str, typed: &str) -> String {
     message.split("; ").filter(is_near).collect::<Vec<_>>().join("; ")
 }
 
-/// The command that was typed, of these.
+/// Returns the first typed word that is a command.
 pub(super) fn command(typed: &[OsString], commands: impl Fn(&str) -> bool) -> Option<&str> {
     typed.iter().skip(1).filter_map(|word| word.to_str()).find(|word| commands(word))
 }
 
-/// The first word that is no option, if nothing but flags stands before it.
+/// Returns the first word that is not an option, if only flags precede it.
 pub(super) fn first_word(typed: &[OsString]) -> Option<&str> {
     let word = typed.iter().skip(1).filter_map(|word| word.to_str()).find(|word| {
         let letters = word.trim_start_matches('-');
@@ -152,7 +152,8 @@ pub(super) fn letter_instead(command: Option<&str>, option: &str, typed: &[OsStr
     is_typed.then(|| format!("{letter} is --{option} here; {meant}"))
 }
 
-/// A word after a single dash, which would be taken for an option of one letter with its value: `-out` for `-o ut`.
+/// Returns the first word after a single dash that clap would parse as a one-letter option with a
+/// value: `-out` as `-o ut`.
 pub(super) fn word_after_one_dash(typed: &[OsString]) -> Option<&str> {
     let options = typed.iter().skip(1).take_while(|word| word.as_os_str() != OsStr::new("--"));
     options.filter_map(|word| word.to_str()).find(|word| {
@@ -164,7 +165,8 @@ pub(super) fn word_after_one_dash(typed: &[OsString]) -> Option<&str> {
     })
 }
 
-/// clap's message and tips without its lines on usage and help, and without its advice to take an option for a value.
+/// Returns clap's message and tips on one line, without usage and help lines, and without its tip
+/// to pass an option as a value.
 pub(super) fn one_line(text: &str) -> String {
     let is_message = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");
     let mut message = String::new();

@@ -69,7 +69,7 @@ pub(crate) struct MpiArgs {
     pub block_cells: Option<String>,
 }
 
-/// Way in which ranks get the input.
+/// Distribution of the input to the ranks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InputName {
     /// Each rank reads the files, which must be on a file system that all machines share
@@ -79,7 +79,7 @@ pub(crate) enum InputName {
     Broadcast,
 }
 
-/// Way in which finished blocks reach the directory of blocks.
+/// Collection of finished blocks in the directory of blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ResultsName {
     /// Each rank writes its own blocks; the directory must be on a file system that all machines

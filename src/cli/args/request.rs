@@ -296,7 +296,7 @@ mod tests {
                 let value = value.unwrap_or(if is_path { other } else { "1" });
                 let takes_value = argument.get_action().takes_values();
                 let more: Vec<&str> = long.as_deref().into_iter().chain(takes_value.then_some(value)).collect();
-                // Some arguments need others.
+                // Some arguments require others.
                 let required: [&[&str]; 3] = [&[], &["--aligned"], &["--aligned", "--bootstrap", "3"]];
                 let bases = required.map(|required| [&base[..], required].concat());
                 let parses = |base: &Vec<&str>| Args::parse_words(typed(&[&base[..], &more].concat())).is_ok();

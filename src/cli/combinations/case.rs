@@ -1,4 +1,4 @@
-//! A command with its options, tried by twos.
+//! A command with its options, tried in pairs.
 
 use crate::cli::args::Args;
 use crate::cli::neutral::NEUTRAL;
@@ -13,26 +13,26 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-/// A command with all that may be typed of it.
+/// Command with the arguments to try.
 pub(super) struct Case {
     pub(super) command: &'static str,
-    /// Inputs that the options are tried with. An option has an effect if it has one for any of them.
+    /// Inputs to try the options with. An option has an effect if it has one for any of them.
     pub(super) inputs: &'static [&'static str],
     /// Options that are added to every pair.
     pub(super) bases: &'static [&'static str],
     /// Options with values that are not their defaults.
     pub(super) items: &'static [&'static str],
-    /// An option that may have no effect next to others, which ` | ` separates, and the reason.
+    /// Options that may have no effect next to others.
     pub(super) idle: &'static [Idle],
 }
 
-/// The option, the others, and the reason.
+/// Option, the others separated by ` | `, and the reason.
 pub(super) type Idle = (&'static str, &'static str, &'static str);
 
-/// Options that only say where results go.
+/// Options that only select where results go.
 const PLACES: &[&str] = &["output", "help", "version"];
 
-/// All output of a command line, files included; `None` for an error.
+/// Output of a command line including its files; `None` for an error.
 type Outcome = Rc<Option<Vec<u8>>>;
 
 #[derive(Clone, Default)]
@@ -49,10 +49,10 @@ impl Write for Collected {
     }
 }
 
-/// Command lines of one folder of inputs, each run once.
+/// Command lines in one folder of inputs, each run once.
 struct Program {
     folder: tempfile::TempDir,
-    /// The parser without other commands, which take time to make.
+    /// Parser without the other commands, which take time to build.
     parser: clap::Command,
     known: HashMap<String, Outcome>,
     runs: usize,
@@ -130,7 +130,7 @@ fn bytes<C: JobCommand>(command: &C) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The option of an item, or of what is no option the item itself.
+/// Returns the option of an item, or the item itself if it is not an option.
 fn option(item: &str) -> &str {
     item.split_whitespace().next().unwrap_or(item)
 }
@@ -192,7 +192,7 @@ impl Case {
         self.check_complete();
     }
 
-    /// Every option of the command is an item, a base, or one that never matters.
+    /// Checks that every option of the command is an item, a base, or neutral.
     fn check_complete(&self) {
         let args = Args::command();
         let command = args.find_subcommand(self.command).unwrap();
@@ -207,7 +207,7 @@ impl Case {
     }
 }
 
-/// Inputs: relatives of a few random sequences.
+/// Returns input files: relatives of a few random sequences.
 fn inputs() -> Vec<(&'static str, String)> {
     let mut random = fastrand::Rng::with_seed(7);
     let mut family = |letters: &[u8], length: usize, count: usize, rate: f64| -> Vec<Vec<u8>> {
@@ -238,7 +238,7 @@ fn inputs() -> Vec<(&'static str, String)> {
     genes.push(reverse);
     others.push(genes[0][5..40].to_vec());
     others.push(complement(&genes[2][8..48]));
-    // Codes that stand for several bases, and gaps.
+    // Adds ambiguity codes and gaps.
     for (gene, (place, letter)) in genes.iter_mut().zip([(7, b'N'), (11, b'R'), (20, b'Y'), (21, b'N'), (30, b'W')]) {
         gene[place] = letter;
     }

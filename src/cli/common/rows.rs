@@ -1,14 +1,14 @@
-//! Options of the rows that a job writes, and what is valid of them.
+//! Options for the rows that a job writes, and their validation.
 
 use crate::cli::args::{RowFormat, RowsArgs, WidthArgs};
 use crate::cli::{endings, size};
 use pairwave::{Error, Result};
 
-/// Columns of an alignment in a block of text unless it is said.
+/// Default number of alignment columns per block of the text format.
 const WIDTH: u32 = 60;
 
 impl<F: RowFormat> RowsArgs<F> {
-    /// Whether the list of fields was asked for.
+    /// Returns whether `--fields help` was given.
     pub(in crate::cli) fn lists_fields(&self) -> bool {
         self.fields.as_deref() == Some("help")
     }
@@ -18,7 +18,7 @@ impl<F: RowFormat> RowsArgs<F> {
         endings::typed(self.format)
     }
 
-    /// Refuses `--fields` for a format without them.
+    /// Rejects `--fields` for a format with fixed columns.
     pub(in crate::cli) fn check_fields(&self, has_fields: bool) -> Result<()> {
         if self.fields.is_none() || has_fields {
             return Ok(());
@@ -26,7 +26,7 @@ impl<F: RowFormat> RowsArgs<F> {
         Err(Error::usage(format!("--fields applies only to tsv and jsonl: the columns of {} are fixed", self.typed())))
     }
 
-    /// Refuses `--score-only` for a format that describes alignments.
+    /// Rejects `--score-only` for a format that describes alignments.
     pub(in crate::cli) fn check_score_only(&self, score_only: bool, has_fields: bool) -> Result<()> {
         if !score_only || has_fields {
             return Ok(());
@@ -39,7 +39,7 @@ impl<F: RowFormat> RowsArgs<F> {
 }
 
 impl WidthArgs {
-    /// Refuses `--width` for another format than text, whose name was typed.
+    /// Rejects `--width` unless the format, whose typed name is `typed`, is text.
     pub(in crate::cli) fn check(&self, is_text: bool, typed: &str) -> Result<()> {
         if self.width.is_none() || is_text {
             return Ok(());
@@ -47,7 +47,7 @@ impl WidthArgs {
         Err(Error::usage(format!("--width applies only to --format text, but the format is {typed}")))
     }
 
-    /// Returns the columns in a block.
+    /// Returns the number of columns per block.
     pub(in crate::cli) fn columns(&self) -> Result<u32> {
         size::check_positive("--width", self.width)?;
         Ok(self.width.unwrap_or(WIDTH))
@@ -56,7 +56,7 @@ impl WidthArgs {
 
 /// Refuses options that need alignments where only scores are computed.
 ///
-/// Each option comes with whether it was given, and with what it does with alignments.
+/// Each entry holds an option, whether it was given, and its use of alignments for the message.
 pub(in crate::cli) fn check_score_only(score_only: bool, options: &[(&str, bool, &str)]) -> Result<()> {
     match options.iter().find(|(_, given, _)| score_only && *given) {
         Some((option, _, why)) => {

@@ -1,4 +1,4 @@
-//! What is to be expected of a job: `--dry-run`.
+//! Predictions for `--dry-run`.
 
 use indicatif::{HumanBytes, HumanCount};
 use pairwave::distributed::simulate;
@@ -6,16 +6,16 @@ use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::{Error, Result};
 use std::path::PathBuf;
 
-/// Who would compute.
+/// Devices that would compute.
 pub(super) struct Devices<'a> {
-    /// What they are called: one, and several.
+    /// Singular and plural of the devices' name.
     pub names: [&'a str; 2],
-    /// Cells a second of each.
+    /// Speed of each device, in cells per second.
     pub speeds: &'a [f64],
 }
 
-/// What is to be expected of a job: its blocks, the bytes that it reads and keeps, and its time by the dispatcher that would hand out
-/// the blocks.
+/// Returns a prediction for a job as text: its blocks, the bytes that it reads and stores, and the
+/// time with the dispatcher that would distribute the blocks.
 pub(super) fn foreseen<J: Divisible>(
     job: &J,
     blocks: &[Block],
@@ -47,7 +47,7 @@ pub(super) fn foreseen<J: Divisible>(
     Ok(text)
 }
 
-/// What was cut, in a line.
+/// Describes the blocks in one line.
 pub(super) fn words(blocks: &[Block]) -> String {
     let (pairs, cells) = totals(blocks);
     let of = |block: Option<&Block>| block.map_or(0, |block| block.cells) as f64;

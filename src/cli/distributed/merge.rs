@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// Files beside the results, by the jobs that write them.
+/// Jobs with the options of the further files that they write.
 const OF_JOBS: [(&str, &str); 7] = [
     ("search", "--report"),
     ("papara", "--table"),
@@ -26,7 +26,7 @@ const OF_JOBS: [(&str, &str); 7] = [
     ("long", "--plot"),
 ];
 
-/// Puts rows together.
+/// Merges the results of all blocks.
 pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
     let whole = |path: &Option<PathBuf>| path.as_deref().map(absolute).transpose();
     let (output, stats) = (whole(&merge.files.output)?, whole(&merge.files.stats)?);
@@ -37,7 +37,7 @@ pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
     let task = PutTogether { directory: &directory, output: output.as_deref(), stats: stats.as_deref(), run, quiet };
     let mut arguments = directory.manifest().arguments.clone();
     let job = arguments.first().map(|job| job.display().to_string()).unwrap_or_default();
-    // Behind the job's name, before what is positional: formats may follow from names.
+    // Inserted after the job's name and before its positional arguments, because names may imply formats.
     for (option, path) in others.iter().chain(output.as_ref().map(|path| ("--output", path.clone())).as_ref()) {
         if *option != "--output" && !OF_JOBS.contains(&(&*job, option)) {
             return Err(Error::usage(format!(
@@ -49,7 +49,7 @@ pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
     on_job(&arguments, task)
 }
 
-/// Puts the rows of a directory together.
+/// Merges the results in a directory of blocks.
 pub(crate) struct PutTogether<'a> {
     pub(crate) directory: &'a Directory,
     pub(crate) output: Option<&'a Path>,
@@ -58,7 +58,7 @@ pub(crate) struct PutTogether<'a> {
     pub(crate) quiet: bool,
 }
 
-/// What was done, for programs.
+/// Statistics of a merge.
 #[derive(Serialize)]
 struct Stats {
     version: &'static str,
@@ -66,7 +66,7 @@ struct Stats {
     cells: u64,
     #[serde(flatten)]
     merged: MergeSummary,
-    /// Of putting together.
+    /// Time of the merge, in seconds.
     seconds: f64,
 }
 

@@ -28,14 +28,15 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Cells a second of a GPU, and of a CPU's thread, of which nobody says how fast it is.
+/// Assumed speed of a GPU, in cells per second.
 const GPU_SPEED: f64 = 2e12;
+/// Assumed speed of a CPU thread, in cells per second.
 const THREAD_SPEED: f64 = 3e9;
-/// Blocks for each rank at least, on average: so that all end at about the same time.
+/// Least average number of blocks per rank, so that all ranks end at about the same time.
 const BLOCKS_A_RANK: u64 = 64;
-/// Seconds that a block is computed at least: files and messages take some of it.
+/// Least time of a block in seconds. Files and messages take some of it.
 const MIN_SECONDS: f64 = 0.1;
-/// How long a file server may take to show what another machine wrote.
+/// Longest time that a file server may take to show what another machine wrote.
 const SIGHT: Duration = Duration::from_secs(120);
 
 /// Runs a job on all ranks.
@@ -49,9 +50,9 @@ pub(crate) fn mpi(options: &Options, quiet: bool) -> Result<()> {
     let ended = on_job(&options.arguments, Ranks { options, wire: &mut wire, quiet });
     match ended {
         Ok(true) => {}
-        // Without those that do not answer, MPI itself cannot end.
+        // MPI cannot finalize while some ranks do not answer.
         Ok(false) => wire.abort(0),
-        // It is told by rank 0.
+        // Rank 0 reports the error.
         Err(error) if rank != LEAD => {
             tracing::debug!("{error}");
             wire.finish();
@@ -72,19 +73,19 @@ struct Ranks<'a> {
     quiet: bool,
 }
 
-/// What rank 0 tells the others first.
+/// First message from rank 0 to the other ranks.
 #[derive(Serialize, Deserialize)]
 enum Prelude {
     /// There is no job.
     Nothing,
     Begin {
-        /// Where parts go, in the form of [`names`]; `None` if that is to rank 0.
+        /// Directory for finished blocks, in the form of [`names`]; `None` sends them to rank 0.
         directory: Option<String>,
         digest: Digest,
         blocks: Vec<Block>,
-        /// The fingerprint of the job.
+        /// Fingerprint of the job.
         job: Fingerprint,
-        /// How many files of input follow.
+        /// Number of input files that follow.
         inputs: usize,
     },
 }
@@ -107,11 +108,11 @@ fn one_input() -> Error {
     Error::usage("every rank reads the input, but only one of them has standard input: name a file")
 }
 
-/// Every rank but the first.
+/// Runs every rank except rank 0.
 fn other<C: BlockCommand>(options: &Options, wire: &mut MpiWire, mut command: C) -> Result<()> {
     let prelude: Prelude = serde_json::from_slice(&wire.broadcast(Vec::new())).map_err(broken)?;
     let Prelude::Begin { directory, digest, blocks, job: of_rank_0, inputs } = prelude else { return Ok(()) };
-    // All of it before anything can fail: the others count on this one.
+    // Receives all input before anything can fail, because the broadcasts need every rank.
     let files: Vec<Vec<u8>> = (0..inputs).map(|_| wire.broadcast(Vec::new())).collect();
     let settled = settle(wire, machine(&command), options.gpus);
     let mut private = None;
@@ -138,7 +139,7 @@ fn other<C: BlockCommand>(options: &Options, wire: &mut MpiWire, mut command: C)
     Ok(())
 }
 
-/// The directory that rank 0 has.
+/// Opens the directory that rank 0 created.
 fn opened(path: &Path, digest: &Digest) -> Result<Directory> {
     let missing = |error: &Error| {
         let message = "rank 0 writes there; if the machines share no directory, use --results gather";
@@ -153,12 +154,12 @@ fn opened(path: &Path, digest: &Digest) -> Result<Directory> {
     }
 }
 
-/// Writes input that was sent to files of this process alone, and has the job read these.
+/// Writes received input to private files of this process, and makes the job read them.
 fn keep<C: BlockCommand>(command: &mut C, files: Vec<Vec<u8>>) -> Result<tempfile::TempDir> {
     let folder = tempfile::tempdir().map_err(|error| Error::io(std::env::temp_dir(), error))?;
     for ((number, bytes), input) in files.into_iter().enumerate().zip(command.inputs()) {
         let own = folder.path().join(number.to_string());
-        // Its name stays: some programs tell a compression by it.
+        // Keeps the file name, because its ending determines the compression.
         let path = own.join(input.file_name().unwrap_or_default());
         fs::create_dir(&own).and_then(|()| fs::write(&path, bytes)).map_err(|error| Error::io(&path, error))?;
         *input = path;
@@ -166,10 +167,10 @@ fn keep<C: BlockCommand>(command: &mut C, files: Vec<Vec<u8>>) -> Result<tempfil
     Ok(folder)
 }
 
-/// What rank 0 has before it tells the others.
+/// State of rank 0 before it sends the first message.
 struct Begun<J> {
     directory: Directory,
-    /// Nobody else computes while this is held.
+    /// Claim on all blocks. No other process computes while it is held.
     claim: Claim,
     job: J,
     run: Run,
@@ -178,7 +179,7 @@ struct Begun<J> {
     files: Vec<Vec<u8>>,
 }
 
-/// The first rank.
+/// Runs rank 0.
 fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mut command: C) -> Result<bool> {
     let begun = begin(options, wire.ranks(), &mut command, quiet);
     let prelude = match &begun {
@@ -205,7 +206,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
         let mut book =
             Ledger::<C::Job> { directory: &directory, progress: Progress::start(open, quiet), seen: PhantomData };
         let leader = LeadOptions { done: &done, rules: dispatch::Rules::default() };
-        // Rank 0 has the directory whoever writes the parts.
+        // Rank 0 can always write to the directory.
         let work = RankWork { job: &job, blocks, run: run.clone(), results: PartDestination::Files(&directory) };
         lead(wire, &work, &leader, member, &mut book)
     };
@@ -254,7 +255,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
     Ok(silent.is_empty())
 }
 
-/// Everything before the others are needed.
+/// Prepares everything that needs no other rank.
 fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quiet: bool) -> Result<Begun<C::Job>> {
     let inputs: Vec<PathBuf> = command.inputs().into_iter().map(|input| input.clone()).collect();
     if inputs.iter().any(|input| is_standard(input)) {
@@ -272,7 +273,7 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
         )));
     }
     let (run, offer) = machine(command)?;
-    // Before the input is read: what changes meanwhile is seen when the rows are put together.
+    // Computed before the input is read, so that a change in between is detected at the merge.
     let fingerprint = fingerprint(&options.arguments)?;
     let input = command.read(&run)?;
     let job = command.job(&input)?;
@@ -302,7 +303,7 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
     Ok(Begun { directory, claim, job, run, offer, done, files })
 }
 
-/// Cells of a block.
+/// Returns the number of cells per block.
 fn block_cells<J: Divisible>(
     options: &Options,
     ranks: usize,
@@ -321,18 +322,18 @@ fn block_cells<J: Divisible>(
     Ok(share.clamp((MIN_SECONDS.min(seconds) * speed) as u64, (seconds * speed) as u64).max(1))
 }
 
-/// Refuses a directory of another job, or of what has changed since.
+/// Rejects a directory of another job, or of a job whose input has changed.
 fn resume(directory: &Directory, now: &Fingerprint) -> Result<()> {
     let place = directory.path().display();
     match directory.manifest().job.difference(now) {
-        // It says itself that the content of a file has changed.
+        // This check reports itself that the content of a file has changed.
         Some(Difference::Content(_)) => directory.manifest().check(now),
         Some(difference) => Err(Error::usage(format!("{place}: these blocks belong to another job: {difference}"))),
         None => Ok(()),
     }
 }
 
-/// Refuses input that differs from the input of rank 0.
+/// Rejects input that differs from the input of rank 0.
 fn check_same(of_rank_0: &Fingerprint, own: &Fingerprint) -> Result<()> {
     match of_rank_0.difference(own) {
         Some(difference) => Err(Error::usage(format!(
@@ -342,7 +343,7 @@ fn check_same(of_rank_0: &Fingerprint, own: &Fingerprint) -> Result<()> {
     }
 }
 
-/// Waits until what other machines wrote can be seen here.
+/// Waits until the files that other machines wrote are visible here.
 fn see_all(directory: &Directory) -> Result<()> {
     let begin = Instant::now();
     loop {

@@ -12,7 +12,7 @@ use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::{Error, Result};
 use std::path::PathBuf;
 
-/// Cuts a job.
+/// Splits a job into blocks.
 pub(crate) fn plan(plan: &Plan, quiet: bool) -> Result<()> {
     let task = Cut { plan, quiet };
     on_job(&plan.arguments, task)
@@ -37,7 +37,7 @@ impl Task for Cut<'_> {
         }
         let place = plan.directory.as_deref().map(absolute).transpose()?;
         place.as_deref().map_or(Ok(()), Directory::check_new)?;
-        // Before the input is read: what changes meanwhile is seen when the blocks are computed.
+        // Computed before the input is read, so that a change in between is detected when blocks are computed.
         let fingerprint = place.is_some().then(|| fingerprint(&plan.arguments)).transpose()?;
         let input = command.read(&run_of(command.compute(), command.family())?)?;
         let job = command.job(&input)?;
@@ -57,13 +57,13 @@ impl Task for Cut<'_> {
     }
 }
 
-/// Blocks of a job and the cells that they were to have: so many at most.
+/// Returns at most `most` blocks of a job, and the number of cells per block that gives them.
 fn cut<J: Divisible>(job: &J, cells: u64, most: Option<usize>) -> Result<(u64, Vec<Block>)> {
     let (mut cells, mut blocks) = (cells, job.cut(cells)?);
     let Some(most) = most.filter(|&most| blocks.len() > most) else { return Ok((cells, blocks)) };
     let all: u64 = blocks.iter().map(|block| block.cells).sum();
     cells = cells.max(all / most as u64 + 1);
-    // Blocks are whole units: a few more cells, until they fit.
+    // Blocks consist of whole units: increases the cells per block until the blocks fit.
     while cells <= all.saturating_mul(2) {
         blocks = job.cut(cells)?;
         if blocks.len() <= most {

@@ -25,12 +25,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Seconds that blocks which are computed without a stop between them take together, about: what is lost at their end is little
-/// then, and others get their share.
+/// Approximate time in seconds of a group of blocks that is computed without a pause. Short groups
+/// lose little at their ends, and leave blocks to other processes.
 const GROUP_SECONDS: f64 = 20.0;
-/// Blocks in such a group at most.
+/// Greatest number of blocks in a group.
 const GROUP: usize = 16;
-/// So many blocks that fail one after the other are not the blocks' fault.
+/// Number of consecutive failures after which the process stops, because the blocks are not the
+/// cause.
 const FAILURES: usize = 3;
 
 /// Computes blocks.
@@ -90,7 +91,7 @@ impl Task for Compute<'_> {
         runner.run.progress = bar.clone();
         let mut work = Work::new(directory, wanted, &options.which, bar);
         let ended = work.run(&job, &runner.run);
-        // Its bar goes before the last lines come.
+        // Removes the bar before the last lines are printed.
         drop(runner);
         let Work { done, failed, held, total, .. } = work;
         if let Some(stats) = stats {
@@ -115,11 +116,11 @@ impl Task for Compute<'_> {
     }
 }
 
-/// Blocks that are to be computed, in the order in which they are tried.
+/// Returns the blocks to compute, in the order in which they are tried.
 fn wanted<J: Divisible>(directory: &Directory, which: &Which) -> Result<VecDeque<usize>> {
     let range = which.of(directory.len())?;
     if let Which::One(block) = *which {
-        // All of its bytes are looked at: who names a block may have reason to.
+        // Verifies all bytes of a block that the user names.
         return Ok(match directory.verify::<J>(block)? {
             PartState::Done(_) => VecDeque::new(),
             PartState::Missing => VecDeque::from([block]),
@@ -157,7 +158,8 @@ fn refuse_if_all_are_claimed(directory: &Directory) -> Result<()> {
     }
 }
 
-/// What is said of blocks that others compute: whoever named them has to know that they are not done.
+/// Reports blocks that other processes compute. It is an error if the user named these blocks,
+/// because they are not done.
 fn left_to_others(
     directory: &Directory,
     held: Vec<(usize, ClaimHolder)>,
@@ -191,20 +193,20 @@ fn left_to_others(
     Err(Error::usage(format!("{}: {message}; wait for it or stop it first", directory.path().display())))
 }
 
-/// Blocks that are computed by this process.
+/// Blocks that this process computes.
 struct Work<'a> {
     directory: &'a Directory,
     open: VecDeque<usize>,
-    /// How many more may be begun.
+    /// Number of blocks that may still be started.
     left: usize,
-    /// Whether others are likely to compute beside this process.
+    /// Whether other processes are likely to compute at the same time.
     is_shared: bool,
     done: BTreeSet<usize>,
     failed: Vec<(usize, Error)>,
     held: Vec<(usize, ClaimHolder)>,
-    /// Of all groups.
+    /// Summary of all groups.
     total: Summary,
-    /// Seconds of a block, as far as is known.
+    /// Seconds per block, once known.
     pace: Option<f64>,
     bar: Arc<BlockBar>,
 }
@@ -226,7 +228,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Computes until nothing is left that nobody computes. A block that fails is noted, and the others go on.
+    /// Computes until no unclaimed block is left. Records a block that fails, and continues with
+    /// the others.
     fn run<J: Divisible>(&mut self, job: &J, run: &Run) -> Result<()> {
         let mut session = None;
         let mut failures = 0;
@@ -245,7 +248,7 @@ impl<'a> Work<'a> {
                 directory.record_event(JournalEvent::Finished { block: part.block, seconds, rows });
                 made.push(part.block);
                 bar.done(directory.manifest().blocks[part.block].cells);
-                // It lasts: nobody has to be kept from it any more.
+                // The block is stored, so its claim can be released.
                 drop(claims.pop_front());
                 Ok(())
             });
@@ -283,13 +286,13 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The blocks that come next, and what keeps others from them.
+    /// Claims the next blocks. Returns their numbers and claims.
     fn claim(&mut self) -> Result<(Vec<usize>, VecDeque<Claim>)> {
         let most = self.group();
         let (mut numbers, mut claims) = (Vec::new(), VecDeque::new());
         while numbers.len() < most {
             let Some(block) = self.open.pop_front() else { break };
-            // Others have computed since the list was made.
+            // Other processes may have finished blocks since the list was made.
             if self.is_shared && self.directory.state(block)?.is_done() {
                 self.left_to_others(block);
                 continue;
@@ -303,7 +306,7 @@ impl<'a> Work<'a> {
                     if let Some((from, why)) = &claim.taken_over {
                         tracing::warn!("taking over block {block} from {}: {why}", from.process);
                     }
-                    // Whoever had it may have finished it just now.
+                    // The previous owner may just have finished the block.
                     if !self.directory.state(block)?.is_done() {
                         numbers.push(block);
                         claims.push_back(claim);
@@ -314,27 +317,28 @@ impl<'a> Work<'a> {
         Ok((numbers, claims))
     }
 
-    /// The bar need not wait for a block of others, unless another comes in its place.
+    /// Advances the bar past a block that another process computes, unless another block takes its
+    /// place.
     fn left_to_others(&self, block: usize) {
         if self.left > self.open.len() {
             self.bar.done(self.directory.manifest().blocks[block].cells);
         }
     }
 
-    /// How many blocks are computed without a stop between them.
+    /// Returns the number of blocks to compute without a pause.
     fn group(&self) -> usize {
         let by_pace = match self.pace {
             Some(seconds) => (GROUP_SECONDS / seconds.max(1e-3)) as usize,
             None if self.is_shared => 1,
             None => GROUP,
         };
-        // Towards the end others may be free for some of them.
+        // Towards the end, other processes may be idle and can take some of the blocks.
         let by_rest = if self.is_shared { self.open.len() / 8 } else { GROUP };
         by_pace.min(by_rest).clamp(1, GROUP).min(self.left)
     }
 }
 
-/// Whether another block may go well after this one did not.
+/// Returns whether another block may succeed after this error.
 fn is_of_block(error: &Error) -> bool {
     match error {
         Error::Device { .. } | Error::Unsuited { .. } | Error::Internal(_) | Error::Input { .. } => true,

@@ -6,12 +6,12 @@ use pairwave::distributed::{Directory, JournalEvent, PartState, ranges};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Prints what there is of each block.
+/// Prints the state of all blocks.
 pub(super) fn status(directory: &Directory) -> Result<()> {
     pages::print(words(directory)?)
 }
 
-/// Prints the numbers of blocks without a result that nobody computes, in a form that programs read.
+/// Prints the numbers of unfinished, unclaimed blocks in a form that programs read.
 pub(super) fn missing(directory: &Directory) -> Result<()> {
     let held: Vec<usize> = directory.holders()?.0.into_iter().map(|(block, _)| block).collect();
     let states = directory.states()?.into_iter().enumerate();
@@ -46,7 +46,7 @@ fn words(directory: &Directory) -> Result<String> {
     let mut text = format!("blocks    {}\n", states.len());
     for (what, blocks) in [("done", &done), ("running", &now), ("missing", &missing), ("damaged", &damaged)] {
         let named = if blocks.is_empty() { String::new() } else { format!(": {}", ranges(blocks)) };
-        // A string takes all.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{what:<9} {}{named}", blocks.len());
     }
     for (block, holder) in held.iter().filter(|(block, _)| now.contains(block)) {

@@ -1,4 +1,5 @@
-//! Steps that all commands of jobs in blocks share: parse the job, check its input, open its place.
+//! Steps that all commands for jobs in blocks share: parse the job, check its input, open its
+//! directory.
 
 use crate::cli::args::Args;
 use crate::cli::blocks::BlockCommand;
@@ -10,16 +11,16 @@ use pairwave::{Error, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What is done with a job, whichever it is.
+/// Operation on a job of any kind.
 pub(super) trait Task {
-    /// What comes of it.
+    /// Result of the operation.
     type Output;
 
-    /// Does it.
+    /// Performs the operation.
     fn on<C: BlockCommand>(self, command: C) -> Result<Self::Output>;
 }
 
-/// Does something with the job of a command line.
+/// Performs an operation on the job of a command line.
 pub(super) fn on_job<T: Task>(arguments: &[OsString], task: T) -> Result<T::Output> {
     match job_of(arguments)? {
         Action::AllPairs(command) => task.on(*command),
@@ -46,19 +47,19 @@ pub(super) fn fingerprint(arguments: &[OsString]) -> Result<Fingerprint> {
         .fingerprint(&[])
 }
 
-/// Refuses a plan whose options or input have changed since. All input is read for that, once.
+/// Rejects a plan whose options or input have changed. Reads all input once.
 pub(super) fn check_inputs(directory: &Directory) -> Result<()> {
     let manifest = directory.manifest();
     manifest.check(&fingerprint(&manifest.arguments)?)
 }
 
-/// A path that stands for the same file wherever the process goes.
+/// Returns an absolute path, which stays valid when the working directory changes.
 pub(super) fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(|error| Error::io(path, error))
 }
 
-/// Opens a directory of blocks, and goes where its job was planned: names of files in its command line are to be understood
-/// from there.
+/// Opens a directory of blocks, and changes to the directory where its job was planned, because the
+/// job's command line may contain relative paths.
 pub(super) fn open(path: &Path) -> Result<Directory> {
     let directory = Directory::open(&absolute(path)?)?;
     let place = &directory.manifest().directory;

@@ -1,4 +1,4 @@
-//! `pairwave edit`: from valid options to the library and back.
+//! `pairwave edit`: from validated options to results.
 
 use super::Edit;
 use crate::cli::blocks::{BlockCommand, RowSink};
@@ -21,12 +21,12 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What `pairwave edit` reads.
+/// Input of `pairwave edit`.
 pub(crate) struct Sequences {
     patterns: Arc<SequenceStore>,
     against: Against,
     scheme: EditScheme,
-    /// Threads of the job, which read candidates and make lines of results.
+    /// Threads of the job, which also read candidates and format results.
     pool: Arc<ThreadPool>,
 }
 
@@ -130,7 +130,7 @@ impl BlockCommand for Edit {
     }
 }
 
-/// A result as writers take it.
+/// Converts a result to the form that writers take.
 fn pair(result: &EditResult) -> OutputPair<'_> {
     let alignment = result.alignment.as_ref();
     let Region { text, start, end } = result.region;

@@ -1,4 +1,4 @@
-//! `pairwave long`: the job, from valid options to the library and back.
+//! `pairwave long`: the job, from validated options to results.
 
 use super::{Long, check_alphabet};
 use crate::cli::args::LAYOUT;
@@ -26,7 +26,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The sequence to take from a file: the one of this name, or the only one.
+/// Returns the sequence of this name in a file, or the only sequence.
 fn choose(store: &SequenceStore, file: &Path, name: Option<&str>, option: &str) -> Result<SequenceId> {
     let names = || (0..store.len() as SequenceId).map(|id| store.name(id));
     let wrong = |message: String| Err(Error::Input { location: InputLocation::in_file(file), message });
@@ -75,13 +75,13 @@ impl OneSequence {
         self.store.length(self.id)
     }
 
-    /// Returns the frequencies of its symbols.
+    /// Returns the frequencies of the symbols.
     fn composition(&self) -> Composition {
         Composition::from_codes(self.store.alphabet(), self.store.codes(self.id))
     }
 }
 
-/// Names and lengths that cannot stand in SAM.
+/// Rejects names and lengths that SAM cannot hold.
 fn check_sam(options: &Long, query: &OneSequence, target: &OneSequence) -> Result<()> {
     if !matches!(options.format, LongFormat::Sam { .. }) {
         return Ok(());
@@ -99,45 +99,45 @@ fn check_sam(options: &Long, query: &OneSequence, target: &OneSequence) -> Resul
     Ok(())
 }
 
-/// What `--stats` writes.
+/// Content of the `--stats` file.
 #[derive(Serialize)]
 struct Stats<'a> {
-    /// Of pairwave.
+    /// Version of pairwave.
     version: &'static str,
     query_length: u32,
     target_length: u32,
-    /// Alignments that were written.
+    /// Number of written alignments.
     written: usize,
-    /// 10^9 cells a second, over all of the time.
+    /// Speed over the whole time, in 10^9 cells per second.
     gcups: f64,
-    /// Processor time of the whole process; `None` where the system does not tell.
+    /// Processor time of the whole process; `None` if the system does not report it.
     cpu_user_seconds: Option<f64>,
     cpu_system_seconds: Option<f64>,
     #[serde(flatten)]
     summary: &'a LongSummary,
 }
 
-/// The two sequences of a pair that `pairwave long` reads.
+/// Input of `pairwave long`: the two sequences of a pair.
 pub(crate) struct Sequences {
     query: OneSequence,
     target: OneSequence,
     scoring: Arc<Scoring>,
-    /// The fingerprint that a checkpoint must have.
+    /// Fingerprint that a checkpoint must have.
     origin: Option<Fingerprint>,
 }
 
-/// What the job took.
+/// Summary of the job.
 pub(crate) struct Took<S = LongSummary> {
-    /// Symbols.
+    /// Length of the query in symbols.
     query_length: u32,
     target_length: u32,
-    /// Alignments that were written.
+    /// Number of written alignments.
     written: usize,
     summary: S,
 }
 
 impl Long {
-    /// Writes all results. `source` hands over the alignments, best first.
+    /// Writes all results. `source` delivers the alignments, best first.
     fn write<S>(
         &self,
         input: Sequences,
@@ -148,7 +148,7 @@ impl Long {
         let job = self.job(&input)?;
         let Sequences { query, target, scoring, .. } = input;
         let (m, n) = (query.length(), target.length());
-        // A header may depend on whether any alignment is of the minus strand.
+        // The header may depend on whether any alignment is on the minus strand.
         let mut hits: Vec<LongHit> = Vec::new();
         let mut collect = Whole(|found: &[LongHit]| {
             hits.extend_from_slice(found);
@@ -195,13 +195,13 @@ impl JobCommand for Long {
     }
 
     fn read(&self, _run: &Run) -> Result<Sequences> {
-        // Edges that memory has no room for wait there, or in the directory of the checkpoint.
+        // Borders that do not fit in memory go to this directory, or to the checkpoint's directory.
         if self.checkpoint.is_none() {
             check_temporary()?;
         }
         let paths = [&self.query, &self.target];
         let origin = self.checkpoint.is_some().then(|| self.request.fingerprint(LAYOUT)).transpose()?;
-        // SAM has the qualities of reads.
+        // SAM includes the qualities of reads.
         let read = if matches!(self.format, LongFormat::Sam { .. }) { read_qualified } else { read_files };
         let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
         let mut next = || stores.next().ok_or_else(|| Error::Internal("no store for a file that was read".into()));
@@ -214,14 +214,14 @@ impl JobCommand for Long {
         let target = OneSequence { store: target, id: target_id };
         check_sam(self, &query, &target)?;
         let scoring = Arc::new(self.scoring.resolve(alphabet)?.scoring()?);
-        // Given or detected.
+        // The alphabet as given or detected.
         let origin = origin.map(|origin| origin.with("--alphabet", alphabet.letters()));
         Ok(Sequences { query, target, scoring, origin })
     }
 
     fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Took> {
         self.write(input, runner, output, |job, runner, rows| {
-            // Further alignments take sweeps of their own, whose number is unknown.
+            // Further alignments need an unknown number of additional sweeps.
             runner.show_progress_long(job.cells());
             job.run(&runner.run, |hits| rows.rows(hits))
         })
@@ -246,6 +246,7 @@ impl JobCommand for Long {
     }
 }
 
+/// Warns if the hits may be due to chance.
 impl BlockCommand for Long {
     type Job = LongAlignment;
 
@@ -289,7 +290,6 @@ impl BlockCommand for Long {
     }
 }
 
-/// Warns if what was found may well be chance.
 fn warn_of_chance(query: &OneSequence, target: &OneSequence, scoring: &Scoring, hits: &[LongHit]) {
     let Some(least) = hits.iter().map(|hit| hit.score).min() else { return };
     let Some(chance) = Chance::estimate(scoring, &query.composition(), &target.composition()) else { return };
@@ -309,10 +309,10 @@ fn warn_of_chance(query: &OneSequence, target: &OneSequence, scoring: &Scoring, 
     );
 }
 
-/// A hit as writers take it. The query has `m` symbols.
+/// Converts a hit to the form that writers take. The query has `m` symbols.
 fn found(hit: &LongHit, m: u32) -> LongPairAlignment<'_> {
     let is_reverse = hit.strand == Strand::Minus;
-    // Of a mere score the last column alone is known.
+    // For a score without alignment, only the last column is known.
     let last = |end: u32| end.saturating_sub(1)..end;
     let query = hit.query.clone().unwrap_or_else(|| {
         let last = last(hit.query_end);
@@ -340,7 +340,7 @@ fn check(context: &LongContext, found: &[LongPairAlignment<'_>], scoring: &Scori
     Ok(())
 }
 
-/// What a job took, for people.
+/// Returns the summary of a job as text.
 fn summary_lines(summary: &LongSummary, written: usize) -> Vec<String> {
     let speed = |cells: u64, seconds: f64| gcups(cells as f64 / seconds.max(1e-6));
     let mut line = format!(

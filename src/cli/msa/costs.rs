@@ -1,4 +1,4 @@
-//! Matrices and costs by their names: ClustalW's, others that are built in, and files.
+//! Matrices and costs by name: ClustalW's, other built-in ones, and files.
 
 use crate::cli::args::{DistanceArgs, PairDistanceName, PairScoringArgs, TreeMethodName};
 use crate::cli::common::first_given;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl PairScoringArgs {
-    /// The first option that was given.
+    /// Returns the first option that was given.
     pub(in crate::cli) fn given(&self) -> Option<&'static str> {
         let given = [
             ("--pair-matrix", self.pair_matrix.is_some()),
@@ -24,12 +24,12 @@ impl PairScoringArgs {
         first_given(&given)
     }
 
-    /// The file of a matrix, if it has no built-in one.
+    /// Returns the path of the matrix, unless the name is built in.
     pub(in crate::cli) fn matrix_file(&mut self) -> Option<&mut PathBuf> {
         self.pair_matrix.as_mut().filter(|name| is_file_of_matrix(name))
     }
 
-    /// Refuses what another kind of distance has no use for.
+    /// Rejects options that have no effect on another kind of distance.
     pub(in crate::cli) fn check(&self, distance: Option<PairDistanceName>) -> Result<()> {
         match self.given() {
             Some(option) if distance.is_some_and(|distance| distance != PairDistanceName::Clustal) => {
@@ -39,7 +39,7 @@ impl PairScoringArgs {
         }
     }
 
-    /// Refuses options that have no effect on a tree by shared words.
+    /// Rejects options that have no effect on a tree by shared k-mers.
     pub(in crate::cli) fn check_tree(&self, distances: &DistanceArgs) -> Result<()> {
         match distances.distance.map(|_| "--distance").or_else(|| self.given()) {
             Some(option) if distances.tree == Some(TreeMethodName::Mbed) => Err(Error::usage(format!(
@@ -49,7 +49,7 @@ impl PairScoringArgs {
         }
     }
 
-    /// What distances of letters of this alphabet are computed with.
+    /// Returns the costs of ClustalW's distances for this alphabet.
     pub(in crate::cli) fn costs(&self, alphabet: Alphabet, transitions: f32) -> Result<Arc<ClustalCosts>> {
         let mut gaps = PairGaps { transition: transitions, ..PairGaps::for_alphabet(alphabet) };
         for (option, typed, cost) in [
@@ -79,7 +79,7 @@ impl PairScoringArgs {
     }
 }
 
-/// A cost that was typed.
+/// Validates a cost.
 pub(super) fn cost_of(option: &str, typed: f32) -> Result<f32> {
     if (0.0..=1000.0).contains(&typed) {
         Ok(typed)
@@ -88,7 +88,7 @@ pub(super) fn cost_of(option: &str, typed: f32) -> Result<f32> {
     }
 }
 
-/// The matrices of a name, or of a file.
+/// Returns the matrix series of a name, or the matrix of a file.
 pub(super) fn series(name: &Path, alphabet: Alphabet) -> Result<Series> {
     match of_series("--matrix", name, alphabet)? {
         Some(series) => Ok(series),
@@ -96,13 +96,13 @@ pub(super) fn series(name: &Path, alphabet: Alphabet) -> Result<Series> {
     }
 }
 
-/// Whether a name is that of no built-in matrix.
+/// Returns whether a name is not a built-in matrix.
 pub(super) fn is_file_of_matrix(name: &Path) -> bool {
     let is_series = |alphabet| !matches!(of_series("", name, alphabet), Ok(None));
     !is_series(Alphabet::Dna) && !is_built_in(name)
 }
 
-/// A matrix that is none of ClustalW's: a file, or one by its name.
+/// Returns a matrix that is not one of ClustalW's: a file, or a built-in one.
 fn other_matrix(option: &str, name: &Path) -> Result<ClustalMatrix> {
     match SubstitutionMatrix::open(name) {
         Ok(matrix) => Ok(ClustalMatrix::from_substitution_matrix(&matrix)),
@@ -118,7 +118,7 @@ fn other_matrix(option: &str, name: &Path) -> Result<ClustalMatrix> {
     }
 }
 
-/// The matrices of a name, if it is one of ClustalW's.
+/// Returns the matrix series of a name, if it is one of ClustalW's.
 fn of_series(option: &str, name: &Path, alphabet: Alphabet) -> Result<Option<Series>> {
     let lower = name.as_os_str().to_ascii_lowercase();
     let (series, needed) = match lower.to_str().unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! The mode of a multiple alignment, and what was given of its numbers.
+//! Mode of a multiple alignment with its settings.
 
 use super::costs::{cost_of, series};
 use crate::cli::args::{IterateName, ProfileScoringArgs};
@@ -8,7 +8,7 @@ use pairwave::jobs::msa::MsaMode;
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result, posterior, profile};
 
-/// A mode, and what was given of its numbers.
+/// Mode with its given settings.
 #[derive(Debug)]
 pub(super) enum ModeChoice {
     Accurate(ProfileScoringArgs),
@@ -16,7 +16,7 @@ pub(super) enum ModeChoice {
 }
 
 impl ModeChoice {
-    /// For letters of this alphabet.
+    /// Returns the mode with all settings for this alphabet.
     pub(super) fn resolve(&self, alphabet: Alphabet) -> Result<MsaMode> {
         match self {
             ModeChoice::Clustal(given) => Ok(MsaMode::Clustal(given.profile(alphabet)?)),
@@ -31,7 +31,7 @@ impl ModeChoice {
 }
 
 impl ProfileScoringArgs {
-    /// The first option that is for ClustalW's mode.
+    /// Returns the first given option that applies to ClustalW's mode.
     pub(super) fn of_clustal(&self) -> Option<&'static str> {
         let given = [
             ("--matrix", self.matrix.is_some()),
@@ -49,13 +49,13 @@ impl ProfileScoringArgs {
         first_given(&given)
     }
 
-    /// The first option that is for the accurate mode.
+    /// Returns the first given option that applies to the accurate mode.
     pub(super) fn of_accurate(&self) -> Option<&'static str> {
         let given = [("--consistency", self.consistency.is_some()), ("--refinements", self.refinements.is_some())];
         first_given(&given)
     }
 
-    /// Refuses options that are for other letters.
+    /// Rejects options that apply to another alphabet.
     fn check_letters(&self, alphabet: Alphabet) -> Result<()> {
         let others = match alphabet {
             Alphabet::Protein => vec![("--transition-weight", self.transition_weight.is_some(), "nucleotides")],
@@ -74,7 +74,7 @@ impl ProfileScoringArgs {
         Ok(())
     }
 
-    /// Returns the options of ClustalW's mode for letters of this alphabet.
+    /// Returns the options of ClustalW's mode for this alphabet.
     fn profile(&self, alphabet: Alphabet) -> Result<profile::ProfileOptions> {
         self.check_letters(alphabet)?;
         let mut options = profile::ProfileOptions::new(alphabet);
@@ -109,7 +109,7 @@ impl ProfileScoringArgs {
         Ok(options)
     }
 
-    /// What transitions score.
+    /// Returns the score of a transition, as a fraction of a match.
     pub(super) fn transitions(&self) -> Result<f32> {
         match self.transition_weight {
             Some(share) if !(0.0..=1.0).contains(&share) => {
@@ -124,7 +124,7 @@ impl ProfileScoringArgs {
     }
 }
 
-/// Residues in runs of which gaps cost less.
+/// Parses the residues in whose runs gaps cost less.
 fn hydrophilic(letters: &str) -> Result<Vec<u8>> {
     let upper = letters.to_ascii_uppercase().into_bytes();
     match upper.iter().find(|letter| !letter.is_ascii_uppercase()) {

@@ -1,4 +1,4 @@
-//! `pairwave msa`: from valid options to the library and back.
+//! `pairwave msa`: from validated options to results.
 
 use super::MultipleAlign;
 use super::costs::is_file_of_matrix;
@@ -25,10 +25,10 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What `pairwave msa` reads.
+/// Input of `pairwave msa`.
 pub(in crate::cli) struct Input {
     sequences: Sequences,
-    /// The guide tree, if it is not to be made.
+    /// Guide tree from a file; `None` computes one.
     guide_tree: Option<GuideTree>,
 }
 
@@ -90,7 +90,7 @@ impl JobCommand for MultipleAlign {
 }
 
 impl MultipleAlign {
-    /// Aligns what was read, and writes it. Distances that are given are not computed.
+    /// Aligns the input, and writes the results. Given distances are not computed again.
     fn align(
         &self,
         input: Input,
@@ -135,12 +135,13 @@ impl MultipleAlign {
             let title = self.title();
             write_report(&rows, Some(&guide.tree), &title, file)?;
         }
-        // The alignment last: who waits for it finds the others.
+        // Writes the alignment last: once it exists, the other files exist too.
         warn_of_names(self.files.output.as_deref(), &write(self.format, &rows, output)?);
         Ok(summary)
     }
 
-    /// Returns the names in the alignment and the tree, in the order of the sequences, and the renamed sequences.
+    /// Returns the names in the alignment and the tree, in the order of the sequences, and the
+    /// renamed sequences.
     fn written_names(&self, sequences: &Sequences) -> (Vec<Vec<u8>>, Vec<Renamed>) {
         let names = sequences.names();
         let rules = self.format.name_rules();
@@ -153,7 +154,8 @@ impl MultipleAlign {
         (written, renamed)
     }
 
-    /// Reads a guide tree. Its leaves have the names of the sequences, as given or as any format writes them.
+    /// Reads a guide tree. Its leaves have the names of the sequences, as given or as any format
+    /// writes them.
     fn read_tree(&self, path: &Path, sequences: &Sequences, run: &Run) -> Result<GuideTree> {
         let text = read_text(path)?;
         let path = path.display().to_string();
@@ -166,7 +168,8 @@ impl MultipleAlign {
         })
     }
 
-    /// Warns of names that ClustalW's trees hold bare, though other programs read quotes and comments there.
+    /// Warns of names that ClustalW's trees write without quotes, although other programs interpret
+    /// quotes and brackets.
     fn warn_of_bare_names(&self, names: &[&[u8]]) {
         let is_special = |name: &&&[u8]| name.iter().any(|byte| b"'\"[]".contains(byte));
         if self.name_style() == NameStyle::Bare
@@ -182,7 +185,7 @@ impl MultipleAlign {
         }
     }
 
-    /// How names stand in the guide tree's file.
+    /// Returns the style of names in the guide tree's file.
     fn name_style(&self) -> NameStyle {
         match self.mode {
             ModeChoice::Accurate(_) => NameStyle::Quoted,
@@ -204,7 +207,7 @@ impl MultipleAlign {
         })
     }
 
-    /// What ClustalW's distances are computed with.
+    /// Returns the costs of ClustalW's distances.
     fn costs(&self, alphabet: Alphabet) -> Result<Option<Arc<ClustalCosts>>> {
         match &self.mode {
             ModeChoice::Clustal(scoring) => self.pairs.costs(alphabet, scoring.transitions()?).map(Some),
@@ -212,7 +215,7 @@ impl MultipleAlign {
         }
     }
 
-    /// The title of the page.
+    /// Returns the title of the HTML page.
     fn title(&self) -> String {
         let path = &self.source.path;
         path.file_name().unwrap_or(path.as_os_str()).display().to_string()

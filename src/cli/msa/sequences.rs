@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is read.
+/// File of sequences, and how to read it.
 #[derive(Debug)]
 pub(in crate::cli) struct Source {
-    /// `-` is standard input.
+    /// Path; `-` is standard input.
     pub(in crate::cli) path: PathBuf,
     pub(in crate::cli) options: ReadOptions,
 }
@@ -31,14 +31,14 @@ impl Source {
     }
 }
 
-/// What was read.
+/// Sequences as read.
 pub(in crate::cli) struct Sequences {
     pub(in crate::cli) store: Arc<SequenceStore>,
     written: OriginalLetters,
 }
 
 impl Sequences {
-    /// Without what ClustalW passes over when it reads.
+    /// Returns the sequences without the letters that ClustalW skips when it reads.
     pub(super) fn of_clustal_letters(self) -> Sequences {
         if self.store.alphabet() != Alphabet::Protein {
             return self;
@@ -55,7 +55,7 @@ impl Sequences {
         (0..self.store.len() as u32).map(|id| self.store.name_bytes(id)).collect()
     }
 
-    /// As they were read; ClustalW writes capitals.
+    /// Returns the letters as read, or as capitals if `as_clustal`, as ClustalW writes them.
     pub(super) fn letters(&self, as_clustal: bool) -> Vec<Cow<'_, [u8]>> {
         let written = |id| Cow::Borrowed(self.written.letters(id));
         let capitals = |id| Cow::Owned(self.written.letters(id).to_ascii_uppercase());

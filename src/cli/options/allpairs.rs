@@ -1,4 +1,4 @@
-//! What is valid of `pairwave allpairs`.
+//! Validated options of `pairwave allpairs`.
 
 use super::format::format;
 use crate::cli::args::{AllPairsArgs, EditFilterName};
@@ -16,10 +16,10 @@ use pairwave::{Error, Result};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-/// All pairs of one file, or of one file against another.
+/// All pairs of one file, or of one file and another.
 #[derive(Debug)]
 pub(in crate::cli) struct AllPairs {
-    /// `-` is standard input.
+    /// File of sequences; `-` is standard input.
     pub seqs: PathBuf,
     pub against: Option<PathBuf>,
     pub read: ReadOptions,
@@ -31,16 +31,16 @@ pub(in crate::cli) struct AllPairs {
     pub compute: Compute,
 }
 
-/// Which pairs are written, and what is computed of them.
+/// Conditions that a written pair must meet, and the values that are computed.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::cli) struct Selection {
-    /// From 0 to 1.
+    /// Least identity, from 0 to 1.
     pub min_identity: Option<f64>,
     pub min_score: Option<i64>,
     pub identity: IdentityDefinition,
     pub max_hits: Option<NonZeroU32>,
     pub score_only: bool,
-    /// Whether edit distances leave pairs out before they are scored.
+    /// When edit distances exclude pairs before they are scored.
     pub edit_filter: EditFilter,
 }
 

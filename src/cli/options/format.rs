@@ -1,4 +1,4 @@
-//! What is valid of the formats of pairs.
+//! Validated formats of pairs.
 
 use crate::cli::args::{AllPairsArgs, DistanceName, FormatName, ShapeName, StrandName};
 use crate::cli::common::first_given;
@@ -31,7 +31,7 @@ pub(super) fn format(args: &AllPairsArgs, mode: Mode) -> Result<PairFormat> {
     Ok(format)
 }
 
-/// Refuses options that have no effect on the format.
+/// Rejects options that have no effect on the format.
 fn check_format(args: &AllPairsArgs) -> Result<()> {
     let (name, typed) = (args.rows.format, args.rows.typed());
     let has_fields = matches!(name, FormatName::Tsv | FormatName::Jsonl);
@@ -45,7 +45,7 @@ fn check_format(args: &AllPairsArgs) -> Result<()> {
     args.rows.check_score_only(args.score_only, has_fields)
 }
 
-/// Refuses what a matrix of distances cannot show.
+/// Rejects options that a matrix of distances cannot show.
 fn check_matrix(args: &AllPairsArgs, mode: Mode) -> Result<()> {
     if mode == Mode::Local {
         return Err(Error::usage("--format phylip needs end-to-end alignments: remove --mode local"));
@@ -71,10 +71,10 @@ fn check_matrix(args: &AllPairsArgs, mode: Mode) -> Result<()> {
     Ok(())
 }
 
-/// Fields by default, of scores only or not.
+/// Function that returns the default fields, for scores only or not.
 type Defaults = fn(bool) -> Vec<&'static Field>;
 
-/// Returns the fields that were named, or the default of the format and the mode.
+/// Returns the named fields, or the default fields of the format and the mode.
 fn fields(
     args: &AllPairsArgs,
     mode: Mode,
@@ -101,7 +101,7 @@ fn fields(
     }
 }
 
-/// Refuses `--iddef` where nothing depends on the definition of identity.
+/// Rejects `--iddef` if nothing depends on the definition of identity.
 fn check_definition(args: &AllPairsArgs, format: &PairFormat) -> Result<()> {
     let shows_identity = match format {
         PairFormat::Tsv(fields) | PairFormat::JsonLines(fields) => {

@@ -1,4 +1,4 @@
-//! What is valid of `pairwave pairs`.
+//! Validated options of `pairwave pairs`.
 
 use super::format::format;
 use crate::cli::args::{AllPairsArgs, FormatName, PairsArgs, RowsArgs};
@@ -32,7 +32,7 @@ impl TryFrom<PairsArgs> for PairsJob {
             ],
         )?;
         let identity = args.identity.definition(scoring.mode())?;
-        // What both have means the same.
+        // Options that both commands share have the same meaning.
         let shared = AllPairsArgs {
             strand: args.strand,
             identity: args.identity,

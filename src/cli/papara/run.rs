@@ -1,4 +1,4 @@
-//! `pairwave papara`: from valid options to the library and back.
+//! `pairwave papara`: from validated options to results.
 
 use super::Papara;
 use crate::cli::args::LAYOUT;
@@ -26,30 +26,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Papara {
-    /// The names that the alignment's format can hold.
+    /// Returns the rules for names in the alignment's format.
     fn name_rules(&self) -> NameRules {
         if self.format.is_phylip { NameRules::PHYLIP } else { NameRules::FASTA }
     }
 
-    /// Names reads differently from references and from each other.
+    /// Returns a namer that gives reads names distinct from the references and from each other.
     fn namer(&self, reference: &Reference) -> Namer {
         Namer::new(self.name_rules(), reference.names.iter().map(|name| name.as_slice()))
     }
 
-    /// Returns the fingerprint of a checkpoint: all arguments except those that format the output, all files, and the
+    /// Returns the fingerprint of a checkpoint: all arguments except formatting options, all files, and the
     /// references as they were read, since these may come from standard input.
     fn fingerprint(&self, reference: &Reference) -> Result<Fingerprint> {
         let rows = reference.names.iter().map(|name| name.as_slice()).zip(&reference.rows);
         let rows = rows.flat_map(|(name, row)| [name, b"\t", row.as_slice(), b"\n"]);
         let all = self.request.fingerprint(LAYOUT)?;
         Ok(all
-            // Given or detected.
+            // The alphabet as given or detected.
             .with("--alphabet", reference.alphabet.letters())
             .with_bytes("references", rows)
             .with_bytes("tree", [reference.tree.annotated().as_slice()]))
     }
 
-    /// Where finished reads wait, if they do.
+    /// Opens the file in which finished reads wait, if they have to wait.
     fn spool(&self, reference: &Reference) -> Result<Option<ReadSpool>> {
         if let Some(path) = &self.checkpoint {
             let (spool, reads) = ReadSpool::open(path, &self.fingerprint(reference)?)?;
@@ -64,9 +64,10 @@ impl Papara {
         ReadSpool::create(&self.spool_directory()).map(Some)
     }
 
-    /// Returns the directory of the spool: the directory of the output, or the directory for temporary files.
+    /// Returns the directory of the spool: the directory of the output, or the directory for
+    /// temporary files.
     fn spool_directory(&self) -> PathBuf {
-        // A pipe or a device has no directory for temporary files.
+        // Pipes and devices have no directory for temporary files.
         let is_file = |path: &&Path| path.metadata().map_or(true, |found| found.is_file());
         let file = self.files.output.as_deref().filter(|path| *path != Path::new("-")).filter(is_file);
         match file.map(|file| file.parent().filter(|parent| !parent.as_os_str().is_empty())) {
@@ -77,18 +78,19 @@ impl Papara {
     }
 }
 
-/// Results on their way to files.
+/// Writers of the results.
 struct Sink<'a> {
     reference: &'a Reference,
-    /// Rows that are written at once.
+    /// Writer of rows that are written at once.
     alignment: Option<PlacedWriter>,
     table: Option<BestTable>,
-    /// Names of the edges that reads have, since each takes a search through the tree.
+    /// Splits of edges that have reads. They are stored because each takes a search through the
+    /// tree.
     splits: HashMap<u32, BString>,
     namer: Namer,
-    /// The first reads that are renamed.
+    /// First reads that were renamed.
     renamed: Vec<Renamed>,
-    /// Number of all renamed reads.
+    /// Number of renamed reads.
     renamed_count: u64,
 }
 
@@ -124,7 +126,7 @@ impl Sink<'_> {
 
     fn finish(self, output: Option<&Path>) -> Result<()> {
         warn_of_some_names(output, &self.renamed, self.renamed_count);
-        // The table before the alignment: who waits for that finds both.
+        // Finishes the table before the alignment: once the alignment exists, the table exists too.
         self.table.map_or(Ok(()), BestTable::finish)?;
         self.alignment.map_or(Ok(()), PlacedWriter::finish)
     }
@@ -163,7 +165,7 @@ impl JobCommand for Papara {
         check_strand(self.strand, reference.alphabet)?;
         let (sites, columns) = (reference.columns.len(), reference.rows.first().map_or(0, Vec::len));
         if self.format.keep_length && self.format.reads_only && sites < columns {
-            // EPA-ng compares their lengths with those of a file of references.
+            // EPA-ng compares the lengths of reads and references.
             tracing::warn!(
                 "{} of {columns} columns of '{}' carry no information and are dropped: the reads \
                  fit the references as written without --split, not that file",
@@ -188,7 +190,7 @@ impl JobCommand for Papara {
     fn lines(&self, summary: &Summary) -> Vec<String> {
         let seconds = summary.seconds.max(1e-6);
         let computed: u64 = summary.engines.iter().map(|engine| engine.cells).sum();
-        // Octets are filled up, so that it may be more than there is.
+        // Groups of eight are padded, so the number can exceed the total.
         let share = (100.0 * computed as f64 / summary.cells.max(1) as f64).min(100.0);
         let engines: Vec<String> =
             summary.engines.iter().map(|engine| format!("{} {}", engine.name, gcups(engine.gcups * 1e9))).collect();

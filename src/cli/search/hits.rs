@@ -1,4 +1,4 @@
-//! Hits on their way to files: all of a query at once, and queries without any in their turn.
+//! Writers of hits: all hits of a query together, and queries without hits in input order.
 
 use pairwave::jobs::SearchHit;
 use pairwave::output::Output;
@@ -7,7 +7,7 @@ use pairwave::seq::SequenceId;
 use pairwave::{Error, Result};
 use std::path::Path;
 
-/// A file of hits.
+/// File of hits.
 pub(super) struct HitFile {
     pub(super) format: SearchFormat,
     pub(super) output: Output,
@@ -16,22 +16,22 @@ pub(super) struct HitFile {
 /// Writes hits, query after query.
 pub(super) struct HitWriter {
     writers: Vec<Box<dyn SearchWriter>>,
-    /// Whether one of these is a page, which shows alignments.
+    /// Whether one of the files is an HTML page, which shows alignments.
     has_page: bool,
-    /// Queries in all, and the next that was not written.
+    /// Number of queries.
     queries: SequenceId,
     next: SequenceId,
-    /// Hits of the last query that came, of which there may be more.
+    /// Hits of the latest query, which may have more.
     open: Vec<SearchHit>,
 }
 
 impl HitWriter {
-    /// Into a file, and a page if one is to be written.
+    /// Starts a file of hits, and an HTML page if one is requested.
     pub(super) fn begin(context: SearchContext, page: Option<HitFile>, file: HitFile) -> Result<Self> {
         let (queries, has_page) = (context.queries.len() as SequenceId, page.is_some());
         let mut writers = Vec::new();
         if let Some(page) = page {
-            // Hits without alignments are refused when they come: blocks without hits make an empty page.
+            // Hits without alignments are rejected when they arrive. Blocks without hits give an empty page.
             let context = SearchContext { has_alignments: true, ..context.clone() };
             writers.push(written::open(&page.format, context, page.output)?);
         }
@@ -40,7 +40,7 @@ impl HitWriter {
         Ok(HitWriter { writers, has_page, queries, next: 0, open: Vec::new() })
     }
 
-    /// Takes the next hits: of some queries, the last of which may have more.
+    /// Takes the next hits, of one or more queries. The last query may have more hits.
     pub(super) fn take(&mut self, hits: &[SearchHit]) -> Result<()> {
         let mut groups = hits.chunk_by(|one, other| one.query == other.query).peekable();
         while let Some(group) = groups.next() {
@@ -61,7 +61,7 @@ impl HitWriter {
         if hits.is_empty() { Ok(()) } else { self.write(&hits) }
     }
 
-    /// Writes all hits of a query, after queries without any.
+    /// Writes all hits of a query, after the queries without hits before it.
     fn write(&mut self, hits: &[SearchHit]) -> Result<()> {
         if self.has_page && hits.iter().any(|hit| hit.alignment.is_none()) {
             return Err(Error::usage(
@@ -79,7 +79,7 @@ impl HitWriter {
         self.writers.iter_mut().try_for_each(|writer| writer.write(query, hits))
     }
 
-    /// There is nothing more to come.
+    /// Writes the remaining hits and queries, and closes the files.
     pub(super) fn finish(mut self) -> Result<()> {
         self.flush()?;
         (self.next..self.queries).try_for_each(|query| self.pass(query, &[]))?;
@@ -87,7 +87,7 @@ impl HitWriter {
     }
 }
 
-/// A file's name without its folder, to be shown.
+/// Returns the name of a file without its directory, for display.
 pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).display().to_string()
 }

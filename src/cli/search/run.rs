@@ -1,4 +1,4 @@
-//! `pairwave search`: from valid options to the library and back.
+//! `pairwave search`: from validated options to results.
 
 use super::hits::{HitFile, HitWriter, file_name};
 use super::{Search, SearchSelection, resolved};
@@ -24,7 +24,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What `pairwave search` reads.
+/// Input of `pairwave search`.
 pub(in crate::cli) struct Sequences {
     queries: Arc<SequenceStore>,
     subjects: Arc<Subjects>,
@@ -34,7 +34,7 @@ pub(in crate::cli) struct Sequences {
 }
 
 impl Search {
-    /// Warns where scores tell nothing of chance.
+    /// Warns if the scores have no statistical meaning.
     fn warn(&self, input: &Sequences) -> Result<()> {
         if input.statistics.is_some() || self.mode() != Mode::Local {
             return Ok(());
@@ -69,12 +69,12 @@ impl JobCommand for Search {
     }
 
     fn read(&self, _run: &Run) -> Result<Sequences> {
-        // The header of SAM is known last: lines wait until then.
+        // The SAM header is known last, so lines wait in a temporary file.
         if self.format.name == SearchFormatName::Sam {
             check_temporary()?;
         }
         if !is_standard(&self.queries) {
-            // A misspelt name is found out before a large database is read.
+            // Detects a misspelt name before a large database is read.
             File::open(&self.queries).map_err(|source| Error::io(&self.queries, source))?;
         }
         let subjects = Arc::new(Subjects::open(&self.db, &self.read)?);
@@ -114,7 +114,7 @@ impl BlockCommand for Search {
     type Job = jobs::Search;
 
     fn inputs(&mut self) -> Vec<&mut PathBuf> {
-        // Both have the same matrix, if one is given.
+        // Both scoring options have the same matrix, if one is given.
         let matrices = self.scoring.iter_mut().filter_map(|scoring| scoring.matrix_file());
         [&mut self.queries, &mut self.db].into_iter().chain(matrices).collect()
     }

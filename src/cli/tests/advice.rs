@@ -1,11 +1,11 @@
-//! Every advice on wrong command lines can be followed.
+//! Tests that every advice on wrong command lines can be followed.
 
 use crate::cli::args::Args;
 use crate::cli::options::Options;
 use crate::cli::tips::{COMMANDS, Entry, FOREIGN, VALUES, options_in};
 use clap::CommandFactory;
 
-/// Arguments besides an option that a command requires.
+/// Returns the arguments that a command requires besides an option.
 fn inputs(command: &str) -> &'static str {
     match command {
         "search" | "pairs" | "long" => "a.fa b.fa",
@@ -20,7 +20,7 @@ fn inputs(command: &str) -> &'static str {
     }
 }
 
-/// A value for an option that the advice shows with a placeholder.
+/// Returns a value for an option that the advice shows with a placeholder.
 fn sample(command: &str, option: &str) -> &'static str {
     match (command, option) {
         (_, "min-identity" | "query-cover" | "transition-weight") => "0.9",
@@ -50,7 +50,8 @@ fn sample(command: &str, option: &str) -> &'static str {
     }
 }
 
-/// Returns the command line that an advice suggests for a command; `None` if the command lacks an option.
+/// Returns the command line that an advice suggests for a command, or `None` if the command lacks
+/// an option.
 fn suggestion(command: &clap::Command, advice: &str) -> Option<String> {
     let name = command.get_name();
     let mut line = format!("{name} {}", inputs(name));

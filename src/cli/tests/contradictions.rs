@@ -1,6 +1,6 @@
 //! Command lines that contradict themselves.
 
-/// Without the name of the program.
+/// Command lines without the program's name.
 pub(super) const CONTRADICTIONS: &[&str] = &[
     "--quiet",
     "allpairs --fields query",

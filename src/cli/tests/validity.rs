@@ -1,4 +1,4 @@
-//! Options that come of valid command lines.
+//! Validated options of correct command lines.
 
 use super::options;
 use crate::cli::device::DeviceChoice;
@@ -73,7 +73,7 @@ fn experiments_run_in_their_own_order_each_once() {
     let simulated = bench("cluster --counts 5,7");
     assert_eq!((simulated.experiments.len(), simulated.cluster, simulated.counts), (0, true, Some(vec![5, 7])));
     assert_eq!((all.lengths, all.counts, all.output, all.plot), (None, None, None, None));
-    // All but the seven that follow others, and the CPU.
+    // All kernels except the seven variants of others, plus the CPU.
     assert_eq!(all.contenders.len(), pairwave::gpu::kernels::KERNELS.len() - 7 + 1);
     assert_eq!((all.work.len(), all.gaps.len()), (2, 2));
     assert_eq!((all.save, all.compare, all.tolerance), (None, None, 0.1));
@@ -157,7 +157,7 @@ fn distances() {
         fields(all),
         "query,target,region_start,region_end,distance,target_start,target_end,ends,identity,cigar"
     );
-    // Implied by what is to be written.
+    // Implied by the format or the fields.
     assert!(edit("p.fa --format paf").align && edit("p.fa --fields query,qlen,gaps").align);
     assert!(edit("p.fa --mode infix --max-distance 2 --fields query,ends").all_ends);
     assert!(!edit("p.fa --fields qseqid,distance,send").align);
@@ -184,7 +184,7 @@ fn long_pairs() {
     assert_eq!((job.host_memory, job.checkpoint, job.plot, job.files.stats), (None, None, None, None));
     let LongFormat::Tsv(fields) = job.format else { panic!() };
     assert_eq!((fields.len(), fields[2].name), (14, "strand"));
-    // One file may be both.
+    // One file may hold both sequences.
     let job = long(
         "g.fa g.fa --query-id a --target-id b --alphabet dna --strand both --top 5 --min-score 100 --method chunked1 \
          --strip 4096 --chunk 512 --no-prune --host-memory 2G --memory 1G --checkpoint work --format text --width 100 \

@@ -1,11 +1,11 @@
-//! What other programs call options, values and commands, and what to type here instead.
+//! Options, values and commands of other programs, with the words to type in pairwave.
 
-/// Names that other programs give to something, the advice, and the commands that it is for (all if none is named).
+/// Names in other programs, the advice, and the commands that it applies to (all if empty).
 pub(in crate::cli) type Entry = (&'static [&'static str], &'static str, &'static [&'static str]);
 
-/// Commands that align sequences with each other one pair at a time.
+/// Commands that align sequences one pair at a time.
 const OF_PAIRS: &[&str] = &["allpairs", "pairs", "long"];
-/// Commands around multiple alignments.
+/// Commands for multiple alignments and trees.
 const OF_SETS: &[&str] = &["msa", "tree", "dist"];
 /// Commands whose output replaces an existing file.
 pub(super) const WRITING: &[&str] = &[
@@ -13,8 +13,9 @@ pub(super) const WRITING: &[&str] = &[
     "bench",
 ];
 
-/// Options of vsearch, BLAST, EMBOSS, MMseqs2, parasail, edlib, minimap2, PaPaRa, ClustalW, Clustal Omega, MAFFT and MUSCLE: their
-/// names without dashes, in lower case and with hyphens. Advice is given only where the options that it names exist.
+/// Options of vsearch, BLAST, EMBOSS, MMseqs2, parasail, edlib, minimap2, PaPaRa, ClustalW, Clustal
+/// Omega, MAFFT and MUSCLE. Names have no dashes, lower case and hyphens. Advice is given only for
+/// commands that have the options it names.
 pub(in crate::cli) const FOREIGN: &[Entry] = &[
     (&["id", "min-seq-id", "perc-identity", "min-id", "pident"], "use --min-identity FRACTION", &["allpairs"]),
     (&["min-seq-id", "perc-identity", "min-id", "pident"], "use --min-identity FRACTION", &["search"]),
@@ -232,7 +233,8 @@ pub(in crate::cli) const FOREIGN: &[Entry] = &[
     (&["upgma"], "use --tree upgma", &["msa", "tree"]),
 ];
 
-/// Values of options that other programs have: the option, the values, the advice, and the commands that it is for.
+/// Values of options in other programs: the option, the values, the advice, and the commands that
+/// it applies to.
 pub(in crate::cli) const VALUES: &[(&str, Entry)] = &[
     (
         "format",
@@ -264,7 +266,7 @@ pub(in crate::cli) const VALUES: &[(&str, Entry)] = &[
     ("mode", (&["auto", "linsi", "ginsi", "einsi", "fast"], "use --mode accurate", &["msa"])),
 ];
 
-/// Commands of other programs, and other words in place of a command.
+/// Names of other programs and their commands, with the pairwave command to use.
 pub(in crate::cli) const COMMANDS: &[(&[&str], &str)] = &[
     (&["version"], "'pairwave --version'"),
     (&["cite", "citation"], "'pairwave --citation'"),

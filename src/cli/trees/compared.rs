@@ -1,4 +1,4 @@
-//! What is compared: sequences, or rows of an alignment.
+//! Input of trees and distances: sequences, or rows of an alignment.
 
 use crate::cli::args::{ColumnArgs, SequencesArgs};
 use crate::cli::msa::{Sequences, Source};
@@ -11,14 +11,14 @@ use pairwave::tree::{Distances, RowComparison, UnreliablePairs};
 use pairwave::{Error, Result};
 use std::path::Path;
 
-/// What is compared.
+/// Sequences or aligned rows that are compared.
 pub(in crate::cli) enum Compared {
     Sequences(Sequences),
     Rows(Rows),
 }
 
 impl Source {
-    /// Sequences, or rows of an alignment.
+    /// Reads sequences, or rows of an alignment if `are_aligned`.
     pub(super) fn compared(&self, are_aligned: bool) -> Result<Compared> {
         if are_aligned {
             return Ok(Compared::Rows(Rows::read(&self.path, self.options.alphabet)?));
@@ -27,7 +27,7 @@ impl Source {
     }
 }
 
-/// Rows of an alignment in codes.
+/// Rows of an alignment as codes.
 pub(in crate::cli) struct Rows {
     file: String,
     pub(super) names: Vec<BString>,
@@ -67,7 +67,7 @@ impl Rows {
 }
 
 impl ColumnArgs {
-    /// Refuses to take gaps out of an alignment.
+    /// Rejects `--degap` for an alignment.
     pub(super) fn check(&self, input: &SequencesArgs) -> Result<()> {
         if self.aligned && input.letters.degap {
             return Err(Error::usage("--degap with --aligned: an alignment needs its gaps: remove one of them"));
@@ -75,14 +75,14 @@ impl ColumnArgs {
         Ok(())
     }
 
-    /// How columns are compared, if they are.
+    /// Returns how columns are compared, if they are.
     pub(super) fn comparison(&self) -> Option<RowComparison> {
         self.aligned.then_some(RowComparison { without_gaps: self.no_gap_columns, kimura: self.kimura })
     }
 }
 
 impl Compared {
-    /// The sequences, of which distances are computed in blocks.
+    /// Returns the sequences, whose distances can be computed in blocks.
     pub(super) fn sequences(&self) -> Result<&Sequences> {
         match self {
             Compared::Sequences(sequences) => Ok(sequences),

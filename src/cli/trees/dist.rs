@@ -1,4 +1,4 @@
-//! `pairwave dist`: what is valid, and the job.
+//! `pairwave dist`: validated options, and the job.
 
 use super::compared::Compared;
 use crate::cli::args::*;
@@ -23,11 +23,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A matrix of distances.
+/// Validated options of `pairwave dist`.
 #[derive(Debug)]
 pub(in crate::cli) struct DistanceMatrix {
     source: Source,
-    /// How columns are compared, if the sequences are aligned.
+    /// Comparison of columns, if the sequences are aligned.
     columns: Option<RowComparison>,
     distance: PairDistance,
     pairs: PairScoringArgs,

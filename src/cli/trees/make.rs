@@ -1,4 +1,4 @@
-//! `pairwave tree`: what is valid, and the job.
+//! `pairwave tree`: validated options, and the job.
 
 use super::compared::{Compared, Rows};
 use crate::cli::args::*;
@@ -24,11 +24,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Sequences whose tree is made.
+/// Validated options of `pairwave tree`.
 #[derive(Debug)]
 pub(in crate::cli) struct TreeMake {
     source: Source,
-    /// How columns are drawn, if the sequences are aligned; no trials for the tree alone.
+    /// Resampling of columns, if the sequences are aligned. Without `--bootstrap` it has no trials.
     columns: Option<Bootstrap>,
     labels: Labels,
     distance: PairDistance,
@@ -38,7 +38,7 @@ pub(in crate::cli) struct TreeMake {
     compute: Compute,
 }
 
-/// Makes the tree of sequences, and writes it.
+/// Builds the tree of sequences, and writes it.
 fn write_tree(job: &SequenceTree, names: &[Vec<u8>], run: &Run, mut output: Output) -> Result<TreeSummary> {
     let summary = job.run(run, |trees| {
         trees.iter().for_each(|made| output.buffer().extend_from_slice(&made.newick(NameStyle::Quoted, names)));
@@ -48,7 +48,7 @@ fn write_tree(job: &SequenceTree, names: &[Vec<u8>], run: &Run, mut output: Outp
     Ok(summary)
 }
 
-/// The tree of an alignment, as ClustalW writes it.
+/// Returns the tree of an alignment, as ClustalW writes it.
 fn tree_of_rows(rows: &Rows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<BString> {
     let pool = thread_pool(run.threads)?;
     let tree = neighbour_joining(rows.distances(bootstrap.comparison, &pool), &pool);

@@ -15,7 +15,7 @@ use pairwave::jobs::blocks::Divisible;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Says what would be done, by whom, and in what time. All ranks do this.
+/// Prints the blocks, the ranks and the expected time. All ranks call it.
 pub(super) fn foresee<C: BlockCommand>(
     options: &Options,
     wire: &mut MpiWire,
@@ -37,7 +37,7 @@ pub(super) fn foresee<C: BlockCommand>(
         wire.send(LEAD, serde_json::to_vec(&(speed, &member)).map_err(broken)?);
         return settled.map(|_| ());
     }
-    // What the others have to say is heard whatever happens here.
+    // Receives the messages of all other ranks, even after an error on this rank.
     let mut all = vec![(speed, member); wire.ranks()];
     for _ in 1..wire.ranks() {
         let (rank, bytes) = loop {

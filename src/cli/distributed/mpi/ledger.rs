@@ -1,4 +1,4 @@
-//! What rank 0 writes down while a job runs, and says when it has ended.
+//! Records of rank 0 while a job runs, and its summary.
 
 use crate::cli::progress::{Progress, gcups};
 use indicatif::HumanCount;
@@ -10,7 +10,7 @@ use pairwave::jobs::blocks::Divisible;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
-/// Writes what comes, and tells how far it is.
+/// Writes finished blocks and the journal, and advances the progress bar.
 pub(super) struct Ledger<'a, J> {
     pub directory: &'a Directory,
     pub progress: Progress,
@@ -38,7 +38,7 @@ impl<J: Divisible> LeadHandler for Ledger<'_, J> {
     }
 }
 
-/// What was done, for people.
+/// Returns the summary as text.
 pub(super) fn words(led: &LeadSummary, directory: &Directory, done: &[bool], seconds: f64, again: bool) -> Vec<String> {
     let blocks = directory.manifest().blocks.iter().zip(done).filter(|(_, done)| !**done).map(|(block, _)| block);
     let (pairs, cells) = blocks.fold((0, 0), |(pairs, cells), block| (pairs + block.pairs, cells + block.cells));

@@ -1,4 +1,4 @@
-//! What a rank computes on: its share of its machine.
+//! Resources of a rank: its share of its machine.
 
 use crate::cli::blocks::BlockCommand;
 use crate::cli::device::DeviceChoice;
@@ -11,11 +11,11 @@ use pairwave::gpu::memory::memory_budget;
 use pairwave::jobs::Run;
 use pairwave::{Error, Result};
 
-/// What a rank computes on.
+/// Returns the settings of a rank, and the resources that its machine offers.
 pub(super) fn machine<C: BlockCommand>(command: &C) -> Result<(Run, RankResources)> {
     let mut run = run_of(command.compute(), command.family())?;
     if command.compute().devices.contains(&DeviceChoice::Auto) {
-        // All that there are: they are dealt out.
+        // Selects all GPUs, which are then divided among the ranks.
         run.devices = choose(&["all".to_owned()])?;
         run.devices.retain(|device| matches!(device, Device::Adapter(_)));
     }
@@ -23,7 +23,7 @@ pub(super) fn machine<C: BlockCommand>(command: &C) -> Result<(Run, RankResource
     Ok((run, RankResources::new(gpus)))
 }
 
-/// What tells a GPU apart; `None` of the CPU.
+/// Returns a unique name of a GPU; `None` for the CPU.
 fn name_of(device: &Device) -> Option<String> {
     match device {
         Device::Cpu => None,
@@ -32,7 +32,7 @@ fn name_of(device: &Device) -> Option<String> {
     }
 }
 
-/// Takes a rank's share of its machine. Says in words what that is.
+/// Restricts a rank to its share of its machine. Returns a description of the share.
 fn take(run: &mut Run, share: &ResourceShare) -> String {
     let users = |device: &Device| {
         let name = name_of(device)?;
@@ -63,13 +63,13 @@ fn take(run: &mut Run, share: &ResourceShare) -> String {
     words.join(", ")
 }
 
-/// What all ranks of a machine do together: each gets its share.
+/// Exchanges resources between all ranks of a machine, and takes this rank's share.
 pub(super) fn settle(
     wire: &mut MpiWire,
     machine: Result<(Run, RankResources)>,
     gpus: Option<usize>,
 ) -> Result<(Run, RankInfo)> {
-    // Who has nothing to offer meets the others all the same.
+    // A rank with an error still takes part in the exchange, with an empty offer.
     let (run, offer) = match machine {
         Ok((run, offer)) => (Ok(run), offer),
         Err(error) => (Err(error), RankResources::default()),

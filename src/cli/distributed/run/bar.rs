@@ -1,15 +1,16 @@
-//! How far the blocks are that a process computes.
+//! Progress of the blocks that a process computes.
 
 use pairwave::jobs::Progress;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Tells a bar of cells as they are computed and, of jobs that do not tell of theirs, of blocks when they are done.
+/// Forwards cells to a bar as they are computed, and finished blocks if a job does not report its
+/// cells.
 pub(super) struct BlockBar {
     bar: Arc<dyn Progress>,
-    /// Cells that it was told of.
+    /// Cells that were forwarded to the bar.
     told: AtomicU64,
-    /// Cells of blocks that are done.
+    /// Cells of finished blocks.
     done: AtomicU64,
 }
 
@@ -18,7 +19,7 @@ impl BlockBar {
         Arc::new(BlockBar { bar, told: AtomicU64::new(0), done: AtomicU64::new(0) })
     }
 
-    /// A block of so many cells is done, here or by others.
+    /// Records that a block of `cells` cells is finished, here or by another process.
     pub(super) fn done(&self, cells: u64) {
         let done = self.done.fetch_add(cells, Ordering::Relaxed) + cells;
         let told = self.told.fetch_max(done, Ordering::Relaxed);

@@ -1,11 +1,11 @@
-//! Blocks that fail.
+//! Tests of blocks that fail.
 
 use super::*;
 use pairwave::distributed::BlockManifest;
 use pairwave::jobs::{Feed, Fingerprint, Job, SessionStart};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A row a unit, of which some cannot be computed.
+/// Job with one row per unit, some of which fail.
 #[derive(Default)]
 struct Units {
     failing: BTreeSet<u64>,
@@ -80,7 +80,8 @@ fn directory(folder: &tempfile::TempDir) -> Directory {
     .unwrap()
 }
 
-/// Runs what is left; what failed, and the cells that were told.
+/// Runs the remaining blocks. Returns their order, the failed blocks and the number of computed
+/// blocks.
 fn run(directory: &Directory, failing: &[u64], which: &Which) -> (Vec<usize>, Vec<usize>, u64) {
     let job = Units { failing: failing.iter().copied().collect(), ..Units::default() };
     let wanted = wanted::<Units>(directory, which).unwrap();
@@ -106,7 +107,7 @@ fn a_block_that_fails_is_named_and_tried_last_the_next_time() {
     let noted: Vec<(usize, String)> = noted.collect();
     assert!(noted.len() == 2 && noted[1].0 == 7 && noted[1].1.contains("unit 7 is too much"), "{noted:?}");
     assert_eq!(directory.check_done().unwrap_err().exit_code(), 2);
-    // Another device, or a better day.
+    // The next run succeeds.
     let (_, failed, computed) = run(&directory, &[7], &all);
     assert_eq!((failed, computed), (vec![7], 1));
     let (_, failed, computed) = run(&directory, &[], &all);
