@@ -46,7 +46,7 @@ mod trees;
 use args::Args;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use options::{Action, Options};
+use options::{Action, CommandOptions};
 use pairwave::output::Field;
 use pairwave::score::NamedScheme;
 use pairwave::{Error, Result};
@@ -67,7 +67,7 @@ pub(crate) fn run() -> ExitCode {
         return misspelt(&typed, &format!("unexpected argument '{word}' found"), word);
     }
     match Args::parse_words(typed.clone()) {
-        Ok(args) => match Options::try_from(args) {
+        Ok(args) => match CommandOptions::try_from(args) {
             // A failing rank could end rank 0 before it has printed the error.
             Err(_) if is_silent => ExitCode::SUCCESS,
             options => match options.and_then(execute) {
@@ -90,7 +90,7 @@ fn quieten_vulkan() {
     }
 }
 
-fn execute(options: Options) -> Result<ExitCode> {
+fn execute(options: CommandOptions) -> Result<ExitCode> {
     log::start(options.quiet, options.verbose);
     match options.action {
         Action::AllPairs(job) => runner::run(&*job, options.quiet),

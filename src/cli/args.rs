@@ -39,7 +39,7 @@ pub(super) use msa::*;
 pub(super) use output::*;
 pub(super) use pairs::*;
 pub(super) use papara::*;
-pub(super) use request::{LAYOUT, Request};
+pub(super) use request::{JobRequest, LAYOUT};
 pub(super) use scoring::*;
 pub(super) use search::*;
 
@@ -68,7 +68,7 @@ pub(super) struct Args {
 
     /// Arguments of the command.
     #[arg(skip)]
-    pub request: Request,
+    pub request: JobRequest,
 }
 
 impl Args {
@@ -77,7 +77,7 @@ impl Args {
         let program = Args::command();
         let matches = program.clone().try_get_matches_from(&typed)?;
         let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut Args::command()))?;
-        Ok(Args { typed, request: Request::from_matches(&program, &matches), ..args })
+        Ok(Args { typed, request: JobRequest::from_matches(&program, &matches), ..args })
     }
 }
 

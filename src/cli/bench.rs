@@ -28,7 +28,7 @@ const TOLERANCE: f64 = 10.0;
 
 /// Validated options of `pairwave bench`.
 #[derive(Debug)]
-pub(super) struct Bench {
+pub(super) struct BenchOptions {
     /// Experiments in the order in which they run.
     pub experiments: Vec<Experiment>,
     /// Whether to simulate jobs on many machines after the experiments. True if `experiments` is
@@ -65,7 +65,7 @@ pub(super) struct Bench {
     pub threads: Option<NonZeroUsize>,
 }
 
-impl TryFrom<BenchArgs> for Bench {
+impl TryFrom<BenchArgs> for BenchOptions {
     type Error = Error;
 
     fn try_from(args: BenchArgs) -> Result<Self> {
@@ -81,7 +81,7 @@ impl TryFrom<BenchArgs> for Bench {
         let experiments: Vec<Experiment> =
             Experiment::ALL.into_iter().filter(|one| is_all || asked.contains(one)).collect();
         check_experiments(&args, &experiments, cluster)?;
-        Ok(Bench {
+        Ok(BenchOptions {
             experiments,
             cluster,
             lengths: sizes("--lengths", args.lengths, MAX_SYMBOLS)?,
@@ -236,7 +236,7 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
 
 /// Runs the experiments and writes all tables or none. Returns a failing exit code, after writing
 /// the tables, if a rate fell.
-pub(super) fn run(options: &Bench, quiet: bool) -> Result<ExitCode> {
+pub(super) fn run(options: &BenchOptions, quiet: bool) -> Result<ExitCode> {
     let is_simulation = options.experiments.is_empty();
     let devices = if is_simulation { Vec::new() } else { chosen(&options.devices)? };
     let sequences = match &options.seqs {

@@ -2,9 +2,9 @@
 //! command whose job can be split.
 
 use super::args::{MergeArgs, PlanArgs, RunArgs};
-use super::common::{Compute, OutputFiles, check_others, first_given, words_of_job};
+use super::common::{ComputeOptions, OutputFiles, check_others, first_given, words_of_job};
 use super::endings;
-use super::runner::{JobCommand, Runner};
+use super::runner::{JobCommand, JobRunner};
 use super::size;
 use pairwave::jobs::blocks::{BlockSink, Divisible};
 use pairwave::jobs::{Job, Summary};
@@ -22,7 +22,7 @@ const SPEED: f64 = 500e9;
 
 /// Job to split into blocks.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct BlockPlan {
     /// Directory of blocks; `None` writes nothing.
     pub directory: Option<PathBuf>,
     /// Command line of the job: its name and its arguments, without the options of the plan.
@@ -34,7 +34,7 @@ pub(super) struct Plan {
     pub speeds: Vec<f64>,
 }
 
-impl Plan {
+impl BlockPlan {
     pub(super) fn new(args: PlanArgs, typed: &[OsString]) -> Result<Self> {
         let speeds = args.speed.as_deref().map_or_else(|| Ok(vec![SPEED]), |speed| size::speeds("--speed", speed))?;
         let fastest = speeds.iter().copied().fold(0.0, f64::max);
@@ -67,7 +67,7 @@ impl Plan {
             path => path,
         };
         endings::check("plan", "--output", directory.as_deref(), "a directory of blocks")?;
-        Ok(Plan { directory, arguments: job_arguments(typed), cells, max_blocks: args.max_blocks, speeds })
+        Ok(BlockPlan { directory, arguments: job_arguments(typed), cells, max_blocks: args.max_blocks, speeds })
     }
 }
 
@@ -123,7 +123,7 @@ pub(super) struct RunBlocks {
     pub directory: PathBuf,
     pub which: Which,
     pub stats: Option<PathBuf>,
-    pub compute: Compute,
+    pub compute: ComputeOptions,
 }
 
 impl TryFrom<RunArgs> for RunBlocks {
@@ -161,7 +161,7 @@ impl TryFrom<RunArgs> for RunBlocks {
             size::check_positive("--next", most)?;
             Which::Next(most.unwrap_or(usize::MAX))
         };
-        let compute = Compute::try_from(&args.compute)?;
+        let compute = ComputeOptions::try_from(&args.compute)?;
         let stats = args.compute.machine.stats;
         if matches!(which, Which::Status | Which::Missing) {
             let given = [("--stats", stats.is_some()), ("--check", compute.check)];
@@ -234,9 +234,9 @@ pub(super) trait BlockCommand: JobCommand {
     fn deliver(
         &self,
         input: Self::Input,
-        runner: Runner,
+        runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&Self::Job, &mut Runner, RowSink<'_, Self::Job>) -> Result<Summary>,
+        source: impl FnOnce(&Self::Job, &mut JobRunner, RowSink<'_, Self::Job>) -> Result<Summary>,
     ) -> Result<Self::Summary>;
 
     /// Rejects options that belong to `pairwave run` or `pairwave merge`.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Validated devices, memory, threads and kernel of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Compute {
+pub(super) struct ComputeOptions {
     /// Devices to use, at least one.
     pub devices: Vec<DeviceChoice>,
     pub kernel: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct Compute {
     pub check: bool,
 }
 
-impl Compute {
+impl ComputeOptions {
     /// Returns the options that select devices and threads, each with whether it was given.
     pub(super) fn given(&self) -> [(&'static str, bool); 5] {
         [
@@ -46,21 +46,21 @@ const MAX_THREADS_A_PROCESSOR: usize = 4;
 /// Number of threads that is allowed on any machine.
 const ALLOWED_THREADS: usize = 64;
 
-impl TryFrom<&ComputeArgs> for Compute {
+impl TryFrom<&ComputeArgs> for ComputeOptions {
     type Error = Error;
 
     fn try_from(args: &ComputeArgs) -> Result<Self> {
-        let compute = Compute::try_from(&args.machine)?;
-        Ok(Compute { kernel: args.kernel.clone(), tune: args.tune, ..compute })
+        let compute = ComputeOptions::try_from(&args.machine)?;
+        Ok(ComputeOptions { kernel: args.kernel.clone(), tune: args.tune, ..compute })
     }
 }
 
-impl TryFrom<&MachineArgs> for Compute {
+impl TryFrom<&MachineArgs> for ComputeOptions {
     type Error = Error;
 
     /// The options of a job that has no kernels to choose from.
     fn try_from(args: &MachineArgs) -> Result<Self> {
-        Ok(Compute {
+        Ok(ComputeOptions {
             devices: args.device.choices()?,
             kernel: None,
             memory: args.memory.as_deref().map(size::memory).transpose()?,

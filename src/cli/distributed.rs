@@ -9,11 +9,11 @@ mod mpi;
 mod mpi {
     //! Stand-in for a program without MPI.
 
-    use crate::cli::mpi::Mpi;
+    use crate::cli::mpi::MpiOptions;
     use pairwave::{Error, Result};
 
     /// Fails with instructions for building pairwave with MPI.
-    pub(crate) fn mpi(_mpi: &Mpi, _quiet: bool) -> Result<()> {
+    pub(crate) fn mpi(_mpi: &MpiOptions, _quiet: bool) -> Result<()> {
         Err(Error::usage(
             "this pairwave was built without MPI; build it with 'cargo install --path . --locked --features \
             mpi' in its source directory, which needs mpicc (Open MPI or MPICH) and libclang, or use \

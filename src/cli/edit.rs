@@ -3,7 +3,7 @@
 mod run;
 
 use super::args::*;
-use super::common::{Compute, OutputFiles, check_standard, check_strand, max_hits};
+use super::common::{ComputeOptions, OutputFiles, check_standard, check_strand, max_hits};
 use super::endings;
 use super::tips::number_instead;
 use pairwave::output::{EDIT_FIELDS, EditDefaults, Field, PairFormat};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Distances of the pairs of one file, of two files, or of listed candidates.
 #[derive(Debug)]
-pub(super) struct Edit {
+pub(super) struct EditOptions {
     /// File of patterns; `-` is standard input.
     pub patterns: PathBuf,
     pub texts: Option<PathBuf>,
@@ -31,7 +31,7 @@ pub(super) struct Edit {
     pub align: bool,
     pub format: PairFormat,
     pub files: OutputFiles,
-    pub compute: Compute,
+    pub compute: ComputeOptions,
 }
 
 /// Rules of equality; `None` is the default for nucleotides.
@@ -41,7 +41,7 @@ pub(super) struct EqualityChoice {
     n: Option<EditNName>,
 }
 
-impl TryFrom<EditArgs> for Edit {
+impl TryFrom<EditArgs> for EditOptions {
     type Error = Error;
 
     fn try_from(args: EditArgs) -> Result<Self> {
@@ -55,20 +55,20 @@ impl TryFrom<EditArgs> for Edit {
         let mode = EditMode::from(args.mode);
         let limit = args.max_distance.as_deref().map_or(Ok(Limit::None), limit)?;
         let fields = args.rows.fields.as_deref().map(Field::parse_edit_list).transpose()?;
-        let shown = Shown::new(&args, fields.as_deref());
+        let shown = RequiredContents::new(&args, fields.as_deref());
         shown.check_ends(&args, mode, limit)?;
         shown.check_fields(&args, fields.is_some())?;
         check_bytes(&args, alphabet, fields.as_deref())?;
         let format = format(&args, &shown, fields)?;
 
-        let compute = Compute::try_from(&args.compute)?;
+        let compute = ComputeOptions::try_from(&args.compute)?;
         let patterns = args.patterns.ok_or_else(|| Error::usage("PATTERNS is missing: name a file of patterns"))?;
         let inputs = [Some(&*patterns), args.texts.as_deref(), args.pairs.as_deref()];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
         check_standard(&inputs, "only one of PATTERNS, TEXTS and --pairs can be -")?;
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
         endings::check("edit", "--output", files.output.as_deref(), &args.rows.typed())?;
-        Ok(Edit {
+        Ok(EditOptions {
             patterns,
             texts: args.texts,
             pairs: args.pairs,
@@ -93,7 +93,7 @@ fn any_field(fields: Option<&[&'static Field]>, has: fn(&Field) -> bool) -> bool
 }
 
 /// Contents of rows that an option, a format or a field requires.
-struct Shown {
+struct RequiredContents {
     all_ends: bool,
     alignment: bool,
     /// Whether a field shows all ends.
@@ -102,11 +102,11 @@ struct Shown {
     alignment_field: bool,
 }
 
-impl Shown {
+impl RequiredContents {
     fn new(args: &EditArgs, fields: Option<&[&'static Field]>) -> Self {
         let ends_field = any_field(fields, Field::needs_all_ends);
         let alignment_field = any_field(fields, Field::needs_alignment);
-        Shown {
+        RequiredContents {
             all_ends: args.all_ends || ends_field,
             alignment: args.align || args.rows.format == EditFormatName::Paf || alignment_field,
             ends_field,

@@ -8,7 +8,7 @@ use pairwave::{Error, Result};
 use std::path::Path;
 
 /// Kind of file.
-struct Kind {
+struct FileKind {
     /// Name in messages.
     name: &'static str,
     /// File name endings in lower case, the preferred one first.
@@ -20,17 +20,17 @@ struct Kind {
     note: &'static str,
 }
 
-const fn kind(name: &'static str, endings: &'static [&'static str], writers: &'static [&'static str]) -> Kind {
-    Kind { name, endings, writers, note: "" }
+const fn kind(name: &'static str, endings: &'static [&'static str], writers: &'static [&'static str]) -> FileKind {
+    FileKind { name, endings, writers, note: "" }
 }
 
-const fn foreign(name: &'static str, endings: &'static [&'static str], note: &'static str) -> Kind {
-    Kind { name, endings, writers: &[], note }
+const fn foreign(name: &'static str, endings: &'static [&'static str], note: &'static str) -> FileKind {
+    FileKind { name, endings, writers: &[], note }
 }
 
 /// Kinds of files by their endings. Other endings, such as `.txt` and `.out`, are allowed for any
 /// format.
-const KINDS: [Kind; 32] = [
+const KINDS: [FileKind; 32] = [
     kind(
         "FASTA",
         &["fa", "fasta", "fna", "faa", "ffn", "frn", "fas", "fsa", "afa", "mfa"],
@@ -80,7 +80,7 @@ const KINDS: [Kind; 32] = [
     ),
 ];
 
-impl Kind {
+impl FileKind {
     /// Returns whether `written`, a format or an option of this command, writes this kind of file.
     fn is_written_by(&self, command: &str, written: &str) -> bool {
         self.writers.iter().any(|writer| match writer.split_once(' ') {
@@ -98,7 +98,7 @@ fn ending(path: &Path) -> String {
     compression.unwrap_or(&name).rsplit_once('.').map_or_else(String::new, |(_, ending)| ending.to_owned())
 }
 
-fn kind_of(path: &Path) -> Option<&'static Kind> {
+fn kind_of(path: &Path) -> Option<&'static FileKind> {
     let ending = ending(path);
     KINDS.iter().find(|kind| kind.endings.contains(&&*ending))
 }
@@ -144,7 +144,7 @@ pub(super) fn check_plain(option: &str, path: Option<&Path>) -> Result<()> {
 }
 
 /// Returns the fix: the format or option that writes this kind of file, or another name.
-fn advice(command: &str, option: &str, path: &Path, kind: &Kind, own: Option<&Kind>) -> String {
+fn advice(command: &str, option: &str, path: &Path, kind: &FileKind, own: Option<&FileKind>) -> String {
     if command == "plan" {
         return format!(
             "name a directory; 'pairwave merge' writes the results, as in 'pairwave merge WORK -o {}'",

@@ -45,7 +45,12 @@ pub(super) fn start(quiet: bool, verbose: bool) {
         Ok(directives) if !quiet => EnvFilter::new(directives),
         _ => EnvFilter::new(standard),
     };
-    tracing_subscriber::fmt().with_ansi(false).event_format(Plain).with_env_filter(filter).with_writer(|| Lines).init();
+    tracing_subscriber::fmt()
+        .with_ansi(false)
+        .event_format(Plain)
+        .with_env_filter(filter)
+        .with_writer(|| LogLines)
+        .init();
 }
 
 /// Prints `pairwave: error: message`.
@@ -85,9 +90,9 @@ where
 }
 
 /// Writer of whole lines. Drops colours if standard error is not a terminal.
-struct Lines;
+struct LogLines;
 
-impl Write for Lines {
+impl Write for LogLines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut written = Ok(());
         progress::beside_the_bar(|| written = anstream::stderr().lock().write_all(bytes));
@@ -107,8 +112,8 @@ mod tests {
     #[test]
     fn warnings_are_plain_lines() {
         #[derive(Clone, Default)]
-        struct Tape(Arc<Mutex<Vec<u8>>>);
-        impl Write for Tape {
+        struct LogTape(Arc<Mutex<Vec<u8>>>);
+        impl Write for LogTape {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
                 self.0.lock().unwrap().write(bytes)
             }
@@ -116,7 +121,7 @@ mod tests {
                 Ok(())
             }
         }
-        let tape = Tape::default();
+        let tape = LogTape::default();
         let writer = tape.clone();
         let subscriber =
             tracing_subscriber::fmt().with_ansi(false).event_format(Plain).with_writer(move || writer.clone());

@@ -4,7 +4,7 @@ mod run;
 
 use super::args::*;
 use super::common::rows::check_score_only;
-use super::common::{Compute, OutputFiles, check_standard, check_strand, is_same_file};
+use super::common::{ComputeOptions, OutputFiles, check_standard, check_strand, is_same_file};
 use super::endings;
 use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
@@ -44,9 +44,9 @@ pub(super) struct Long {
     pub format: LongFormat,
     pub files: OutputFiles,
     pub plot: Option<(PathBuf, Picture)>,
-    pub compute: Compute,
+    pub compute: ComputeOptions,
     /// Arguments of the command.
-    pub request: Request,
+    pub request: JobRequest,
 }
 
 impl TryFrom<LongArgs> for Long {
@@ -67,7 +67,7 @@ impl TryFrom<LongArgs> for Long {
             size::check_positive(option, number)?;
         }
         let host_memory = args.host_memory.as_deref().map(|text| size::of_option("--host-memory", text)).transpose()?;
-        let compute = Compute::try_from(&args.machine)?;
+        let compute = ComputeOptions::try_from(&args.machine)?;
 
         let query = args.query.ok_or_else(|| Error::usage("QUERY is missing: name a file with the query"))?;
         let target = args.target.ok_or_else(|| Error::usage("TARGET is missing: name a file with the target"))?;
@@ -98,7 +98,7 @@ impl TryFrom<LongArgs> for Long {
             files,
             plot,
             compute,
-            request: Request::default(),
+            request: JobRequest::default(),
         })
     }
 }
@@ -210,7 +210,7 @@ fn check_alphabet(alphabet: Alphabet, strand: Option<Strands>, format: &LongForm
 
 impl Long {
     /// Sets the arguments, which the header of SAM and the checkpoint record.
-    pub(super) fn set_request(&mut self, request: Request) {
+    pub(super) fn set_request(&mut self, request: JobRequest) {
         if let LongFormat::Sam { command } = &mut self.format {
             *command = request.line();
         }

@@ -3,7 +3,7 @@
 use super::args::{DbInfoArgs, MakeDbArgs};
 use super::common::{check_temporary, output};
 use super::endings;
-use super::progress::Progress;
+use super::progress::ProgressDisplay;
 use super::runner::results;
 use super::{interrupt, log, size};
 use indicatif::HumanCount;
@@ -78,7 +78,7 @@ pub(super) fn make(job: &MakeDb, quiet: bool) -> Result<()> {
         check_temporary()?;
     }
     let options = MakeOptions { read: job.read.clone(), memory: job.memory, aside: job.aside() };
-    let progress = Progress::start_sequences(quiet);
+    let progress = ProgressDisplay::start_sequences(quiet);
     let mut before = 0;
     let sorted = read_sorted(&job.seqs, &options, |size| {
         progress.advance(size.sequences - before, 0);
@@ -168,7 +168,7 @@ impl TryFrom<DbInfoArgs> for DbInfo {
 
 /// Description of a database.
 #[derive(Debug, Serialize)]
-struct Facts {
+struct DatabaseFacts {
     alphabet: Alphabet,
     sequences: u64,
     symbols: u64,
@@ -180,7 +180,7 @@ struct Facts {
     verified: bool,
 }
 
-impl Facts {
+impl DatabaseFacts {
     fn lines(&self) -> String {
         let count = |number: u64| HumanCount(number).to_string();
         let mean = self.symbols as f64 / self.sequences.max(1) as f64;
@@ -221,7 +221,7 @@ pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
         })?;
     } else {
         let (size, lengths) = (subjects.size(), subjects.lengths());
-        let facts = Facts {
+        let facts = DatabaseFacts {
             alphabet: subjects.alphabet(),
             sequences: size.sequences,
             symbols: size.symbols,

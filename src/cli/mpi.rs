@@ -14,7 +14,7 @@ const BLOCK_SECONDS: f64 = 5.0;
 /// Job for many ranks.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "it is checked, and then refused"))]
-pub(super) struct Mpi {
+pub(super) struct MpiOptions {
     /// Command line of the job: its name and its arguments, without the options of this command.
     pub arguments: Vec<OsString>,
     /// Directory of blocks.
@@ -41,7 +41,7 @@ pub(super) enum BlockSize {
     Seconds(f64),
 }
 
-impl Mpi {
+impl MpiOptions {
     pub(super) fn new(args: MpiArgs, typed: &[OsString]) -> Result<Self> {
         let size = match (args.block_cells, args.block_seconds) {
             (Some(_), Some(_)) => {
@@ -72,7 +72,7 @@ impl Mpi {
             name.push(".pairwave");
             PathBuf::from(name)
         };
-        Ok(Mpi {
+        Ok(MpiOptions {
             arguments: job_arguments(typed),
             work: args.work.unwrap_or_else(beside),
             resume: args.resume,

@@ -6,7 +6,7 @@ mod run;
 mod sequences;
 
 use super::args::*;
-use super::common::{Compute, OutputFiles, check_others, check_standard, first_given};
+use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, first_given};
 use super::endings;
 use mode::ModeChoice;
 use pairwave::jobs::msa::{PairDistance, TreeMethod};
@@ -14,7 +14,7 @@ use pairwave::output::msa::MsaFormat;
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
 
-pub(super) use sequences::{Sequences, Source};
+pub(super) use sequences::{SequenceFile, SequenceSet};
 
 impl From<PairDistanceName> for PairDistance {
     fn from(name: PairDistanceName) -> Self {
@@ -40,7 +40,7 @@ impl From<TreeMethodName> for TreeMethod {
 /// Sequences to align with each other.
 #[derive(Debug)]
 pub(super) struct MultipleAlign {
-    source: Source,
+    source: SequenceFile,
     mode: ModeChoice,
     distance: Option<PairDistance>,
     pairs: PairScoringArgs,
@@ -52,14 +52,14 @@ pub(super) struct MultipleAlign {
     format: MsaFormat,
     files: OutputFiles,
     report: Option<PathBuf>,
-    compute: Compute,
+    compute: ComputeOptions,
 }
 
 impl TryFrom<MsaArgs> for MultipleAlign {
     type Error = Error;
 
     fn try_from(args: MsaArgs) -> Result<Self> {
-        let compute = Compute::try_from(&args.compute)?;
+        let compute = ComputeOptions::try_from(&args.compute)?;
         let inputs: Vec<&Path> =
             [Some(&*args.input.seqs), args.guidetree_in.as_deref()].into_iter().flatten().collect();
         check_standard(&inputs, "SEQS and --guidetree-in cannot both be -")?;

@@ -1,4 +1,4 @@
-//! Validation: makes [`Options`] from [`Args`], or an error that names the contradiction.
+//! Validation: makes [`CommandOptions`] from [`Args`], or an error that names the contradiction.
 
 mod allpairs;
 mod format;
@@ -6,28 +6,28 @@ mod pairs;
 
 use super::args::*;
 #[cfg(feature = "bench")]
-use super::bench::Bench;
-use super::blocks::{BlockCommand as _, Merge, Plan, RunBlocks};
+use super::bench::BenchOptions;
+use super::blocks::{BlockCommand as _, BlockPlan, Merge, RunBlocks};
 use super::device::DeviceChoice;
-use super::edit::Edit;
+use super::edit::EditOptions;
 use super::long::Long;
 use super::makedb::{DbInfo, MakeDb};
-use super::mpi::Mpi;
+use super::mpi::MpiOptions;
 use super::msa::MultipleAlign;
 use super::pairs::PairsJob;
 use super::papara::Papara;
-use super::search::Search;
+use super::search::SearchOptions;
 use super::tips::one_line;
 use super::trees::{DistanceMatrix, TreeMake};
 use pairwave::{Error, Result};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-pub(super) use allpairs::AllPairs;
+pub(super) use allpairs::AllPairsOptions;
 
 /// Validated command line.
 #[derive(Debug)]
-pub(super) struct Options {
+pub(super) struct CommandOptions {
     /// Whether standard error shows only errors.
     pub quiet: bool,
     pub verbose: bool,
@@ -37,28 +37,28 @@ pub(super) struct Options {
 /// Job to run, or text to print.
 #[derive(Debug)]
 pub(super) enum Action {
-    AllPairs(Box<AllPairs>),
-    Search(Box<Search>),
+    AllPairs(Box<AllPairsOptions>),
+    Search(Box<SearchOptions>),
     Pairs(Box<PairsJob>),
-    Edit(Box<Edit>),
+    Edit(Box<EditOptions>),
     Long(Box<Long>),
     Papara(Box<Papara>),
     Msa(Box<MultipleAlign>),
     Tree(Box<TreeMake>),
     Dist(Box<DistanceMatrix>),
     /// Splits a job into blocks.
-    Plan(Box<Plan>),
+    Plan(Box<BlockPlan>),
     /// Computes blocks of a job.
     Run(Box<RunBlocks>),
     /// Merges the results of blocks.
     Merge(Box<Merge>),
     /// Runs a job on many ranks.
-    Mpi(Box<Mpi>),
+    Mpi(Box<MpiOptions>),
     MakeDb(MakeDb),
     DbInfo(DbInfo),
-    Devices(Devices),
+    Devices(DevicesOptions),
     #[cfg(feature = "bench")]
-    Bench(Box<Bench>),
+    Bench(Box<BenchOptions>),
     Completions(clap_complete::Shell),
     Man(Option<PathBuf>),
     Citation,
@@ -76,7 +76,7 @@ pub(super) enum Action {
 
 /// Validated options of `pairwave devices`.
 #[derive(Debug)]
-pub(super) struct Devices {
+pub(super) struct DevicesOptions {
     pub json: bool,
     #[cfg(feature = "bench")]
     pub self_test: bool,
@@ -86,7 +86,7 @@ pub(super) struct Devices {
     pub devices: Vec<DeviceChoice>,
 }
 
-impl TryFrom<Args> for Options {
+impl TryFrom<Args> for CommandOptions {
     type Error = Error;
 
     fn try_from(args: Args) -> Result<Self> {
@@ -97,27 +97,27 @@ impl TryFrom<Args> for Options {
             Some(Command::Long(args)) if args.alignment.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Search(args)) if args.alignment.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Search(args)) if args.fields.as_deref() == Some("help") => Action::SearchFields,
-            Some(Command::Search(args)) => Action::Search(Box::new(Search::try_from(*args)?)),
+            Some(Command::Search(args)) => Action::Search(Box::new(SearchOptions::try_from(*args)?)),
             Some(Command::Pairs(args)) if args.alignment.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Allpairs(args)) if args.rows.lists_fields() => Action::Fields,
-            Some(Command::Allpairs(args)) => Action::AllPairs(Box::new(AllPairs::try_from(*args)?)),
+            Some(Command::Allpairs(args)) => Action::AllPairs(Box::new(AllPairsOptions::try_from(*args)?)),
             Some(Command::Pairs(args)) if args.rows.lists_fields() => Action::Fields,
             Some(Command::Pairs(args)) => Action::Pairs(Box::new(PairsJob::try_from(*args)?)),
             Some(Command::Edit(args)) if args.rows.lists_fields() => Action::EditFields,
-            Some(Command::Edit(args)) => Action::Edit(Box::new(Edit::try_from(*args)?)),
+            Some(Command::Edit(args)) => Action::Edit(Box::new(EditOptions::try_from(*args)?)),
             Some(Command::Long(args)) if args.rows.lists_fields() => Action::LongFields,
             Some(Command::Long(args)) => Action::Long(Box::new(Long::try_from(*args)?)),
             Some(Command::Papara(args)) => Action::Papara(Box::new(Papara::try_from(*args)?)),
             Some(Command::Msa(args)) => Action::Msa(Box::new(MultipleAlign::try_from(*args)?)),
             Some(Command::Tree(args)) => Action::Tree(Box::new(TreeMake::try_from(*args)?)),
             Some(Command::Dist(args)) => Action::Dist(Box::new(DistanceMatrix::try_from(*args)?)),
-            Some(Command::Plan(plan)) => Action::Plan(Box::new(Plan::new(*plan, &args.typed)?)),
+            Some(Command::Plan(plan)) => Action::Plan(Box::new(BlockPlan::new(*plan, &args.typed)?)),
             Some(Command::Run(args)) => Action::Run(Box::new(RunBlocks::try_from(*args)?)),
             Some(Command::Merge(args)) => Action::Merge(Box::new(Merge::try_from(args)?)),
-            Some(Command::Mpi(mpi)) => Action::Mpi(Box::new(Mpi::new(*mpi, &args.typed)?)),
+            Some(Command::Mpi(mpi)) => Action::Mpi(Box::new(MpiOptions::new(*mpi, &args.typed)?)),
             Some(Command::Makedb(args)) => Action::MakeDb(MakeDb::try_from(args)?),
             Some(Command::Dbinfo(args)) => Action::DbInfo(DbInfo::try_from(args)?),
-            Some(Command::Devices(args)) => Action::Devices(Devices {
+            Some(Command::Devices(args)) => Action::Devices(DevicesOptions {
                 json: args.json,
                 #[cfg(feature = "bench")]
                 self_test: args.self_test,
@@ -126,7 +126,7 @@ impl TryFrom<Args> for Options {
                 devices: args.device.choices()?,
             }),
             #[cfg(feature = "bench")]
-            Some(Command::Bench(args)) => Action::Bench(Box::new(Bench::try_from(*args)?)),
+            Some(Command::Bench(args)) => Action::Bench(Box::new(BenchOptions::try_from(*args)?)),
             Some(Command::Completions { shell }) => Action::Completions(shell),
             Some(Command::Man { directory }) => Action::Man(directory),
         };
@@ -138,7 +138,7 @@ impl TryFrom<Args> for Options {
             Action::Papara(job) => job.request = args.request,
             _ => {}
         }
-        Ok(Options { quiet: args.quiet, verbose: args.verbose, action })
+        Ok(CommandOptions { quiet: args.quiet, verbose: args.verbose, action })
     }
 }
 
@@ -146,5 +146,5 @@ impl TryFrom<Args> for Options {
 pub(super) fn job_of(arguments: &[OsString]) -> Result<Action> {
     let typed = std::iter::once("pairwave".into()).chain(arguments.iter().cloned()).collect();
     let args = Args::parse_words(typed).map_err(|error| Error::usage(one_line(&error.render().to_string())))?;
-    Options::try_from(args).map(|options| options.action)
+    CommandOptions::try_from(args).map(|options| options.action)
 }

@@ -2,9 +2,9 @@
 
 use super::blocks::{BlockCommand, RowSink};
 use super::chance;
-use super::common::{Compute, OutputFiles, check_strand};
+use super::common::{ComputeOptions, OutputFiles, check_strand};
 use super::progress::summary_lines;
-use super::runner::{Files, JobCommand, Runner};
+use super::runner::{Files, JobCommand, JobRunner};
 use super::scoring::ScoringChoice;
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
@@ -36,7 +36,7 @@ pub(super) struct PairsJob {
     pub score_only: bool,
     pub format: PairFormat,
     pub files: OutputFiles,
-    pub compute: Compute,
+    pub compute: ComputeOptions,
 }
 
 /// Source of the pairs.
@@ -69,7 +69,7 @@ impl Listing {
 }
 
 /// Input that `pairwave pairs` reads before it starts.
-pub(super) struct Sequences {
+pub(super) struct PairsInput {
     source: PairSource,
     /// Queries of the first pairs, or all queries.
     queries: Arc<SequenceStore>,
@@ -117,7 +117,7 @@ impl PairsJob {
 }
 
 impl JobCommand for PairsJob {
-    type Input = Sequences;
+    type Input = PairsInput;
     type Summary = Summary;
     const FAMILY: Family = Family::Pairs;
 
@@ -125,7 +125,7 @@ impl JobCommand for PairsJob {
         family_of(self.scoring.mode())
     }
 
-    fn compute(&self) -> &Compute {
+    fn compute(&self) -> &ComputeOptions {
         &self.compute
     }
 
@@ -133,15 +133,15 @@ impl JobCommand for PairsJob {
         Files::new(&self.files, None)
     }
 
-    fn read(&self, run: &Run) -> Result<Sequences> {
+    fn read(&self, run: &Run) -> Result<PairsInput> {
         let pool = thread_pool(run.threads)?;
         let (source, [queries, targets]) = self.source(&pool)?;
         let scoring = self.scoring.resolve(queries.alphabet())?.scoring()?;
         check_strand(self.strand, queries.alphabet())?;
-        Ok(Sequences { source, queries, targets, scoring, pool })
+        Ok(PairsInput { source, queries, targets, scoring, pool })
     }
 
-    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+    fn run(&self, input: PairsInput, runner: JobRunner, output: Output) -> Result<Summary> {
         self.deliver(input, runner, output, |job, runner, rows| {
             match job.cells()? {
                 Some(cells) => runner.show_progress(cells),
@@ -174,7 +174,7 @@ impl BlockCommand for PairsJob {
         }
     }
 
-    fn job(&self, input: &Sequences) -> Result<PairList> {
+    fn job(&self, input: &PairsInput) -> Result<PairList> {
         Ok(PairList {
             strand: self.strand,
             definition: self.identity,
@@ -186,13 +186,13 @@ impl BlockCommand for PairsJob {
 
     fn deliver(
         &self,
-        input: Sequences,
-        mut runner: Runner,
+        input: PairsInput,
+        mut runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&PairList, &mut Runner, RowSink<'_, PairList>) -> Result<Summary>,
+        source: impl FnOnce(&PairList, &mut JobRunner, RowSink<'_, PairList>) -> Result<Summary>,
     ) -> Result<Summary> {
         let job = self.job(&input)?;
-        let Sequences { queries, targets, scoring, pool, .. } = input;
+        let PairsInput { queries, targets, scoring, pool, .. } = input;
         chance::warn_of_stores(&scoring, &queries, &targets);
         let contents = Contents { kind: PairKind::Compared, has_alignments: !job.score_only };
         let context = Context { queries, targets, scoring, identity: self.identity, contents };

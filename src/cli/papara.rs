@@ -3,7 +3,7 @@
 mod run;
 
 use super::args::*;
-use super::common::{Compute, OutputFiles, check_others, check_standard, check_strand, is_standard};
+use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, check_strand, is_standard};
 use super::endings;
 use pairwave::output::PlacedFormat;
 use pairwave::papara::GapModel;
@@ -30,9 +30,9 @@ pub(super) struct Papara {
     pub tree_out: Option<PathBuf>,
     pub checkpoint: Option<PathBuf>,
     pub exhaustive: bool,
-    pub compute: Compute,
+    pub compute: ComputeOptions,
     /// Arguments of the command.
-    pub request: Request,
+    pub request: JobRequest,
 }
 
 impl TryFrom<PaparaArgs> for Papara {
@@ -48,7 +48,7 @@ impl TryFrom<PaparaArgs> for Papara {
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
             check_strand(strand, alphabet)?;
         }
-        let compute = Compute::try_from(&args.compute)?;
+        let compute = ComputeOptions::try_from(&args.compute)?;
         let inputs = [args.tree.as_path(), &args.reference, &args.reads];
         check_standard(&inputs, "only one of --tree, --reference and --reads can be -")?;
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
@@ -94,7 +94,7 @@ impl TryFrom<PaparaArgs> for Papara {
             checkpoint: args.checkpoint,
             exhaustive: args.exhaustive,
             compute,
-            request: Request::default(),
+            request: JobRequest::default(),
         })
     }
 }

@@ -16,14 +16,14 @@ static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 /// Progress bar of a job. Drawn only if standard error is a terminal; otherwise it costs almost
 /// nothing.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct ProgressDisplay {
     bar: Option<ProgressBar>,
     pairs: Arc<AtomicU64>,
     /// Part of the job whose steps are shown instead of cells.
     part: Mutex<Option<&'static str>>,
 }
 
-impl Progress {
+impl ProgressDisplay {
     /// Shows a bar for a job of `cells` cells until the value is dropped; with `quiet` there is
     /// none. Results on the same terminal must go to [`standard_output`].
     pub(super) fn start(cells: u64, quiet: bool) -> Self {
@@ -63,11 +63,11 @@ impl Progress {
             *SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(bar.clone());
             bar
         });
-        Progress { bar, pairs, part: Mutex::default() }
+        ProgressDisplay { bar, pairs, part: Mutex::default() }
     }
 }
 
-impl pairwave::jobs::Progress for Progress {
+impl pairwave::jobs::Progress for ProgressDisplay {
     fn advance(&self, pairs: u64, cells: u64) {
         self.pairs.fetch_add(pairs, Ordering::Relaxed);
         if let Some(bar) = &self.bar {
@@ -89,7 +89,7 @@ impl pairwave::jobs::Progress for Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn progress_counts_without_a_terminal() {
-        let progress = Progress::start(100, true);
+        let progress = ProgressDisplay::start(100, true);
         progress.advance(2, 60);
         progress.advance(1, 40);
         assert_eq!(progress.pairs.load(Ordering::Relaxed), 3);

@@ -2,10 +2,10 @@
 
 use super::blocks::{BlockCommand, RowSink};
 use super::chance;
-use super::common::{Compute, check_strand};
-use super::options::{AllPairs, Devices};
+use super::common::{ComputeOptions, check_strand};
+use super::options::{AllPairsOptions, DevicesOptions};
 use super::progress::summary_lines;
-use super::runner::{Files, JobCommand, Runner, chosen};
+use super::runner::{Files, JobCommand, JobRunner, chosen};
 use pairwave::gpu::adapter::Device;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::{BlockSink, Encode};
@@ -23,21 +23,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Input of `pairwave allpairs`.
-pub(super) struct Sequences {
+pub(super) struct AllPairsInput {
     queries: Arc<SequenceStore>,
     against: Option<Arc<SequenceStore>>,
     scoring: Scoring,
 }
 
-impl AllPairs {
+impl AllPairsOptions {
     /// Returns whether pairs that cannot reach the identity stay unaligned.
     fn is_filtered(&self) -> bool {
         self.selection.min_identity.is_some_and(|identity| identity > 0.0)
     }
 }
 
-impl JobCommand for AllPairs {
-    type Input = Sequences;
+impl JobCommand for AllPairsOptions {
+    type Input = AllPairsInput;
     type Summary = Summary;
     const FAMILY: Family = Family::Pairs;
 
@@ -45,7 +45,7 @@ impl JobCommand for AllPairs {
         family_of(self.scoring.mode())
     }
 
-    fn compute(&self) -> &Compute {
+    fn compute(&self) -> &ComputeOptions {
         &self.compute
     }
 
@@ -53,7 +53,7 @@ impl JobCommand for AllPairs {
         Files::new(&self.files, None)
     }
 
-    fn read(&self, _run: &Run) -> Result<Sequences> {
+    fn read(&self, _run: &Run) -> Result<AllPairsInput> {
         let paths: Vec<&Path> = [Some(&*self.seqs), self.against.as_deref()].into_iter().flatten().collect();
         // SAM includes the qualities of reads.
         let read = if matches!(self.format, PairFormat::Sam { .. }) { read_qualified } else { read_files };
@@ -61,10 +61,10 @@ impl JobCommand for AllPairs {
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let scoring = self.scoring.resolve(queries.alphabet())?.scoring()?;
         check_strand(self.strand, queries.alphabet())?;
-        Ok(Sequences { queries, against: stores.next(), scoring })
+        Ok(AllPairsInput { queries, against: stores.next(), scoring })
     }
 
-    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+    fn run(&self, input: AllPairsInput, runner: JobRunner, output: Output) -> Result<Summary> {
         self.deliver(input, runner, output, |job, runner, rows| {
             runner.show_progress(job.cells());
             job.run_to(&runner.run, rows)
@@ -80,7 +80,7 @@ impl JobCommand for AllPairs {
     }
 }
 
-impl BlockCommand for AllPairs {
+impl BlockCommand for AllPairsOptions {
     type Job = jobs::AllPairs;
 
     fn inputs(&mut self) -> Vec<&mut PathBuf> {
@@ -94,7 +94,7 @@ impl BlockCommand for AllPairs {
         }
     }
 
-    fn job(&self, input: &Sequences) -> Result<jobs::AllPairs> {
+    fn job(&self, input: &AllPairsInput) -> Result<jobs::AllPairs> {
         let selection = &self.selection;
         let needs_alignment = self.format.needs_alignment() || self.is_filtered() || selection.max_hits.is_some();
         Ok(jobs::AllPairs {
@@ -114,29 +114,29 @@ impl BlockCommand for AllPairs {
 
     fn deliver(
         &self,
-        input: Sequences,
-        mut runner: Runner,
+        input: AllPairsInput,
+        mut runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&jobs::AllPairs, &mut Runner, RowSink<'_, jobs::AllPairs>) -> Result<Summary>,
+        source: impl FnOnce(&jobs::AllPairs, &mut JobRunner, RowSink<'_, jobs::AllPairs>) -> Result<Summary>,
     ) -> Result<Summary> {
         let job = self.job(&input)?;
-        let Sequences { queries, against, scoring } = input;
+        let AllPairsInput { queries, against, scoring } = input;
         let targets = against.unwrap_or_else(|| Arc::clone(&queries));
         chance::warn_of_stores(&scoring, &queries, &targets);
         let contents = Contents { kind: PairKind::Compared, has_alignments: !job.score_only };
         let context = Context { queries, targets, scoring, identity: self.selection.identity, contents };
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
-        let summary = source(&job, &mut runner, &mut Written(writer.as_mut()))?;
+        let summary = source(&job, &mut runner, &mut PairRowSink(writer.as_mut()))?;
         writer.finish()?;
         Ok(summary)
     }
 }
 
 /// Writes rows of results as pairs.
-struct Written<'a>(&'a mut dyn PairWriter);
+struct PairRowSink<'a>(&'a mut dyn PairWriter);
 
-impl BlockSink<PairResult> for Written<'_> {
+impl BlockSink<PairResult> for PairRowSink<'_> {
     fn rows(&mut self, rows: &[PairResult]) -> Result<()> {
         rows.iter().try_for_each(|row| self.0.write(&OutputPair::from(row)))
     }
@@ -162,7 +162,7 @@ fn least_score(given: Option<i64>, format: &PairFormat, mode: Mode) -> Option<i6
 }
 
 /// Runs `pairwave devices`.
-pub(super) fn devices(options: &Devices, quiet: bool) -> Result<()> {
+pub(super) fn devices(options: &DevicesOptions, quiet: bool) -> Result<()> {
     let wanted = chosen(&options.devices)?;
     let all = devices::all(&wanted);
     #[cfg(feature = "bench")]

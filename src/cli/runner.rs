@@ -1,9 +1,9 @@
 //! The steps from a valid command line to a finished job, and their order, for every command with
 //! results.
 
-use super::common::{Compute, OutputFiles};
+use super::common::{ComputeOptions, OutputFiles};
 use super::device::DeviceChoice;
-use super::progress::{self, Progress};
+use super::progress::{self, ProgressDisplay};
 use super::{interrupt, log};
 use pairwave::gpu::adapter::{self, Device};
 use pairwave::gpu::kernels::{Family, Kernel, offered};
@@ -33,7 +33,7 @@ impl<'a> Files<'a> {
 }
 
 /// Devices, progress and picture of a running job.
-pub(super) struct Runner {
+pub(super) struct JobRunner {
     /// Devices and settings of the job.
     pub run: Run,
     /// Open file of the picture.
@@ -41,30 +41,30 @@ pub(super) struct Runner {
     quiet: bool,
 }
 
-impl Runner {
+impl JobRunner {
     /// Returns a runner. With `quiet` it shows no bar.
     pub(super) fn new(run: Run, picture: Option<Output>, quiet: bool) -> Self {
-        Runner { run, picture, quiet }
+        JobRunner { run, picture, quiet }
     }
 
     /// Shows a bar for a job of `cells` cells until the runner is dropped.
     pub(super) fn show_progress(&mut self, cells: u64) {
-        self.run.progress = Arc::new(Progress::start(cells, self.quiet));
+        self.run.progress = Arc::new(ProgressDisplay::start(cells, self.quiet));
     }
 
     /// Shows a bar for a job of one pair, without a speed in pairs.
     pub(super) fn show_progress_long(&mut self, cells: u64) {
-        self.run.progress = Arc::new(Progress::start_long(cells, self.quiet));
+        self.run.progress = Arc::new(ProgressDisplay::start_long(cells, self.quiet));
     }
 
     /// Shows a counter for pairs whose number is unknown.
     pub(super) fn show_progress_pairs(&mut self) {
-        self.run.progress = Arc::new(Progress::start_pairs(self.quiet));
+        self.run.progress = Arc::new(ProgressDisplay::start_pairs(self.quiet));
     }
 
     /// Shows a counter for reads whose number is unknown.
     pub(super) fn show_progress_reads(&mut self) {
-        self.run.progress = Arc::new(Progress::start_reads(self.quiet));
+        self.run.progress = Arc::new(ProgressDisplay::start_reads(self.quiet));
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) trait JobCommand {
     }
 
     /// Returns devices, memory, threads and kernel.
-    fn compute(&self) -> &Compute;
+    fn compute(&self) -> &ComputeOptions;
 
     /// Returns the output files.
     fn files(&self) -> Files<'_>;
@@ -93,7 +93,7 @@ pub(super) trait JobCommand {
     fn read(&self, run: &Run) -> Result<Self::Input>;
 
     /// Runs a command. With `quiet`, prints only errors on standard error.
-    fn run(&self, input: Self::Input, runner: Runner, output: Output) -> Result<Self::Summary>;
+    fn run(&self, input: Self::Input, runner: JobRunner, output: Output) -> Result<Self::Summary>;
 
     /// Returns the summary for programs.
     fn stats(summary: &Self::Summary) -> impl Serialize;
@@ -115,7 +115,7 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     let stats = files.stats.map(Output::create).transpose()?;
     let picture = files.picture.map(Output::create).transpose()?;
     let output = results(files.output, quiet)?;
-    let summary = command.run(input, Runner::new(run, picture, quiet), output)?;
+    let summary = command.run(input, JobRunner::new(run, picture, quiet), output)?;
     if let Some(stats) = stats {
         write_json(stats, &C::stats(&summary))?;
     }
@@ -134,7 +134,7 @@ pub(super) fn results(path: Option<&Path>, quiet: bool) -> Result<Output> {
 }
 
 /// Returns devices and settings of a job, without an interrupt flag.
-pub(super) fn run_of(compute: &Compute, family: Family) -> Result<Run> {
+pub(super) fn run_of(compute: &ComputeOptions, family: Family) -> Result<Run> {
     let called = |name| kernel_called(name, offered(family));
     Ok(Run {
         devices: chosen(&compute.devices)?,

@@ -5,7 +5,7 @@ mod run;
 
 use super::args::*;
 use super::common::rows::check_score_only;
-use super::common::{Compute, OutputFiles, check_others, check_standard, check_strand};
+use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, check_strand};
 use super::endings;
 use super::scoring::ScoringChoice;
 use super::tips::share_of_percent;
@@ -23,7 +23,7 @@ const OF_NUCLEOTIDES: &str = "blastn";
 
 /// Queries to search in a database.
 #[derive(Debug)]
-pub(super) struct Search {
+pub(super) struct SearchOptions {
     /// File of queries; `-` is standard input.
     pub queries: PathBuf,
     pub db: PathBuf,
@@ -37,7 +37,7 @@ pub(super) struct Search {
     pub files: OutputFiles,
     /// File for an HTML page of the hits.
     pub report: Option<PathBuf>,
-    pub compute: Compute,
+    pub compute: ComputeOptions,
     /// Command line that results record.
     command: String,
 }
@@ -62,7 +62,7 @@ pub(super) struct FormatChoice {
     pub fields: Option<Vec<&'static Field>>,
 }
 
-impl TryFrom<SearchArgs> for Search {
+impl TryFrom<SearchArgs> for SearchOptions {
     type Error = Error;
 
     fn try_from(args: SearchArgs) -> Result<Self> {
@@ -80,7 +80,7 @@ impl TryFrom<SearchArgs> for Search {
         }
         let selection = selection(&args, mode)?;
         let format = format(&args, mode)?;
-        let compute = Compute::try_from(&args.compute)?;
+        let compute = ComputeOptions::try_from(&args.compute)?;
         check_score_only(selection.score_only, &[("--check", compute.check, "rescores alignments")])?;
         let inputs = [queries.as_path(), &db];
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
@@ -88,7 +88,7 @@ impl TryFrom<SearchArgs> for Search {
         check_others(&[("--report", report.as_deref())], &inputs, &files.names())?;
         endings::check("search", "--output", files.output.as_deref(), &endings::typed(format.name))?;
         endings::check("search", "--report", report.as_deref(), "--report")?;
-        Ok(Search {
+        Ok(SearchOptions {
             queries,
             db,
             read,
@@ -207,7 +207,7 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
     Ok(FormatChoice { name, fields })
 }
 
-impl Search {
+impl SearchOptions {
     /// Returns whether the search aligns end to end or locally.
     fn mode(&self) -> Mode {
         self.scoring[0].mode()

@@ -5,14 +5,14 @@ mod contradictions;
 mod validity;
 
 use super::args::Args;
-use super::options::Options;
+use super::options::CommandOptions;
 use clap::CommandFactory;
 use contradictions::CONTRADICTIONS;
 use pairwave::Error;
 
-fn options(line: &str) -> pairwave::Result<Options> {
+fn options(line: &str) -> pairwave::Result<CommandOptions> {
     let args = Args::parse_words(std::iter::once("pairwave").chain(line.split_whitespace()).map(Into::into).collect());
-    Options::try_from(args.unwrap_or_else(|error| panic!("clap refused '{line}': {error}")))
+    CommandOptions::try_from(args.unwrap_or_else(|error| panic!("clap refused '{line}': {error}")))
 }
 
 #[test]

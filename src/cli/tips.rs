@@ -5,7 +5,7 @@ mod tables;
 
 use std::ffi::{OsStr, OsString};
 
-pub(super) use tables::{COMMANDS, Entry, FOREIGN, VALUES};
+pub(super) use tables::{AdviceEntry, COMMANDS, FOREIGN, VALUES};
 
 /// One-letter flags that take no value and may be combined.
 const FLAGS: &str = "qvhV";
@@ -25,7 +25,7 @@ pub(super) fn options_in(advice: &str) -> impl Iterator<Item = &str> {
 pub(super) fn instead(command: Option<&str>, option: &str, has: impl Fn(&str) -> bool) -> Option<&'static str> {
     let name = option.trim_start_matches('-').split('=').next().unwrap_or_default();
     let name = name.to_ascii_lowercase().replace('_', "-");
-    let fits = |(names, advice, commands): &&Entry| {
+    let fits = |(names, advice, commands): &&AdviceEntry| {
         names.contains(&&*name) && suits(commands, command) && options_in(advice).all(&has)
     };
     FOREIGN.iter().find(fits).map(|(_, advice, _)| *advice)
@@ -34,7 +34,7 @@ pub(super) fn instead(command: Option<&str>, option: &str, has: impl Fn(&str) ->
 /// Returns the advice for a value that an option of this command does not take.
 pub(super) fn value_instead(command: Option<&str>, option: &str, value: &str) -> Option<&'static str> {
     let value = value.to_ascii_lowercase();
-    let fits = |(name, (values, _, commands)): &&(&str, Entry)| {
+    let fits = |(name, (values, _, commands)): &&(&str, AdviceEntry)| {
         *name == option && values.contains(&&*value) && suits(commands, command)
     };
     VALUES.iter().find(fits).map(|(_, (_, advice, _))| *advice)

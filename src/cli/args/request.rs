@@ -22,7 +22,7 @@ pub(in crate::cli) const LAYOUT: &[&str] = &["fields", "format", "keep_length", 
 
 /// Arguments of one command.
 #[derive(Debug, Clone, Default)]
-pub(in crate::cli) struct Request {
+pub(in crate::cli) struct JobRequest {
     command: String,
     arguments: Vec<Argument>,
 }
@@ -51,13 +51,13 @@ enum ArgumentKind {
     NameOrInput,
 }
 
-impl Request {
+impl JobRequest {
     /// Collects the arguments that clap parsed for the typed command.
     pub(in crate::cli) fn from_matches(program: &clap::Command, matches: &ArgMatches) -> Self {
-        let Some((command, matches)) = matches.subcommand() else { return Request::default() };
+        let Some((command, matches)) = matches.subcommand() else { return JobRequest::default() };
         let all = program.find_subcommand(command).into_iter().flat_map(clap::Command::get_arguments);
         let arguments = all.filter_map(|argument| Argument::from_matches(argument, matches)).collect();
-        Request { command: command.to_owned(), arguments }
+        JobRequest { command: command.to_owned(), arguments }
     }
 
     /// Returns the command line without neutral arguments, in the order of typing. Quotes names
@@ -201,7 +201,7 @@ mod tests {
         ("dist", "@"),
     ];
 
-    fn request(words: &[&str]) -> Request {
+    fn request(words: &[&str]) -> JobRequest {
         Args::parse_words(typed(words)).unwrap_or_else(|error| panic!("{words:?}: {error}")).request
     }
 

@@ -2,8 +2,8 @@
 
 use crate::cli::args::Args;
 use crate::cli::neutral::NEUTRAL;
-use crate::cli::options::{Action, Options};
-use crate::cli::runner::{JobCommand, Runner, run_of};
+use crate::cli::options::{Action, CommandOptions};
+use crate::cli::runner::{JobCommand, JobRunner, run_of};
 use clap::{CommandFactory, FromArgMatches};
 use pairwave::Result;
 use pairwave::output::Output;
@@ -14,26 +14,26 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 /// Command with the arguments to try.
-pub(super) struct Case {
+pub(super) struct CommandCase {
     pub(super) command: &'static str,
     /// Inputs to try the options with. An option has an effect if it has one for any of them.
     pub(super) inputs: &'static [&'static str],
-    /// Options that are added to every pair.
+    /// CommandOptions that are added to every pair.
     pub(super) bases: &'static [&'static str],
-    /// Options with values that are not their defaults.
+    /// CommandOptions with values that are not their defaults.
     pub(super) items: &'static [&'static str],
-    /// Options that may have no effect next to others.
+    /// CommandOptions that may have no effect next to others.
     pub(super) idle: &'static [Idle],
 }
 
 /// Option, the others separated by ` | `, and the reason.
 pub(super) type Idle = (&'static str, &'static str, &'static str);
 
-/// Options that only select where results go.
+/// CommandOptions that only select where results go.
 const PLACES: &[&str] = &["output", "help", "version"];
 
 /// Output of a command line including its files; `None` for an error.
-type Outcome = Rc<Option<Vec<u8>>>;
+type CommandOutput = Rc<Option<Vec<u8>>>;
 
 #[derive(Clone, Default)]
 struct Collected(Arc<Mutex<Vec<u8>>>);
@@ -50,15 +50,15 @@ impl Write for Collected {
 }
 
 /// Command lines in one folder of inputs, each run once.
-struct Program {
+struct ProgramRuns {
     folder: tempfile::TempDir,
     /// Parser without the other commands, which take time to build.
     parser: clap::Command,
-    known: HashMap<String, Outcome>,
+    known: HashMap<String, CommandOutput>,
     runs: usize,
 }
 
-impl Program {
+impl ProgramRuns {
     fn new(command: &str) -> Self {
         let all = Args::command();
         let own = all.find_subcommand(command).unwrap().clone();
@@ -68,10 +68,10 @@ impl Program {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
         std::fs::create_dir(folder.path().join("out")).unwrap();
-        Program { folder, parser, known: HashMap::new(), runs: 0 }
+        ProgramRuns { folder, parser, known: HashMap::new(), runs: 0 }
     }
 
-    fn outcome(&mut self, line: &str) -> Outcome {
+    fn outcome(&mut self, line: &str) -> CommandOutput {
         if let Some(known) = self.known.get(line) {
             return Rc::clone(known);
         }
@@ -87,7 +87,7 @@ impl Program {
         let refused = |error: clap::Error| pairwave::Error::usage(error.to_string());
         let matches = self.parser.clone().try_get_matches_from(typed.split_whitespace()).map_err(refused)?;
         let args = Args::from_arg_matches(&matches).map_err(refused)?;
-        let action = Options::try_from(args)?.action;
+        let action = CommandOptions::try_from(args)?.action;
         self.runs += 1;
         let out = self.folder.path().join("out");
         let written = match action {
@@ -125,7 +125,7 @@ fn bytes<C: JobCommand>(command: &C) -> Result<Vec<u8>> {
     let input = command.read(&run)?;
     let picture = command.files().picture.map(Output::create).transpose()?;
     let collected = Collected::default();
-    command.run(input, Runner::new(run, picture, true), Output::to_writer(collected.clone()))?;
+    command.run(input, JobRunner::new(run, picture, true), Output::to_writer(collected.clone()))?;
     let bytes = std::mem::take(&mut *collected.0.lock().unwrap());
     Ok(bytes)
 }
@@ -135,7 +135,7 @@ fn option(item: &str) -> &str {
     item.split_whitespace().next().unwrap_or(item)
 }
 
-impl Case {
+impl CommandCase {
     fn is_idle(&self, item: &str, beside: &str, base: &str) -> bool {
         let is = |pattern: &str, item: &str| pattern == item || pattern == option(item);
         self.idle.iter().any(|(idle, others, _)| {
@@ -145,7 +145,7 @@ impl Case {
     }
 
     pub(super) fn check(&self) {
-        let mut program = Program::new(self.command);
+        let mut program = ProgramRuns::new(self.command);
         let mut silent = Vec::new();
         for base in self.bases {
             let in_base: BTreeSet<&str> = base.split_whitespace().filter(|word| word.starts_with('-')).collect();

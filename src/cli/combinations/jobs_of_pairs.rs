@@ -1,10 +1,10 @@
 //! Jobs that align pairs of sequences.
 
-use super::case::Case;
+use super::case::CommandCase;
 
 #[test]
 fn allpairs() {
-    Case {
+    CommandCase {
         command: "allpairs",
         inputs: &["@a.fa", "@gapped.fa"],
         bases: &[""],
@@ -66,7 +66,7 @@ fn allpairs() {
 
 #[test]
 fn pairs() {
-    Case {
+    CommandCase {
         command: "pairs",
         inputs: &["@a.fa @a.fa", "@gapped.fa @gapped.fa", "@a.fa @b.fa --pairs @pair.tsv"],
         bases: &[""],
@@ -124,7 +124,7 @@ fn pairs() {
 
 #[test]
 fn search() {
-    Case {
+    CommandCase {
         command: "search",
         inputs: &["@a.fa @b.fa", "@gapped.fa @gapped.fa", "--query @b.fa --db @a.fa"],
         bases: &[""],
@@ -187,7 +187,7 @@ fn search() {
 
 #[test]
 fn edit() {
-    Case {
+    CommandCase {
         command: "edit",
         inputs: &["@b.fa @a.fa", "@gapped.fa @gapped.fa", "@a.fa"],
         bases: &["", "--mode infix --max-distance 30"],
@@ -228,7 +228,7 @@ fn edit() {
 
 #[test]
 fn long() {
-    Case {
+    CommandCase {
         command: "long",
         inputs: &[
             "@a.fa @a.fa --query-id a1 --target-id a2",

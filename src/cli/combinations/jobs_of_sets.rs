@@ -1,10 +1,10 @@
 //! Jobs of sets of sequences.
 
-use super::case::{Case, Idle};
+use super::case::{CommandCase, Idle};
 
 #[test]
 fn papara() {
-    Case {
+    CommandCase {
         command: "papara",
         inputs: &["--tree @rows.nwk --reference @rows.fa --reads @reads.fa"],
         bases: &[""],
@@ -47,7 +47,7 @@ fn papara() {
 
 #[test]
 fn tree() {
-    Case {
+    CommandCase {
         command: "tree",
         inputs: &["@a.fa", "@p.fa", "@gapped.fa", "@rows.fa"],
         bases: &["", "--aligned", "--aligned --bootstrap 9"],
@@ -81,7 +81,7 @@ fn tree() {
 
 #[test]
 fn dist() {
-    Case {
+    CommandCase {
         command: "dist",
         inputs: &["@a.fa", "@p.fa", "@gapped.fa", "@rows.fa"],
         bases: &["", "--aligned"],
@@ -160,7 +160,7 @@ const MSA_IDLE: &[Idle] = &[
 
 #[test]
 fn msa() {
-    Case {
+    CommandCase {
         command: "msa",
         inputs: &["@a.fa", "@p.fa", "@gapped.fa", "@gappedp.fa"],
         bases: &["", "--mode clustalw"],

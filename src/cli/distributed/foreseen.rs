@@ -7,7 +7,7 @@ use pairwave::{Error, Result};
 use std::path::PathBuf;
 
 /// Devices that would compute.
-pub(super) struct Devices<'a> {
+pub(super) struct PredictedDevices<'a> {
     /// Singular and plural of the devices' name.
     pub names: [&'a str; 2],
     /// Speed of each device, in cells per second.
@@ -20,7 +20,7 @@ pub(super) fn foreseen<J: Divisible>(
     job: &J,
     blocks: &[Block],
     inputs: &[PathBuf],
-    devices: &Devices<'_>,
+    devices: &PredictedDevices<'_>,
 ) -> Result<String> {
     let mut text = words(blocks) + "\n";
     for input in inputs {
@@ -34,7 +34,7 @@ pub(super) fn foreseen<J: Divisible>(
         HumanBytes(parts.iter().copied().max().unwrap_or(0)),
     );
     let cells: Vec<u64> = blocks.iter().map(|block| block.cells).collect();
-    let Devices { names, speeds } = devices;
+    let PredictedDevices { names, speeds } = devices;
     let seconds = simulate::estimate(&cells, speeds);
     let speed = speeds.iter().sum::<f64>();
     let share = if seconds > 0.0 { 100.0 * totals(blocks).1 as f64 / speed / seconds } else { 100.0 };

@@ -1,8 +1,8 @@
 //! `pairwave merge`.
 
-use super::task::{Task, absolute, check_inputs, on_job, open};
+use super::task::{JobOperation, absolute, check_inputs, on_job, open};
 use crate::cli::blocks::{BlockCommand, Merge};
-use crate::cli::runner::{Runner, results, write_json};
+use crate::cli::runner::{JobRunner, results, write_json};
 use crate::cli::{interrupt, log};
 use indicatif::HumanCount;
 use pairwave::distributed::{Directory, MergeSummary};
@@ -60,7 +60,7 @@ pub(crate) struct PutTogether<'a> {
 
 /// Statistics of a merge.
 #[derive(Serialize)]
-struct Stats {
+struct MergeStats {
     version: &'static str,
     pairs: u64,
     cells: u64,
@@ -70,7 +70,7 @@ struct Stats {
     seconds: f64,
 }
 
-impl Task for PutTogether<'_> {
+impl JobOperation for PutTogether<'_> {
     type Output = ();
 
     fn on<C: BlockCommand>(self, command: C) -> Result<()> {
@@ -86,7 +86,7 @@ impl Task for PutTogether<'_> {
         let picture = command.files().picture.map(Output::create).transpose()?;
         let output = results(output, quiet)?;
         let (begin, mut found) = (Instant::now(), None);
-        command.deliver(input, Runner::new(run, picture, quiet), output, |job, _, rows| {
+        command.deliver(input, JobRunner::new(run, picture, quiet), output, |job, _, rows| {
             let merged = directory.merge(job, &mut |some| match asked.load(Ordering::Relaxed) {
                 true => Err(Error::Interrupted),
                 false => rows.rows(some),
@@ -99,7 +99,10 @@ impl Task for PutTogether<'_> {
         let seconds = begin.elapsed().as_secs_f64();
         if let Some(stats) = stats {
             let version = env!("CARGO_PKG_VERSION");
-            write_json(stats, &Stats { version, pairs: manifest.pairs(), cells: manifest.cells(), merged, seconds })?;
+            write_json(
+                stats,
+                &MergeStats { version, pairs: manifest.pairs(), cells: manifest.cells(), merged, seconds },
+            )?;
         }
         if !quiet {
             log::line(&format!(

@@ -5,11 +5,11 @@ mod ledger;
 mod machine;
 
 use super::merge::PutTogether;
-use super::task::{Task, absolute, fingerprint, on_job};
+use super::task::{JobOperation, absolute, fingerprint, on_job};
 use crate::cli::blocks::BlockCommand;
 use crate::cli::common::is_standard;
-use crate::cli::mpi::{BlockSize, Mpi as Options};
-use crate::cli::progress::Progress;
+use crate::cli::mpi::{BlockSize, MpiOptions as Options};
+use crate::cli::progress::ProgressDisplay;
 use crate::cli::{interrupt, log};
 use ledger::{Ledger, words};
 use machine::{broken, machine, settle};
@@ -90,7 +90,7 @@ enum Prelude {
     },
 }
 
-impl Task for Ranks<'_> {
+impl JobOperation for Ranks<'_> {
     /// Whether all ranks have ended.
     type Output = bool;
 
@@ -168,7 +168,7 @@ fn keep<C: BlockCommand>(command: &mut C, files: Vec<Vec<u8>>) -> Result<tempfil
 }
 
 /// State of rank 0 before it sends the first message.
-struct Begun<J> {
+struct LeaderState<J> {
     directory: Directory,
     /// Claim on all blocks. No other process computes while it is held.
     claim: Claim,
@@ -193,7 +193,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
         },
     };
     wire.broadcast(serde_json::to_vec(&prelude).map_err(broken)?);
-    let Begun { directory, claim, job, run, offer, done, files } = begun?;
+    let LeaderState { directory, claim, job, run, offer, done, files } = begun?;
     for bytes in files {
         wire.broadcast(bytes);
     }
@@ -203,8 +203,11 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
     let led = {
         let blocks = &directory.manifest().blocks;
         let open = blocks.iter().zip(&done).filter(|(_, done)| !**done).map(|(block, _)| block.cells).sum();
-        let mut book =
-            Ledger::<C::Job> { directory: &directory, progress: Progress::start(open, quiet), seen: PhantomData };
+        let mut book = Ledger::<C::Job> {
+            directory: &directory,
+            progress: ProgressDisplay::start(open, quiet),
+            seen: PhantomData,
+        };
         let leader = LeadOptions { done: &done, rules: dispatch::Rules::default() };
         // Rank 0 can always write to the directory.
         let work = RankWork { job: &job, blocks, run: run.clone(), results: PartDestination::Files(&directory) };
@@ -256,7 +259,12 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
 }
 
 /// Prepares everything that needs no other rank.
-fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quiet: bool) -> Result<Begun<C::Job>> {
+fn begin<C: BlockCommand>(
+    options: &Options,
+    ranks: usize,
+    command: &mut C,
+    quiet: bool,
+) -> Result<LeaderState<C::Job>> {
     let inputs: Vec<PathBuf> = command.inputs().into_iter().map(|input| input.clone()).collect();
     if inputs.iter().any(|input| is_standard(input)) {
         return Err(one_input());
@@ -300,7 +308,7 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
     }
     let read = |path: &PathBuf| fs::read(path).map_err(|error| Error::io(path, error));
     let files = if options.broadcast { inputs.iter().map(read).collect::<Result<_>>()? } else { Vec::new() };
-    Ok(Begun { directory, claim, job, run, offer, done, files })
+    Ok(LeaderState { directory, claim, job, run, offer, done, files })
 }
 
 /// Returns the number of cells per block.

@@ -1,8 +1,8 @@
 //! `pairwave plan`.
 
-use super::foreseen::{Devices, foreseen, words};
-use super::task::{Task, absolute, fingerprint, on_job};
-use crate::cli::blocks::{BlockCommand, Plan};
+use super::foreseen::{PredictedDevices, foreseen, words};
+use super::task::{JobOperation, absolute, fingerprint, on_job};
+use crate::cli::blocks::{BlockCommand, BlockPlan};
 use crate::cli::common::is_standard;
 use crate::cli::runner::run_of;
 use crate::cli::{log, pages};
@@ -13,21 +13,21 @@ use pairwave::{Error, Result};
 use std::path::PathBuf;
 
 /// Splits a job into blocks.
-pub(crate) fn plan(plan: &Plan, quiet: bool) -> Result<()> {
-    let task = Cut { plan, quiet };
+pub(crate) fn plan(plan: &BlockPlan, quiet: bool) -> Result<()> {
+    let task = PlanOperation { plan, quiet };
     on_job(&plan.arguments, task)
 }
 
-struct Cut<'a> {
-    plan: &'a Plan,
+struct PlanOperation<'a> {
+    plan: &'a BlockPlan,
     quiet: bool,
 }
 
-impl Task for Cut<'_> {
+impl JobOperation for PlanOperation<'_> {
     type Output = ();
 
     fn on<C: BlockCommand>(self, mut command: C) -> Result<()> {
-        let Cut { plan, quiet } = self;
+        let PlanOperation { plan, quiet } = self;
         command.check_plan()?;
         let inputs: Vec<PathBuf> = command.inputs().into_iter().map(|input| input.clone()).collect();
         if inputs.iter().any(|input| is_standard(input)) {
@@ -44,7 +44,7 @@ impl Task for Cut<'_> {
         job.validate()?;
         let (cells, blocks) = cut(&job, plan.cells, plan.max_blocks)?;
         let (Some(place), Some(fingerprint)) = (place, fingerprint) else {
-            let devices = Devices { names: ["device", "devices"], speeds: &plan.speeds };
+            let devices = PredictedDevices { names: ["device", "devices"], speeds: &plan.speeds };
             return pages::print(foreseen(&job, &blocks, &inputs, &devices)?);
         };
         let manifest = BlockManifest::new(plan.arguments.clone(), fingerprint, cells, blocks)?;

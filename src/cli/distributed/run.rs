@@ -7,10 +7,10 @@ mod tests;
 use bar::BlockBar;
 
 use super::status;
-use super::task::{Task, absolute, check_inputs, on_job, open};
+use super::task::{JobOperation, absolute, check_inputs, on_job, open};
 use crate::cli::blocks::{BlockCommand, RunBlocks, Which};
 use crate::cli::progress::summary_lines;
-use crate::cli::runner::{Runner, run_of, write_json};
+use crate::cli::runner::{JobRunner, run_of, write_json};
 use crate::cli::{flags, interrupt, log};
 use pairwave::distributed::{
     Claim, ClaimHolder, ClaimOutcome, Directory, FinishedPart, JournalEvent, PartState, PartWriter, host, ranges,
@@ -47,21 +47,21 @@ pub(crate) fn run(options: &RunBlocks, quiet: bool) -> Result<()> {
     if options.compute.check && !arguments.iter().any(|argument| argument == "--check") {
         arguments.insert(1, "--check".into());
     }
-    on_job(&arguments, Compute { directory: &directory, options, stats, quiet })
+    on_job(&arguments, ComputeBlocks { directory: &directory, options, stats, quiet })
 }
 
-struct Compute<'a> {
+struct ComputeBlocks<'a> {
     directory: &'a Directory,
     options: &'a RunBlocks,
     stats: Option<PathBuf>,
     quiet: bool,
 }
 
-impl Task for Compute<'_> {
+impl JobOperation for ComputeBlocks<'_> {
     type Output = ();
 
     fn on<C: BlockCommand>(self, command: C) -> Result<()> {
-        let Compute { directory, options, stats, quiet } = self;
+        let ComputeBlocks { directory, options, stats, quiet } = self;
         let say = |line: &str| {
             if !quiet {
                 log::line(line);
@@ -85,15 +85,15 @@ impl Task for Compute<'_> {
         let job = command.job(&input)?;
         let most = if let Which::Next(most) = options.which { most } else { usize::MAX };
         let cells = wanted.iter().take(most).map(|&block| directory.manifest().blocks[block].cells).sum();
-        let mut runner = Runner::new(run, None, quiet);
+        let mut runner = JobRunner::new(run, None, quiet);
         runner.show_progress(cells);
         let bar = BlockBar::new(Arc::clone(&runner.run.progress));
         runner.run.progress = bar.clone();
-        let mut work = Work::new(directory, wanted, &options.which, bar);
+        let mut work = BlockRun::new(directory, wanted, &options.which, bar);
         let ended = work.run(&job, &runner.run);
         // Removes the bar before the last lines are printed.
         drop(runner);
-        let Work { done, failed, held, total, .. } = work;
+        let BlockRun { done, failed, held, total, .. } = work;
         if let Some(stats) = stats {
             write_json(stats, &JobStats::from_summary(&total))?;
         }
@@ -194,7 +194,7 @@ fn left_to_others(
 }
 
 /// Blocks that this process computes.
-struct Work<'a> {
+struct BlockRun<'a> {
     directory: &'a Directory,
     open: VecDeque<usize>,
     /// Number of blocks that may still be started.
@@ -211,10 +211,10 @@ struct Work<'a> {
     bar: Arc<BlockBar>,
 }
 
-impl<'a> Work<'a> {
+impl<'a> BlockRun<'a> {
     fn new(directory: &'a Directory, open: VecDeque<usize>, which: &Which, bar: Arc<BlockBar>) -> Self {
         let left = if let Which::Next(most) = *which { most } else { usize::MAX };
-        Work {
+        BlockRun {
             directory,
             open,
             left,

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Operation on a job of any kind.
-pub(super) trait Task {
+pub(super) trait JobOperation {
     /// Result of the operation.
     type Output;
 
@@ -21,7 +21,7 @@ pub(super) trait Task {
 }
 
 /// Performs an operation on the job of a command line.
-pub(super) fn on_job<T: Task>(arguments: &[OsString], task: T) -> Result<T::Output> {
+pub(super) fn on_job<T: JobOperation>(arguments: &[OsString], task: T) -> Result<T::Output> {
     match job_of(arguments)? {
         Action::AllPairs(command) => task.on(*command),
         Action::Search(command) => task.on(*command),

@@ -1,10 +1,10 @@
 //! `pairwave edit`: from validated options to results.
 
-use super::Edit;
+use super::EditOptions;
 use crate::cli::blocks::{BlockCommand, RowSink};
-use crate::cli::common::{Compute, check_strand};
+use crate::cli::common::{ComputeOptions, check_strand};
 use crate::cli::progress::summary_lines;
-use crate::cli::runner::{Files, JobCommand, Runner};
+use crate::cli::runner::{Files, JobCommand, JobRunner};
 use pairwave::edit::Region;
 use pairwave::edit::plan::{Against, Candidate};
 use pairwave::engine::thread_pool;
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Input of `pairwave edit`.
-pub(crate) struct Sequences {
+pub(crate) struct EditInput {
     patterns: Arc<SequenceStore>,
     against: Against,
     scheme: EditScheme,
@@ -30,12 +30,12 @@ pub(crate) struct Sequences {
     pool: Arc<ThreadPool>,
 }
 
-impl JobCommand for Edit {
-    type Input = Sequences;
+impl JobCommand for EditOptions {
+    type Input = EditInput;
     type Summary = Summary;
     const FAMILY: Family = Family::Edit;
 
-    fn compute(&self) -> &Compute {
+    fn compute(&self) -> &ComputeOptions {
         &self.compute
     }
 
@@ -43,7 +43,7 @@ impl JobCommand for Edit {
         Files::new(&self.files, None)
     }
 
-    fn read(&self, run: &Run) -> Result<Sequences> {
+    fn read(&self, run: &Run) -> Result<EditInput> {
         let paths: Vec<&PathBuf> = [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().collect();
         let mut stores = read_files(&paths, &self.read)?.into_iter().map(Arc::new);
         let patterns = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
@@ -65,10 +65,10 @@ impl JobCommand for Edit {
             (None, Some(texts)) => Against::Texts(texts),
             (None, None) => Against::Later,
         };
-        Ok(Sequences { patterns, against, scheme, pool })
+        Ok(EditInput { patterns, against, scheme, pool })
     }
 
-    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+    fn run(&self, input: EditInput, runner: JobRunner, output: Output) -> Result<Summary> {
         self.deliver(input, runner, output, |job, runner, rows| {
             runner.show_progress(job.cells());
             job.run(&runner.run, |some| rows.rows(some))
@@ -84,14 +84,14 @@ impl JobCommand for Edit {
     }
 }
 
-impl BlockCommand for Edit {
+impl BlockCommand for EditOptions {
     type Job = EditDistances;
 
     fn inputs(&mut self) -> Vec<&mut PathBuf> {
         [Some(&mut self.patterns), self.texts.as_mut(), self.pairs.as_mut()].into_iter().flatten().collect()
     }
 
-    fn job(&self, input: &Sequences) -> Result<EditDistances> {
+    fn job(&self, input: &EditInput) -> Result<EditDistances> {
         let patterns = Arc::clone(&input.patterns);
         Ok(EditDistances {
             strand: self.strand,
@@ -105,10 +105,10 @@ impl BlockCommand for Edit {
 
     fn deliver(
         &self,
-        input: Sequences,
-        mut runner: Runner,
+        input: EditInput,
+        mut runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&EditDistances, &mut Runner, RowSink<'_, EditDistances>) -> Result<Summary>,
+        source: impl FnOnce(&EditDistances, &mut JobRunner, RowSink<'_, EditDistances>) -> Result<Summary>,
     ) -> Result<Summary> {
         let job = self.job(&input)?;
         let context = Context {

@@ -4,9 +4,9 @@ use super::{Long, check_alphabet};
 use crate::cli::args::LAYOUT;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::chance;
-use crate::cli::common::{Compute, check_temporary};
+use crate::cli::common::{ComputeOptions, check_temporary};
 use crate::cli::progress::gcups;
-use crate::cli::runner::{Files, JobCommand, Runner};
+use crate::cli::runner::{Files, JobCommand, JobRunner};
 use pairwave::alignment::verify_alignment;
 use pairwave::error::InputLocation;
 use pairwave::gpu::kernels::Family;
@@ -101,7 +101,7 @@ fn check_sam(options: &Long, query: &OneSequence, target: &OneSequence) -> Resul
 
 /// Content of the `--stats` file.
 #[derive(Serialize)]
-struct Stats<'a> {
+struct LongStats<'a> {
     /// Version of pairwave.
     version: &'static str,
     query_length: u32,
@@ -118,7 +118,7 @@ struct Stats<'a> {
 }
 
 /// Input of `pairwave long`: the two sequences of a pair.
-pub(crate) struct Sequences {
+pub(crate) struct LongInput {
     query: OneSequence,
     target: OneSequence,
     scoring: Arc<Scoring>,
@@ -140,13 +140,13 @@ impl Long {
     /// Writes all results. `source` delivers the alignments, best first.
     fn write<S>(
         &self,
-        input: Sequences,
-        mut runner: Runner,
+        input: LongInput,
+        mut runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&LongAlignment, &mut Runner, RowSink<'_, LongAlignment>) -> Result<S>,
+        source: impl FnOnce(&LongAlignment, &mut JobRunner, RowSink<'_, LongAlignment>) -> Result<S>,
     ) -> Result<Took<S>> {
         let job = self.job(&input)?;
-        let Sequences { query, target, scoring, .. } = input;
+        let LongInput { query, target, scoring, .. } = input;
         let (m, n) = (query.length(), target.length());
         // The header may depend on whether any alignment is on the minus strand.
         let mut hits: Vec<LongHit> = Vec::new();
@@ -181,11 +181,11 @@ impl Long {
 }
 
 impl JobCommand for Long {
-    type Input = Sequences;
+    type Input = LongInput;
     type Summary = Took;
     const FAMILY: Family = Family::Long;
 
-    fn compute(&self) -> &Compute {
+    fn compute(&self) -> &ComputeOptions {
         &self.compute
     }
 
@@ -194,7 +194,7 @@ impl JobCommand for Long {
         Files::new(&self.files, picture)
     }
 
-    fn read(&self, _run: &Run) -> Result<Sequences> {
+    fn read(&self, _run: &Run) -> Result<LongInput> {
         // Borders that do not fit in memory go to this directory, or to the checkpoint's directory.
         if self.checkpoint.is_none() {
             check_temporary()?;
@@ -216,10 +216,10 @@ impl JobCommand for Long {
         let scoring = Arc::new(self.scoring.resolve(alphabet)?.scoring()?);
         // The alphabet as given or detected.
         let origin = origin.map(|origin| origin.with("--alphabet", alphabet.letters()));
-        Ok(Sequences { query, target, scoring, origin })
+        Ok(LongInput { query, target, scoring, origin })
     }
 
-    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Took> {
+    fn run(&self, input: LongInput, runner: JobRunner, output: Output) -> Result<Took> {
         self.write(input, runner, output, |job, runner, rows| {
             // Further alignments need an unknown number of additional sweeps.
             runner.show_progress_long(job.cells());
@@ -229,7 +229,7 @@ impl JobCommand for Long {
 
     fn stats(took: &Took) -> impl Serialize {
         let (summary, cpu) = (&took.summary, process_cpu_seconds());
-        Stats {
+        LongStats {
             version: env!("CARGO_PKG_VERSION"),
             query_length: took.query_length,
             target_length: took.target_length,
@@ -258,8 +258,8 @@ impl BlockCommand for Long {
         self.plot.as_ref().map(|_| "--plot")
     }
 
-    fn job(&self, input: &Sequences) -> Result<LongAlignment> {
-        let Sequences { query, target, scoring, origin } = input;
+    fn job(&self, input: &LongInput) -> Result<LongAlignment> {
+        let LongInput { query, target, scoring, origin } = input;
         let [query_store, target_store] = [query, target].map(|one| Arc::clone(&one.store));
         Ok(LongAlignment {
             want: if self.score_only { LongWant::Score } else { LongWant::Alignment },
@@ -279,10 +279,10 @@ impl BlockCommand for Long {
 
     fn deliver(
         &self,
-        input: Sequences,
-        runner: Runner,
+        input: LongInput,
+        runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&LongAlignment, &mut Runner, RowSink<'_, LongAlignment>) -> Result<Summary>,
+        source: impl FnOnce(&LongAlignment, &mut JobRunner, RowSink<'_, LongAlignment>) -> Result<Summary>,
     ) -> Result<Took> {
         let Took { query_length, target_length, written, summary } = self.write(input, runner, output, source)?;
         let summary = LongSummary { cells: summary.cells, seconds: summary.seconds, ..LongSummary::default() };

@@ -3,11 +3,11 @@
 use super::MultipleAlign;
 use super::costs::is_file_of_matrix;
 use super::mode::ModeChoice;
-use super::sequences::Sequences;
+use super::sequences::SequenceSet;
 use crate::cli::blocks::{BlockCommand, RowSink};
-use crate::cli::common::{Compute, first_given, warn_of_names};
+use crate::cli::common::{ComputeOptions, first_given, warn_of_names};
 use crate::cli::progress::gcups;
-use crate::cli::runner::{Files, JobCommand, Runner};
+use crate::cli::runner::{Files, JobCommand, JobRunner};
 use indicatif::HumanCount;
 use pairwave::clustal::ClustalCosts;
 use pairwave::engine::thread_pool;
@@ -26,14 +26,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Input of `pairwave msa`.
-pub(in crate::cli) struct Input {
-    sequences: Sequences,
+pub(in crate::cli) struct MsaInput {
+    sequences: SequenceSet,
     /// Guide tree from a file; `None` computes one.
     guide_tree: Option<GuideTree>,
 }
 
 impl JobCommand for MultipleAlign {
-    type Input = Input;
+    type Input = MsaInput;
     type Summary = MsaSummary;
     const FAMILY: Family = Family::Clustal;
 
@@ -44,7 +44,7 @@ impl JobCommand for MultipleAlign {
         }
     }
 
-    fn compute(&self) -> &Compute {
+    fn compute(&self) -> &ComputeOptions {
         &self.compute
     }
 
@@ -52,7 +52,7 @@ impl JobCommand for MultipleAlign {
         Files::new(&self.files, self.report.as_deref())
     }
 
-    fn read(&self, run: &Run) -> Result<Input> {
+    fn read(&self, run: &Run) -> Result<MsaInput> {
         [&self.guidetree_out, &self.distmat_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
         let mut sequences = self.source.read()?;
         if matches!(self.mode, ModeChoice::Clustal(_)) {
@@ -62,10 +62,10 @@ impl JobCommand for MultipleAlign {
             Some(path) => Some(self.read_tree(path, &sequences, run)?),
             None => None,
         };
-        Ok(Input { sequences, guide_tree })
+        Ok(MsaInput { sequences, guide_tree })
     }
 
-    fn run(&self, input: Input, runner: Runner, output: Output) -> Result<MsaSummary> {
+    fn run(&self, input: MsaInput, runner: JobRunner, output: Output) -> Result<MsaSummary> {
         self.align(input, None, runner, output)
     }
 
@@ -93,12 +93,12 @@ impl MultipleAlign {
     /// Aligns the input, and writes the results. Given distances are not computed again.
     fn align(
         &self,
-        input: Input,
+        input: MsaInput,
         given: Option<Arc<Distances>>,
-        mut runner: Runner,
+        mut runner: JobRunner,
         output: Output,
     ) -> Result<MsaSummary> {
-        let Input { sequences, guide_tree } = input;
+        let MsaInput { sequences, guide_tree } = input;
         let create = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
         let (tree_out, distmat_out) = (create(&self.guidetree_out)?, create(&self.distmat_out)?);
         let alphabet = sequences.store.alphabet();
@@ -142,7 +142,7 @@ impl MultipleAlign {
 
     /// Returns the names in the alignment and the tree, in the order of the sequences, and the
     /// renamed sequences.
-    fn written_names(&self, sequences: &Sequences) -> (Vec<Vec<u8>>, Vec<Renamed>) {
+    fn written_names(&self, sequences: &SequenceSet) -> (Vec<Vec<u8>>, Vec<Renamed>) {
         let names = sequences.names();
         let rules = self.format.name_rules();
         if matches!(self.mode, ModeChoice::Accurate(_)) {
@@ -156,7 +156,7 @@ impl MultipleAlign {
 
     /// Reads a guide tree. Its leaves have the names of the sequences, as given or as any format
     /// writes them.
-    fn read_tree(&self, path: &Path, sequences: &Sequences, run: &Run) -> Result<GuideTree> {
+    fn read_tree(&self, path: &Path, sequences: &SequenceSet, run: &Run) -> Result<GuideTree> {
         let text = read_text(path)?;
         let path = path.display().to_string();
         let pool = thread_pool(run.threads)?;
@@ -193,7 +193,7 @@ impl MultipleAlign {
         }
     }
 
-    fn job_of(&self, sequences: &Sequences, guide_tree: Option<GuideTree>) -> Result<MultiAlign> {
+    fn job_of(&self, sequences: &SequenceSet, guide_tree: Option<GuideTree>) -> Result<MultiAlign> {
         let alphabet = sequences.store.alphabet();
         Ok(MultiAlign {
             mode: self.mode.resolve(alphabet)?,
@@ -240,7 +240,7 @@ impl BlockCommand for MultipleAlign {
         first_given(&others)
     }
 
-    fn job(&self, input: &Input) -> Result<DistanceRows> {
+    fn job(&self, input: &MsaInput) -> Result<DistanceRows> {
         let nothing =
             |why: &str| Err(Error::usage(format!("{why}: only the distances of all pairs can be split into blocks")));
         if input.guide_tree.is_some() {
@@ -255,10 +255,10 @@ impl BlockCommand for MultipleAlign {
 
     fn deliver(
         &self,
-        input: Input,
-        mut runner: Runner,
+        input: MsaInput,
+        mut runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&DistanceRows, &mut Runner, RowSink<'_, DistanceRows>) -> Result<Summary>,
+        source: impl FnOnce(&DistanceRows, &mut JobRunner, RowSink<'_, DistanceRows>) -> Result<Summary>,
     ) -> Result<MsaSummary> {
         let job = self.job(&input)?;
         let mut gathered = job.gather()?;

@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 /// File of sequences, and how to read it.
 #[derive(Debug)]
-pub(in crate::cli) struct Source {
+pub(in crate::cli) struct SequenceFile {
     /// Path; `-` is standard input.
     pub(in crate::cli) path: PathBuf,
     pub(in crate::cli) options: ReadOptions,
 }
 
-impl From<SequencesArgs> for Source {
+impl From<SequencesArgs> for SequenceFile {
     fn from(args: SequencesArgs) -> Self {
-        Source { path: args.seqs, options: args.letters.into() }
+        SequenceFile { path: args.seqs, options: args.letters.into() }
     }
 }
 
@@ -27,19 +27,19 @@ impl Source {
         if written.store.alphabet() == Alphabet::Bytes {
             return Err(Error::usage("--alphabet bytes: the sequences must be nucleotides or proteins"));
         }
-        Ok(Sequences { store: Arc::new(written.store.clone()), written })
+        Ok(SequenceSet { store: Arc::new(written.store.clone()), written })
     }
 }
 
 /// Sequences as read.
-pub(in crate::cli) struct Sequences {
+pub(in crate::cli) struct SequenceSet {
     pub(in crate::cli) store: Arc<SequenceStore>,
     written: OriginalLetters,
 }
 
-impl Sequences {
+impl SequenceSet {
     /// Returns the sequences without the letters that ClustalW skips when it reads.
-    pub(super) fn of_clustal_letters(self) -> Sequences {
+    pub(super) fn of_clustal_letters(self) -> SequenceSet {
         if self.store.alphabet() != Alphabet::Protein {
             return self;
         }
@@ -48,7 +48,7 @@ impl Sequences {
             return self;
         }
         tracing::warn!("{left_out} letters J and * are skipped, as in ClustalW");
-        Sequences { store: Arc::new(written.store.clone()), written }
+        SequenceSet { store: Arc::new(written.store.clone()), written }
     }
 
     pub(in crate::cli) fn names(&self) -> Vec<&[u8]> {

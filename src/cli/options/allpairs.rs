@@ -3,7 +3,7 @@
 use super::format::format;
 use crate::cli::args::{AllPairsArgs, EditFilterName};
 use crate::cli::common::rows::check_score_only;
-use crate::cli::common::{Compute, OutputFiles, check_standard, check_strand, max_hits};
+use crate::cli::common::{ComputeOptions, OutputFiles, check_standard, check_strand, max_hits};
 use crate::cli::endings;
 use crate::cli::scoring::ScoringChoice;
 use crate::cli::tips::share_of_percent;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// All pairs of one file, or of one file and another.
 #[derive(Debug)]
-pub(in crate::cli) struct AllPairs {
+pub(in crate::cli) struct AllPairsOptions {
     /// File of sequences; `-` is standard input.
     pub seqs: PathBuf,
     pub against: Option<PathBuf>,
@@ -28,12 +28,12 @@ pub(in crate::cli) struct AllPairs {
     pub selection: Selection,
     pub format: PairFormat,
     pub files: OutputFiles,
-    pub compute: Compute,
+    pub compute: ComputeOptions,
 }
 
 /// Conditions that a written pair must meet, and the values that are computed.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::cli) struct Selection {
+pub(in crate::cli) struct PairSelection {
     /// Least identity, from 0 to 1.
     pub min_identity: Option<f64>,
     pub min_score: Option<i64>,
@@ -44,7 +44,7 @@ pub(in crate::cli) struct Selection {
     pub edit_filter: EditFilter,
 }
 
-impl TryFrom<AllPairsArgs> for AllPairs {
+impl TryFrom<AllPairsArgs> for AllPairsOptions {
     type Error = Error;
 
     fn try_from(mut args: AllPairsArgs) -> Result<Self> {
@@ -58,17 +58,17 @@ impl TryFrom<AllPairsArgs> for AllPairs {
         }
         let selection = selection(&args, scoring.mode())?;
         let format = format(&args, scoring.mode())?;
-        let compute = Compute::try_from(&args.compute)?;
+        let compute = ComputeOptions::try_from(&args.compute)?;
         let seqs = args.seqs.ok_or_else(|| Error::usage("SEQS is missing: name a file of sequences"))?;
         let inputs: Vec<&Path> = [Some(&*seqs), args.against.as_deref()].into_iter().flatten().collect();
         check_standard(&inputs, "SEQS and OTHER cannot both be -")?;
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
         endings::check("allpairs", "--output", files.output.as_deref(), &args.rows.typed())?;
-        Ok(AllPairs { seqs, against: args.against, read, scoring, strand, selection, format, files, compute })
+        Ok(AllPairsOptions { seqs, against: args.against, read, scoring, strand, selection, format, files, compute })
     }
 }
 
-fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
+fn selection(args: &AllPairsArgs, mode: Mode) -> Result<PairSelection> {
     if let Some(given) = args.min_identity {
         if given > 1.0 && given <= 100.0 {
             return Err(Error::usage(format!(
@@ -89,7 +89,7 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
             ("--check", args.compute.machine.check, "rescores alignments"),
         ],
     )?;
-    Ok(Selection {
+    Ok(PairSelection {
         min_identity: args.min_identity,
         min_score: args.min_score,
         identity: args.identity.definition(mode)?,

@@ -3,7 +3,7 @@
 use super::format::format;
 use crate::cli::args::{AllPairsArgs, FormatName, PairsArgs, RowsArgs};
 use crate::cli::common::rows::check_score_only;
-use crate::cli::common::{Compute, OutputFiles, check_standard, check_strand};
+use crate::cli::common::{ComputeOptions, OutputFiles, check_standard, check_strand};
 use crate::cli::endings;
 use crate::cli::pairs::{Listing, PairsJob};
 use crate::cli::scoring::ScoringChoice;
@@ -46,7 +46,7 @@ impl TryFrom<PairsArgs> for PairsJob {
         if let PairFormat::Tsv(fields) = &mut format {
             fields.extend(is_default.then(|| Field::named("cigar")).flatten());
         }
-        let compute = Compute::try_from(&args.compute)?;
+        let compute = ComputeOptions::try_from(&args.compute)?;
         let a = args.a.ok_or_else(|| Error::usage("A is missing: name a file of queries"))?;
         let listing = match (args.b, args.pairs) {
             (None, None) => {

@@ -4,11 +4,11 @@ use super::Papara;
 use crate::cli::args::LAYOUT;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::common::{
-    Compute, NAMED, check_strand, check_temporary, first_given, warn_of_names, warn_of_some_names,
+    ComputeOptions, NAMED, check_strand, check_temporary, first_given, warn_of_names, warn_of_some_names,
 };
 use crate::cli::log;
 use crate::cli::progress::gcups;
-use crate::cli::runner::{Files, JobCommand, Runner};
+use crate::cli::runner::{Files, JobCommand, JobRunner};
 use bstr::BString;
 use indicatif::HumanCount;
 use pairwave::Result;
@@ -79,7 +79,7 @@ impl Papara {
 }
 
 /// Writers of the results.
-struct Sink<'a> {
+struct PaparaWriters<'a> {
     reference: &'a Reference,
     /// Writer of rows that are written at once.
     alignment: Option<PlacedWriter>,
@@ -94,7 +94,7 @@ struct Sink<'a> {
     renamed_count: u64,
 }
 
-impl Sink<'_> {
+impl PaparaWriters<'_> {
     fn write(&mut self, reads: &[PhyloResult]) -> Result<()> {
         let names: Vec<Vec<u8>> = reads.iter().map(|read| self.name(&read.name)).collect();
         if let Some(alignment) = &mut self.alignment {
@@ -141,7 +141,7 @@ impl JobCommand for Papara {
     type Summary = Summary;
     const FAMILY: Family = Family::Phylo;
 
-    fn compute(&self) -> &Compute {
+    fn compute(&self) -> &ComputeOptions {
         &self.compute
     }
 
@@ -176,7 +176,7 @@ impl JobCommand for Papara {
         Ok(Arc::new(reference))
     }
 
-    fn run(&self, reference: Arc<Reference>, runner: Runner, output: Output) -> Result<Summary> {
+    fn run(&self, reference: Arc<Reference>, runner: JobRunner, output: Output) -> Result<Summary> {
         self.deliver(reference, runner, output, |job, runner, rows| {
             runner.show_progress_reads();
             job.run(&runner.run, |some| rows.rows(some))
@@ -236,15 +236,15 @@ impl BlockCommand for Papara {
     fn deliver(
         &self,
         reference: Arc<Reference>,
-        mut runner: Runner,
+        mut runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&PhyloAlignment, &mut Runner, RowSink<'_, PhyloAlignment>) -> Result<Summary>,
+        source: impl FnOnce(&PhyloAlignment, &mut JobRunner, RowSink<'_, PhyloAlignment>) -> Result<Summary>,
     ) -> Result<Summary> {
         let mut job = self.job(&reference)?;
         let table = self.table.as_deref().map(Output::create).transpose()?.map(BestTable::begin);
         let tree_out = self.tree_out.as_deref().map(Output::create).transpose()?;
         let rows = ReferenceRows { names: &reference.names, rows: &reference.rows, columns: &reference.columns };
-        let mut sink = Sink {
+        let mut sink = PaparaWriters {
             reference: &reference,
             alignment: None,
             table,

@@ -1,13 +1,13 @@
 //! `pairwave search`: from validated options to results.
 
 use super::hits::{HitFile, HitWriter, file_name};
-use super::{Search, SearchSelection, resolved};
+use super::{SearchOptions, SearchSelection, resolved};
 use crate::cli::args::SearchFormatName;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::chance;
-use crate::cli::common::{Compute, check_strand, check_temporary, is_standard};
+use crate::cli::common::{ComputeOptions, check_strand, check_temporary, is_standard};
 use crate::cli::progress::summary_lines;
-use crate::cli::runner::{Files, JobCommand, Runner};
+use crate::cli::runner::{Files, JobCommand, JobRunner};
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::stats::JobStats;
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Input of `pairwave search`.
-pub(in crate::cli) struct Sequences {
+pub(in crate::cli) struct SearchInput {
     queries: Arc<SequenceStore>,
     subjects: Arc<Subjects>,
     scoring: Scoring,
@@ -33,9 +33,9 @@ pub(in crate::cli) struct Sequences {
     format: SearchFormat,
 }
 
-impl Search {
+impl SearchOptions {
     /// Warns if the scores have no statistical meaning.
-    fn warn(&self, input: &Sequences) -> Result<()> {
+    fn warn(&self, input: &SearchInput) -> Result<()> {
         if input.statistics.is_some() || self.mode() != Mode::Local {
             return Ok(());
         }
@@ -51,8 +51,8 @@ impl Search {
     }
 }
 
-impl JobCommand for Search {
-    type Input = Sequences;
+impl JobCommand for SearchOptions {
+    type Input = SearchInput;
     type Summary = Summary;
     const FAMILY: Family = Family::Pairs;
 
@@ -60,7 +60,7 @@ impl JobCommand for Search {
         family_of(self.mode())
     }
 
-    fn compute(&self) -> &Compute {
+    fn compute(&self) -> &ComputeOptions {
         &self.compute
     }
 
@@ -68,7 +68,7 @@ impl JobCommand for Search {
         Files::new(&self.files, self.report.as_deref())
     }
 
-    fn read(&self, _run: &Run) -> Result<Sequences> {
+    fn read(&self, _run: &Run) -> Result<SearchInput> {
         // The SAM header is known last, so lines wait in a temporary file.
         if self.format.name == SearchFormatName::Sam {
             check_temporary()?;
@@ -91,10 +91,10 @@ impl JobCommand for Search {
                 "--evalue: no statistical parameters are known for these scores and gap costs; use --min-score",
             ));
         }
-        Ok(Sequences { queries, subjects, scoring, statistics, format })
+        Ok(SearchInput { queries, subjects, scoring, statistics, format })
     }
 
-    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+    fn run(&self, input: SearchInput, runner: JobRunner, output: Output) -> Result<Summary> {
         self.deliver(input, runner, output, |job, runner, rows| {
             runner.show_progress(job.cells());
             job.run(&runner.run, |some| rows.rows(some))
@@ -110,7 +110,7 @@ impl JobCommand for Search {
     }
 }
 
-impl BlockCommand for Search {
+impl BlockCommand for SearchOptions {
     type Job = jobs::Search;
 
     fn inputs(&mut self) -> Vec<&mut PathBuf> {
@@ -127,7 +127,7 @@ impl BlockCommand for Search {
         self.command = line;
     }
 
-    fn job(&self, input: &Sequences) -> Result<jobs::Search> {
+    fn job(&self, input: &SearchInput) -> Result<jobs::Search> {
         let SearchSelection { evalue, min_score, max_hits, min_identity, query_cover, score_only } = self.selection;
         let (queries, scoring) = (Arc::clone(&input.queries), Arc::new(input.scoring.clone()));
         let usual = jobs::Search::new(queries, Arc::clone(&input.subjects), scoring);
@@ -148,10 +148,10 @@ impl BlockCommand for Search {
 
     fn deliver(
         &self,
-        input: Sequences,
-        mut runner: Runner,
+        input: SearchInput,
+        mut runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&jobs::Search, &mut Runner, RowSink<'_, jobs::Search>) -> Result<Summary>,
+        source: impl FnOnce(&jobs::Search, &mut JobRunner, RowSink<'_, jobs::Search>) -> Result<Summary>,
     ) -> Result<Summary> {
         self.warn(&input)?;
         let job = self.job(&input)?;

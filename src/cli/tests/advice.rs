@@ -1,8 +1,8 @@
 //! Tests that every advice on wrong command lines can be followed.
 
 use crate::cli::args::Args;
-use crate::cli::options::Options;
-use crate::cli::tips::{COMMANDS, Entry, FOREIGN, VALUES, options_in};
+use crate::cli::options::CommandOptions;
+use crate::cli::tips::{AdviceEntry, COMMANDS, FOREIGN, VALUES, options_in};
 use clap::CommandFactory;
 
 /// Returns the arguments that a command requires besides an option.
@@ -93,7 +93,9 @@ fn every_advice_can_be_followed() {
     ) {
         Err(error) if !error.use_stderr() => {}
         Err(error) => wrong.push(format!("{advice}\n  {line}\n  {error}")),
-        Ok(args) => wrong.extend(Options::try_from(args).err().map(|error| format!("{advice}\n  {line}\n  {error}"))),
+        Ok(args) => {
+            wrong.extend(CommandOptions::try_from(args).err().map(|error| format!("{advice}\n  {line}\n  {error}")))
+        }
     };
     let entries = FOREIGN.iter().chain(VALUES.iter().map(|(_, entry)| entry));
     for (names, advice, commands) in entries {
@@ -130,8 +132,8 @@ fn every_advice_can_be_followed() {
 }
 
 fn entries_of(
-    options: &'static [Entry],
-    values: &'static [(&'static str, Entry)],
+    options: &'static [AdviceEntry],
+    values: &'static [(&'static str, AdviceEntry)],
 ) -> impl Iterator<Item = &'static str> {
     options.iter().chain(values.iter().map(|(_, entry)| entry)).map(|(_, advice, _)| *advice)
 }

@@ -8,7 +8,7 @@ use pairwave::score::IdentityDefinition;
 use pairwave::seq::Alphabet;
 use pairwave::seq::reader::AlphabetChoice;
 
-fn allpairs(line: &str) -> AllPairs {
+fn allpairs(line: &str) -> AllPairsOptions {
     match options(&format!("allpairs {line}")).unwrap().action {
         Action::AllPairs(job) => *job,
         action => panic!("{action:?}"),
@@ -43,7 +43,7 @@ fn everything_at_once() {
     assert!(job.compute.tune && job.compute.check);
     assert_eq!(job.compute.memory, Some(3 << 29));
     insta::assert_debug_snapshot!(job.scoring.resolve(Alphabet::Dna).unwrap(), @r"
-    Scheme {
+    ResolvedScheme {
         alphabet: Dna,
         table: Nucleotide {
             match_score: 1,

@@ -1,7 +1,7 @@
 //! Options, values and commands of other programs, with the words to type in pairwave.
 
 /// Names in other programs, the advice, and the commands that it applies to (all if empty).
-pub(in crate::cli) type Entry = (&'static [&'static str], &'static str, &'static [&'static str]);
+pub(in crate::cli) type AdviceEntry = (&'static [&'static str], &'static str, &'static [&'static str]);
 
 /// Commands that align sequences one pair at a time.
 const OF_PAIRS: &[&str] = &["allpairs", "pairs", "long"];
@@ -16,7 +16,7 @@ pub(super) const WRITING: &[&str] = &[
 /// Options of vsearch, BLAST, EMBOSS, MMseqs2, parasail, edlib, minimap2, PaPaRa, ClustalW, Clustal
 /// Omega, MAFFT and MUSCLE. Names have no dashes, lower case and hyphens. Advice is given only for
 /// commands that have the options it names.
-pub(in crate::cli) const FOREIGN: &[Entry] = &[
+pub(in crate::cli) const FOREIGN: &[AdviceEntry] = &[
     (&["id", "min-seq-id", "perc-identity", "min-id", "pident"], "use --min-identity FRACTION", &["allpairs"]),
     (&["min-seq-id", "perc-identity", "min-id", "pident"], "use --min-identity FRACTION", &["search"]),
     (&["id", "min-seq-id", "perc-identity", "min-identity"], "use --max-distance RATE: 0.03 for 97%", &["edit"]),
@@ -235,7 +235,7 @@ pub(in crate::cli) const FOREIGN: &[Entry] = &[
 
 /// Values of options in other programs: the option, the values, the advice, and the commands that
 /// it applies to.
-pub(in crate::cli) const VALUES: &[(&str, Entry)] = &[
+pub(in crate::cli) const VALUES: &[(&str, AdviceEntry)] = &[
     (
         "format",
         (

@@ -1,7 +1,7 @@
 //! Input of trees and distances: sequences, or rows of an alignment.
 
 use crate::cli::args::{ColumnArgs, SequencesArgs};
-use crate::cli::msa::{Sequences, Source};
+use crate::cli::msa::{SequenceFile, SequenceSet};
 use bstr::BString;
 use pairwave::error::InputLocation;
 use pairwave::seq::aligned::aligned_code;
@@ -13,35 +13,35 @@ use std::path::Path;
 
 /// Sequences or aligned rows that are compared.
 pub(in crate::cli) enum Compared {
-    Sequences(Sequences),
-    Rows(Rows),
+    Sequences(SequenceSet),
+    Rows(CodedRows),
 }
 
-impl Source {
+impl SequenceFile {
     /// Reads sequences, or rows of an alignment if `are_aligned`.
     pub(super) fn compared(&self, are_aligned: bool) -> Result<Compared> {
         if are_aligned {
-            return Ok(Compared::Rows(Rows::read(&self.path, self.options.alphabet)?));
+            return Ok(Compared::Rows(CodedRows::read(&self.path, self.options.alphabet)?));
         }
         Ok(Compared::Sequences(self.read()?))
     }
 }
 
 /// Rows of an alignment as codes.
-pub(in crate::cli) struct Rows {
+pub(in crate::cli) struct CodedRows {
     file: String,
     pub(super) names: Vec<BString>,
     pub(super) alphabet: Alphabet,
     pub(super) codes: Vec<Vec<Code>>,
 }
 
-impl Rows {
-    fn read(path: &Path, alphabet: AlphabetChoice) -> Result<Rows> {
+impl CodedRows {
+    fn read(path: &Path, alphabet: AlphabetChoice) -> Result<CodedRows> {
         let rows = AlignedRows::read(path)?;
         let alphabet = rows.check(alphabet)?;
         let code = |&letter: &u8| aligned_code(alphabet, letter).unwrap_or(PAD);
         let codes = rows.rows.iter().map(|row| row.iter().map(code).collect()).collect();
-        Ok(Rows { file: rows.file, names: rows.names, alphabet, codes })
+        Ok(CodedRows { file: rows.file, names: rows.names, alphabet, codes })
     }
 
     pub(super) fn distances(&self, comparison: RowComparison, threads: &rayon::ThreadPool) -> Distances {
@@ -83,7 +83,7 @@ impl ColumnArgs {
 
 impl Compared {
     /// Returns the sequences, whose distances can be computed in blocks.
-    pub(super) fn sequences(&self) -> Result<&Sequences> {
+    pub(super) fn sequences(&self) -> Result<&SequenceSet> {
         match self {
             Compared::Sequences(sequences) => Ok(sequences),
             Compared::Rows(_) => Err(Error::usage("--aligned: the comparison of columns cannot be split into blocks")),

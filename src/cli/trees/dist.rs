@@ -3,11 +3,11 @@
 use super::compared::Compared;
 use crate::cli::args::*;
 use crate::cli::blocks::{BlockCommand, RowSink};
-use crate::cli::common::{Compute, OutputFiles, warn_of_names};
+use crate::cli::common::{ComputeOptions, OutputFiles, warn_of_names};
 use crate::cli::endings;
-use crate::cli::msa::{Sequences, Source};
+use crate::cli::msa::{SequenceFile, SequenceSet};
 use crate::cli::progress::summary_lines;
-use crate::cli::runner::{Files, JobCommand, Runner};
+use crate::cli::runner::{Files, JobCommand, JobRunner};
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
@@ -26,21 +26,21 @@ use std::time::Instant;
 /// Validated options of `pairwave dist`.
 #[derive(Debug)]
 pub(in crate::cli) struct DistanceMatrix {
-    source: Source,
+    source: SequenceFile,
     /// Comparison of columns, if the sequences are aligned.
     columns: Option<RowComparison>,
     distance: PairDistance,
     pairs: PairScoringArgs,
     format: DistanceFormat,
     files: OutputFiles,
-    compute: Compute,
+    compute: ComputeOptions,
 }
 
 impl TryFrom<DistArgs> for DistanceMatrix {
     type Error = Error;
 
     fn try_from(args: DistArgs) -> Result<Self> {
-        let compute = Compute::try_from(&args.compute)?;
+        let compute = ComputeOptions::try_from(&args.compute)?;
         let inputs = [args.input.seqs.as_path()];
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
         let is_clustal = args.format == DistanceFormatName::Clustal;
@@ -81,7 +81,7 @@ impl JobCommand for DistanceMatrix {
     type Summary = Summary;
     const FAMILY: Family = Family::Clustal;
 
-    fn compute(&self) -> &Compute {
+    fn compute(&self) -> &ComputeOptions {
         &self.compute
     }
 
@@ -93,7 +93,7 @@ impl JobCommand for DistanceMatrix {
         self.source.compared(self.columns.is_some())
     }
 
-    fn run(&self, input: Compared, mut runner: Runner, output: Output) -> Result<Summary> {
+    fn run(&self, input: Compared, mut runner: JobRunner, output: Output) -> Result<Summary> {
         let sequences = match input {
             Compared::Sequences(sequences) => sequences,
             Compared::Rows(rows) => {
@@ -129,7 +129,7 @@ impl JobCommand for DistanceMatrix {
 }
 
 impl DistanceMatrix {
-    fn distances_of(&self, sequences: &Sequences) -> Result<PairDistances> {
+    fn distances_of(&self, sequences: &SequenceSet) -> Result<PairDistances> {
         Ok(PairDistances {
             kind: self.distance,
             costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
@@ -159,9 +159,9 @@ impl BlockCommand for DistanceMatrix {
     fn deliver(
         &self,
         input: Compared,
-        mut runner: Runner,
+        mut runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&DistanceRows, &mut Runner, RowSink<'_, DistanceRows>) -> Result<Summary>,
+        source: impl FnOnce(&DistanceRows, &mut JobRunner, RowSink<'_, DistanceRows>) -> Result<Summary>,
     ) -> Result<Summary> {
         let job = self.job(&input)?;
         let mut gathered = job.gather()?;

@@ -1,12 +1,12 @@
 //! `pairwave tree`: validated options, and the job.
 
-use super::compared::{Compared, Rows};
+use super::compared::{CodedRows, Compared};
 use crate::cli::args::*;
 use crate::cli::blocks::{BlockCommand, RowSink};
-use crate::cli::common::{Compute, OutputFiles, first_given, warn_of_names};
-use crate::cli::msa::{Sequences, Source};
+use crate::cli::common::{ComputeOptions, OutputFiles, first_given, warn_of_names};
+use crate::cli::msa::{SequenceFile, SequenceSet};
 use crate::cli::progress::summary_lines;
-use crate::cli::runner::{Files, JobCommand, Runner};
+use crate::cli::runner::{Files, JobCommand, JobRunner};
 use crate::cli::{endings, size};
 use bstr::BString;
 use pairwave::engine::thread_pool;
@@ -27,7 +27,7 @@ use std::time::Instant;
 /// Validated options of `pairwave tree`.
 #[derive(Debug)]
 pub(in crate::cli) struct TreeMake {
-    source: Source,
+    source: SequenceFile,
     /// Resampling of columns, if the sequences are aligned. Without `--bootstrap` it has no trials.
     columns: Option<Bootstrap>,
     labels: Labels,
@@ -35,7 +35,7 @@ pub(in crate::cli) struct TreeMake {
     pairs: PairScoringArgs,
     method: TreeMethod,
     files: OutputFiles,
-    compute: Compute,
+    compute: ComputeOptions,
 }
 
 /// Builds the tree of sequences, and writes it.
@@ -49,7 +49,7 @@ fn write_tree(job: &SequenceTree, names: &[Vec<u8>], run: &Run, mut output: Outp
 }
 
 /// Returns the tree of an alignment, as ClustalW writes it.
-fn tree_of_rows(rows: &Rows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<BString> {
+fn tree_of_rows(rows: &CodedRows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<BString> {
     let pool = thread_pool(run.threads)?;
     let tree = neighbour_joining(rows.distances(bootstrap.comparison, &pool), &pool);
     if bootstrap.trials == 0 {
@@ -69,7 +69,7 @@ impl TryFrom<TreeArgs> for TreeMake {
     type Error = Error;
 
     fn try_from(args: TreeArgs) -> Result<Self> {
-        let compute = Compute::try_from(&args.compute)?;
+        let compute = ComputeOptions::try_from(&args.compute)?;
         let inputs = [args.input.seqs.as_path()];
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
         endings::check("tree", "--output", files.output.as_deref(), "newick")?;
@@ -109,14 +109,14 @@ impl TryFrom<TreeArgs> for TreeMake {
 
 impl TreeMake {
     /// Returns the unique names of leaves, and warns of renamed ones.
-    fn written_names(&self, sequences: &Sequences) -> Vec<Vec<u8>> {
+    fn written_names(&self, sequences: &SequenceSet) -> Vec<Vec<u8>> {
         let order: Vec<u32> = (0..sequences.store.len() as u32).collect();
         let (names, renamed) = NameRules::NEWICK.apply(&sequences.names(), &order);
         warn_of_names(self.files.output.as_deref(), &renamed);
         names
     }
 
-    fn tree_of(&self, sequences: &Sequences) -> Result<SequenceTree> {
+    fn tree_of(&self, sequences: &SequenceSet) -> Result<SequenceTree> {
         Ok(SequenceTree {
             distance: self.distance,
             costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
@@ -132,7 +132,7 @@ impl JobCommand for TreeMake {
     type Summary = TreeSummary;
     const FAMILY: Family = Family::Clustal;
 
-    fn compute(&self) -> &Compute {
+    fn compute(&self) -> &ComputeOptions {
         &self.compute
     }
 
@@ -144,7 +144,7 @@ impl JobCommand for TreeMake {
         self.source.compared(self.columns.is_some())
     }
 
-    fn run(&self, input: Compared, mut runner: Runner, mut output: Output) -> Result<TreeSummary> {
+    fn run(&self, input: Compared, mut runner: JobRunner, mut output: Output) -> Result<TreeSummary> {
         let sequences = match (input, self.columns) {
             (Compared::Sequences(sequences), _) => sequences,
             (Compared::Rows(rows), columns) => {
@@ -189,9 +189,9 @@ impl BlockCommand for TreeMake {
     fn deliver(
         &self,
         input: Compared,
-        mut runner: Runner,
+        mut runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&DistanceRows, &mut Runner, RowSink<'_, DistanceRows>) -> Result<Summary>,
+        source: impl FnOnce(&DistanceRows, &mut JobRunner, RowSink<'_, DistanceRows>) -> Result<Summary>,
     ) -> Result<TreeSummary> {
         let job = self.job(&input)?;
         let mut gathered = job.gather()?;

@@ -1,6 +1,6 @@
 //! Records of rank 0 while a job runs, and its summary.
 
-use crate::cli::progress::{Progress, gcups};
+use crate::cli::progress::{ProgressDisplay, gcups};
 use indicatif::HumanCount;
 use pairwave::Result;
 use pairwave::distributed::ranks::{FinishedBlock, LeadHandler, LeadSummary, RankInfo};
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 /// Writes finished blocks and the journal, and advances the progress bar.
 pub(super) struct Ledger<'a, J> {
     pub directory: &'a Directory,
-    pub progress: Progress,
+    pub progress: ProgressDisplay,
     pub seen: PhantomData<fn(&J)>,
 }
 

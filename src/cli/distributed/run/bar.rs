@@ -45,9 +45,9 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Default)]
-    struct Told(AtomicU64, AtomicU64);
+    struct ForwardedProgress(AtomicU64, AtomicU64);
 
-    impl Progress for Told {
+    impl Progress for ForwardedProgress {
         fn advance(&self, pairs: u64, cells: u64) {
             self.0.fetch_add(pairs, Ordering::Relaxed);
             self.1.fetch_add(cells, Ordering::Relaxed);
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn a_bar_reaches_its_end_whether_or_not_a_job_tells_of_its_cells() {
         for tells in [false, true] {
-            let told = Arc::new(Told::default());
+            let told = Arc::new(ForwardedProgress::default());
             let bar = BlockBar::new(told.clone());
             let reached = || told.1.load(Ordering::Relaxed);
             bar.advance(7, if tells { 100 } else { 0 });

@@ -88,7 +88,7 @@ fn run(directory: &Directory, failing: &[u64], which: &Which) -> (Vec<usize>, Ve
     let order: Vec<usize> = wanted.iter().copied().collect();
     let run = Run::default();
     let bar = BlockBar::new(Arc::clone(&run.progress));
-    let mut work = Work::new(directory, wanted, which, bar);
+    let mut work = BlockRun::new(directory, wanted, which, bar);
     work.run(&job, &run).unwrap();
     (order, work.failed.iter().map(|(block, _)| *block).collect(), job.computed.load(Ordering::Relaxed))
 }
