@@ -86,7 +86,7 @@ fn arrows_between_files_go_one_way() {
 }
 
 #[test]
-fn arrows_are_seen() {
+fn uses_are_detected() {
     let files = ["args", "log", "runner"].map(str::to_owned).into();
     let text = "use super::{args::Args, log};\nlet x = crate::cli::runner::run();\nuse super::other::log;";
     assert_eq!(named(text, &files).into_iter().collect::<Vec<_>>(), ["args", "log", "runner"]);

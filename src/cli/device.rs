@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_may_be_named_beside_all_and_again() {
+    fn cpu_may_be_repeated_and_combined_with_all() {
         use DeviceChoice::*;
         assert_eq!(parse(&["all", "cpu"]).unwrap(), [All, Cpu]);
         assert_eq!(parse(&["cpu", "ALL", "CPU"]).unwrap(), [Cpu, All]);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_and_company_of_all_are_refused() {
+    fn repeated_and_contradictory_devices_are_rejected() {
         let message = |texts: &[&str]| parse(texts).unwrap_err().to_string();
         assert_eq!(message(&["0", "1", "0"]), "--device: '0' is given twice");
         assert_eq!(message(&["0", "all"]), "--device: 'all' cannot be combined with other devices");

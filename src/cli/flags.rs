@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_are_read_as_they_are() {
+    fn texts_of_sources_are_collected() {
         let mut said = Said::default();
         let text = r##"/// --comment
             fn f() { g("a --flag", 'c', 1); Error::usage_of(field, r#"--raw"#) } // "--no""##;
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_speak_of_flags() {
+    fn errors_name_options() {
         let shown = |error| message(&error);
         let both = Error::usage_value("match_score", 1, "it is below `mismatch_score` 2");
         assert_eq!(shown(both), "--match 1: it is below --mismatch 2");

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn end_gaps_cost_what_was_said_or_what_inner_ones_do() {
+    fn end_gaps_default_to_the_costs_of_inner_gaps() {
         let ends = |open, extend| {
             let args = ScoringArgs {
                 gap_open: Some(20),
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn single_costs_go_before_those_of_a_scheme() {
+    fn single_costs_override_a_scheme() {
         let vsearch = NamedScheme::find("vsearch");
         let of = |args: ScoringArgs, mode, end_gaps| {
             let args = ScoringArgs { scheme: Some("VSEARCH".into()), ..args };
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_scheme_has_anyway_can_be_said() {
+    fn repeating_the_scores_of_a_scheme_changes_nothing() {
         let of = |args: ScoringArgs| {
             let args = ScoringArgs { scheme: Some("megablast".into()), ..args };
             choice(args).unwrap().resolve(Alphabet::Dna).unwrap().scoring().unwrap()

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ways_to_write_a_size() {
+    fn sizes_are_parsed() {
         let sizes = [
             ("8G", 8 << 30),
             ("512M", 512 << 20),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_sizes_are_rejected() {
         for text in ["", "G", "8X", "8GG", "8 G B", "8iB", "1e9", "-8G", "+8G", "1.2.3G", ".", "inf", "NaN", "8,5G"] {
             let error = memory(text).unwrap_err().to_string();
             assert_eq!(error, format!("--memory '{text}': must be a number with K, M, G or T, as in 8G or 512M"));

@@ -16,7 +16,7 @@ fn options(line: &str) -> pairwave::Result<CommandOptions> {
 }
 
 #[test]
-fn clap_finds_no_fault_in_the_commands() {
+fn clap_accepts_the_commands() {
     Args::command().debug_assert();
 }
 

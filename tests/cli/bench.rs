@@ -1,9 +1,9 @@
-//! `pairwave bench` at its smallest: which tables, columns and rows there are. No number is looked at but counts of
-//! pairs, which do not depend on time.
+//! `pairwave bench` at its smallest sizes: its tables, columns and rows. The only numbers checked
+//! are counts, which do not depend on time.
 
 use super::*;
 
-/// Rows of CSV as columns by name.
+/// Parses rows of CSV into columns by name.
 fn rows(text: &str) -> Vec<std::collections::HashMap<String, String>> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
     reader.deserialize().map(|row| row.expect("a row")).collect()
@@ -15,7 +15,7 @@ fn bench(arguments: &[&str]) -> String {
     String::from_utf8(run.get_output().stdout.clone()).expect("text")
 }
 
-/// A table without its numbers.
+/// Returns a table without its numbers.
 fn without_numbers(text: &str) -> String {
     let is_number = |word: &str| word.parse::<f64>().is_ok();
     let line = |line: &str| {
@@ -61,8 +61,8 @@ fn every_shape_of_a_tile_is_measured() {
 }
 
 #[test]
-fn what_would_take_long_is_marked() {
-    // The CPU does not compute ten billion cells in a millisecond.
+fn slow_cases_are_marked_as_skipped() {
+    // The CPU cannot compute ten billion cells in a millisecond.
     let arguments = ["kernels", "--device", "cpu", "--work", "scores", "--gaps", "linear", "--seconds", "0.001"];
     let text = bench(&[&arguments[..], &["--lengths", "100", "--counts", "8,1000000"]].concat());
     let row = |pairs: &str| text.lines().find(|line| line.contains(&format!(" {pairs}  cpu"))).expect("a row");
@@ -72,7 +72,7 @@ fn what_would_take_long_is_marked() {
 }
 
 #[test]
-fn the_other_tables() {
+fn remaining_experiments_write_their_tables() {
     let folder = folder();
     let [tables, picture] = ["bench.csv", "bench.svg"].map(|name| path(&folder, name));
     let experiments = ["slices", "filter", "buffering", "endtoend", "--gaps", "linear", "--kernel", "nw_slice,cpu"];
@@ -82,7 +82,7 @@ fn the_other_tables() {
     let all = rows(&text);
     let of = |name: &str| all.iter().filter(|row| row["experiment"] == name).collect::<Vec<_>>();
     assert!(of("slices").iter().any(|row| row["status"] == "measured"), "{text}");
-    // Table 5: whoever filters, the same pairs are kept.
+    // Table 5: every filter keeps the same pairs.
     let kept: Vec<&str> = of("filter").iter().map(|row| row["kept"].as_str()).filter(|kept| !kept.is_empty()).collect();
     assert_eq!(kept.len(), 5, "{text}");
     assert!(kept.iter().all(|other| *other == kept[0]) && kept[0].parse::<u32>().is_ok_and(|kept| kept > 0), "{text}");
@@ -108,13 +108,13 @@ fn distances_by_every_kernel_and_lane() {
         let of = |kernel: &str| own.iter().copied().filter(|row| row["kernel"] == kernel).collect::<Vec<_>>();
         let kernels: &[&str] =
             if mode == "infix" { &["myers_thread", "myers_subgroup", "myers_workgroup"] } else { &["myers_band"] };
-        // The CPU has a table of its own.
+        // The CPU has a separate table.
         assert_eq!((of("cpu").len(), of("end to end").len()), (1, 1), "{text}");
         let lanes: Vec<_> = kernels.iter().flat_map(|kernel| of(kernel)).collect();
         assert_eq!(own.len(), lanes.len() + 2, "{text}");
         for row in &own {
             let number = |key: &str| row[key].parse::<f64>().ok().filter(|number| *number > 0.0);
-            // Only subgroups are not everywhere.
+            // Only subgroups may be missing.
             assert!(row["status"] == "measured" || row["kernel"] == "myers_subgroup", "{row:?}");
             assert_eq!(number("tcups").is_some(), row["status"] == "measured", "{row:?}");
             let is_kernel = row["kernel"].starts_with("myers");
@@ -192,7 +192,7 @@ fn long_pairs_by_every_strip_and_method() {
         assert!(pruning.iter().all(|row| row["pruned_percent"].is_empty() == (row["method"] == "score")), "{text}");
     }
     for row in &rows {
-        // Strips of a software adapter do not wait for each other.
+        // Strips on a software adapter do not wait for each other.
         assert!(row["status"] == "measured" || row["schedule"] == "persistent", "{row:?}");
         let number = row["gcups"].parse::<f64>().is_ok_and(|number| number > 0.0);
         assert_eq!(number, row["status"] == "measured", "{row:?}");
@@ -230,9 +230,9 @@ fn sequences_of_a_file() {
     ");
 }
 
-/// Rates that are saved are found again; none of an altered file is believed, and one that is far above all is missed.
+/// Compares rates with saved ones: rates that were altered to be far lower or higher are reported.
 #[test]
-fn rates_beside_saved_ones() {
+fn compare_reports_rates_that_fell() {
     let folder = folder();
     let [saved, altered, again] = ["saved.rates", "altered.rates", "again.rates"].map(|name| path(&folder, name));
     let edit = ["edit", "--device", "cpu", "--lengths", "40"];
@@ -245,7 +245,7 @@ fn rates_beside_saved_ones() {
     assert_eq!(keys, expected.concat());
     assert!(text.starts_with("pairwave bench rates 1\n# pairwave "), "{text}");
 
-    // A hundred-millionth of a rate is no more than any that is measured, and a hundred million times it no less.
+    // A factor of a hundred million puts a rate below or above every measured one.
     let times = |factor: f64| {
         let line = |line: &str| match line.split('\t').collect::<Vec<_>>()[..] {
             [key, value, unit, device] => {
@@ -274,7 +274,7 @@ fn rates_beside_saved_ones() {
     assert_eq!((out.matches("SLOWER").count(), out.contains("another device's rates: Abacus")), (6, true), "{out}");
     assert!(std::fs::read_to_string(&again).is_ok_and(|text| text.lines().count() == 2 + 6));
 
-    // Before anything is measured, and with nothing written.
+    // Rejected before anything is measured or written.
     std::fs::write(&altered, "pairwave bench rates 1\na\tb\n").expect("written");
     let none = path(&folder, "none");
     let arguments = [&["bench"][..], &edit, &["--compare", &altered, "-o", &none]].concat();
@@ -283,7 +283,7 @@ fn rates_beside_saved_ones() {
     assert_eq!(entries(folder.path()), ["again.rates", "altered.rates", "saved.rates"]);
 }
 
-/// The line that names the device.
+/// Returns the line that names the CPU.
 fn cpu_line(text: &str) -> String {
     without_numbers(text.lines().find(|line| line.starts_with("CPU, ")).expect("such a line")).trim_end().to_owned()
 }
@@ -301,7 +301,7 @@ fn a_software_adapter_gets_small_sizes() {
     assert!(stderr.contains("filter: nw_slice as filter"), "{stderr}");
 }
 
-/// Alachiotis, Berger and Stamatakis 2013, tables 1 to 3.
+/// Runs tables 1 to 3 of Alachiotis, Berger and Stamatakis (2013).
 #[test]
 fn reads_by_sites_and_by_number() {
     let lengths = ["--lengths", "70,20", "--counts", "9", "--format", "csv"];
@@ -324,13 +324,13 @@ fn reads_by_sites_and_by_number() {
         assert_eq!((number("gcups").is_some(), number("runs").is_some()), (is_measured, is_measured), "{row:?}");
         let is_together = row["kernel"] == "together";
         assert_eq!(number("of_sum").is_some(), is_together, "{row:?}");
-        // Cells of 24 vectors, and of reads of 90 to 110 symbols.
+        // The cells of 24 vectors and of reads of 90 to 110 symbols.
         let [sites, reads] = ["sites", "reads"].map(|key| number(key).expect("a number"));
         let symbols = number("cells").expect("a number") / (sites * reads * 24.0);
         assert!((90.0..=110.0).contains(&symbols), "{row:?}");
     }
     assert_eq!(rows.iter().filter(|row| row["best"] == "yes").count(), 3, "{text}");
-    // On the CPU nobody shares anything; what would take too long is left out.
+    // The CPU alone has no shared work, and sizes that would take too long are skipped.
     let text = bench(&["papara", "--device", "cpu", "--lengths", "1000000", "--counts", "1", "--seconds", "0.0001"]);
     let row = |sites: &str| text.lines().find(|line| line.contains(&format!(" {sites} "))).expect("a row");
     assert!(row("1000000").contains("skipped") && !row("100").contains("skipped"), "{text}");
@@ -356,7 +356,7 @@ fn families_by_mode_and_engine() {
         assert_eq!(row["kernel_seconds"].is_empty(), row["engine"] == "cpu", "{row:?}");
         assert_eq!(row["tree_seconds"].is_empty(), row["mode"] == "accurate", "{row:?}");
     }
-    // Whoever computes, cells and columns are the same.
+    // Cells and columns are equal on all devices.
     let of = |row: usize| ["cells", "columns"].map(|key| rows[row][key].clone());
     for (gpu, cpu) in [(0, 2), (1, 3), (4, 6), (5, 7)] {
         assert_eq!(of(gpu), of(cpu), "{text}");

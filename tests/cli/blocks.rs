@@ -1,4 +1,5 @@
-//! Jobs in blocks: what is put together is what the job writes, whoever computed which block, and whatever went wrong meanwhile.
+//! Jobs in blocks: the merged output equals the output of the whole job, whichever process computes
+//! which block, and after failures.
 
 use std::fs;
 
@@ -8,7 +9,7 @@ use super::*;
 
 const TINY: &str = "assets/papara/tiny";
 
-/// What a command says on standard error, and that it fails as wrong input does.
+/// Runs a command that fails like invalid input does. Returns its standard error.
 fn refused(arguments: &[&str]) -> String {
     let run = pairwave(arguments).assert().code(2).stdout("");
     let text = String::from_utf8(run.get_output().stderr.clone()).expect("text");
@@ -20,7 +21,7 @@ fn runs(arguments: &[&str]) {
     pairwave(arguments).assert().success();
 }
 
-/// A job in a directory of blocks of so many cells.
+/// Plans a job with `cells` cells per block. Returns the directory of blocks.
 fn planned(folder: &TempDir, name: &str, cells: &str, job: &[&str]) -> String {
     let work = path(folder, name);
     runs(&[&["plan", "--block-cells", cells], job, &["-o", &work]].concat());
@@ -31,7 +32,7 @@ fn blocks_of(work: &str) -> usize {
     Directory::open(Path::new(work)).expect("it is there").len()
 }
 
-/// Computes all blocks in several ways.
+/// Computes all blocks with several commands.
 fn compute(work: &str) {
     let blocks = blocks_of(work);
     assert!(blocks > 3, "{blocks}");
@@ -53,7 +54,7 @@ fn words(job: &[String]) -> Vec<&str> {
 }
 
 #[test]
-fn pairs_in_blocks_are_written_as_at_once() {
+fn pairs_in_blocks_give_the_output_of_the_whole_job() {
     needs_adapter();
     let folder = folder();
     let jobs: [&[&str]; 5] = [
@@ -64,7 +65,7 @@ fn pairs_in_blocks_are_written_as_at_once() {
         &["allpairs", WINDOWS, GENES, "--mode", "local", "--format", "text"],
     ];
     for (number, job) in jobs.iter().enumerate() {
-        // Blocks of whole queries, or parts of a query's targets.
+        // Blocks hold whole queries, or parts of a query's targets.
         let cells = ["24M", "5M", "2M", "5M", "1M"][number];
         let work = planned(&folder, &format!("work{number}"), cells, job);
         compute(&work);
@@ -76,9 +77,9 @@ fn pairs_in_blocks_are_written_as_at_once() {
     }
 }
 
-/// Other jobs whose results are one file, and those that write files beside it.
+/// Jobs with one output file, and jobs that write further files.
 #[test]
-fn other_jobs_in_blocks_write_what_they_write_at_once() {
+fn other_jobs_in_blocks_give_the_output_of_the_whole_job() {
     let folder = folder();
     let reference = [format!("{TINY}/ref.nwk"), format!("{TINY}/ref.fasta"), format!("{TINY}/reads.fasta")];
     let [tree, rows, reads] = reference.each_ref().map(String::as_str);
@@ -118,10 +119,10 @@ fn other_jobs_in_blocks_write_what_they_write_at_once() {
     assert!(plan(&["msa", GENES, "--report", "r.html"]).contains("--report: 'pairwave plan' writes no results"));
 }
 
-/// Searches and listed pairs, in every format: what a query has in several blocks is put together, and queries that found nothing are
-/// named where the format names them.
+/// Searches and listed pairs in every format. Hits of a query from several blocks are joined, and
+/// queries without hits are named if the format names them.
 #[test]
-fn searches_and_listed_pairs_in_blocks_are_written_as_at_once() {
+fn searches_and_listed_pairs_in_blocks_give_the_output_of_the_whole_job() {
     let folder = folder();
     let [queries, subjects] = ["queries", "subjects"].map(|name| format!("assets/proteins/{name}.fasta"));
     let db = path(&folder, "subjects.pwdb");
@@ -163,7 +164,7 @@ fn searches_and_listed_pairs_in_blocks_are_written_as_at_once() {
         let page = |path: &str| if *has_page { vec!["--report".to_owned(), path.to_owned()] } else { Vec::new() };
         runs(&[job, &["-o", &whole[0], "--device", "cpu"][..], &words(&page(&whole[1]))].concat());
         runs(&[&["merge", &work, "-o", &merged[0]][..], &words(&page(&merged[1]))].concat());
-        // Files in a header are those that were typed.
+        // Headers hold the file names as typed.
         let text = |path: &str| {
             let bytes = fs::read(path).expect("it is there");
             let text = String::from_utf8(bytes).expect("text");
@@ -187,7 +188,7 @@ fn searches_and_listed_pairs_in_blocks_are_written_as_at_once() {
     );
     assert!(plan(&["search", &queries, &db, "-p", "3"]).contains("--threads: 'pairwave plan' computes nothing"));
     assert!(plan(&["pairs", "-", GENES]).contains("standard input can be read only once"));
-    // A database is an input as others are.
+    // A changed database is detected like any other changed input.
     let mut bytes = fs::read(&db).expect("it is there");
     bytes.push(0);
     fs::write(&db, bytes).expect("it can be written");
@@ -195,7 +196,8 @@ fn searches_and_listed_pairs_in_blocks_are_written_as_at_once() {
     assert!(refused(&["merge", &path(&folder, "work0")]).contains("subjects.pwdb: it is not what it was"));
 }
 
-/// Each strand of a long pair is a block. The merged output has the bytes of the plain command in every format.
+/// With a partly damaged database, the blocks that need the damaged part fail and are named, and
+/// all other blocks are computed.
 #[test]
 fn long_pairs_in_blocks_are_written_as_at_once() {
     needs_adapter();
@@ -224,7 +226,6 @@ fn long_pairs_in_blocks_are_written_as_at_once() {
         assert_eq!(blocks, if options.contains(&"minus") { 1 } else { 2 });
         runs(&["run", &work, "--block", &(blocks - 1).to_string(), "--device", "0"]);
         runs(&["run", &work, "--device", "cpu"]);
-        // The ending of the output must not choose the format.
         let files = |which: &str| ["out", "svg"].map(|ending| path(&folder, &format!("{which}{number}.{ending}")));
         let (whole, merged) = (files("whole"), files("merged"));
         let has_plot = !options.contains(&"--score-only");
@@ -249,7 +250,6 @@ fn long_pairs_in_blocks_are_written_as_at_once() {
     assert!(refused(&["merge", &path(&folder, "work4"), "--plot", "p.svg"]).contains("--plot draws alignments"));
 }
 
-/// Of a database with a part that is damaged, blocks that need it fail, all others are computed, and the process says so.
 #[test]
 fn a_block_that_fails_is_named_and_the_others_are_computed() {
     let folder = folder();
@@ -266,7 +266,7 @@ fn a_block_that_fails_is_named_and_the_others_are_computed() {
     let queries = file(&folder, "queries.fa", format!(">q\n{}\n", &subjects[2][..12]));
     let db = path(&folder, "subjects.pwdb");
     runs(&["makedb", &input, "-o", &db]);
-    // Of 12 MB the second 4 MiB.
+    // Damages the second 4 MiB of 12 MB.
     let mut bytes = fs::read(&db).expect("it is there");
     bytes[6_000_000] ^= 1;
     fs::write(&db, bytes).expect("it can be written");
@@ -288,7 +288,7 @@ fn a_block_that_fails_is_named_and_the_others_are_computed() {
 }
 
 #[test]
-fn what_is_damaged_missing_or_claimed_is_named() {
+fn damaged_missing_and_claimed_blocks_are_named() {
     let folder = folder();
     let job = genes(&[]);
     let work = planned(&folder, "work", "24M", &words(&job));
@@ -308,7 +308,7 @@ fn what_is_damaged_missing_or_claimed_is_named() {
         let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
         assert!(text.contains(&me), "{which}: {text}");
     }
-    // Who takes what is left has nothing to say of it.
+    // A run without named blocks skips blocks of other processes without an error.
     runs(&["run", &work, "--next", "--device", "cpu"]);
     let status = pairwave(&["run", &work, "--status"]).assert().success();
     let status = String::from_utf8_lossy(&status.get_output().stdout).into_owned();
@@ -335,7 +335,7 @@ fn what_is_damaged_missing_or_claimed_is_named() {
 }
 
 #[test]
-fn input_that_was_changed_and_plans_of_others_are_refused() {
+fn changed_input_and_foreign_plans_are_rejected() {
     let folder = folder();
     let genes = file(&folder, "genes.fa", fs::read(GENES).expect("it is there"));
     let job = ["allpairs", &genes];
@@ -355,9 +355,9 @@ fn input_that_was_changed_and_plans_of_others_are_refused() {
     assert!(refused(&["merge", &work]).contains("damaged or was changed"));
 }
 
-/// Other bytes of the same number, with the time of before: what `cp -p` or a coarse clock leaves.
+/// The file keeps its size and modification time, as after `cp -p` or with a coarse clock.
 #[test]
-fn input_of_the_same_size_and_time_is_refused_if_its_bytes_changed() {
+fn changed_bytes_of_equal_size_and_time_are_rejected() {
     let folder = folder();
     let genes = file(&folder, "genes.fa", fs::read(GENES).expect("it is there"));
     let work = planned(&folder, "work", "24M", &["allpairs", &genes]);
@@ -380,7 +380,7 @@ fn input_of_the_same_size_and_time_is_refused_if_its_bytes_changed() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_options_are_rejected() {
     let folder = folder();
     let (job, work) = (genes(&[]), path(&folder, "work"));
     let plan = |more: &[&str]| refused(&[&["plan"], &words(&job)[..], more].concat());
@@ -426,10 +426,10 @@ fn what_makes_no_sense_is_refused() {
     assert!(refused(&["run", &work, "--next", "--block", "0"]).contains("cannot be used with"));
 }
 
-/// A process that is killed leaves what it finished, and its blocks to others.
+/// A killed process leaves its finished blocks, and other processes compute the rest.
 #[cfg(unix)]
 #[test]
-fn a_process_that_is_killed_is_succeeded() {
+fn blocks_of_a_killed_process_are_computed_by_others() {
     let folder = folder();
     let job = genes(&[]);
     let whole = pairwave(&words(&job)).arg("--quiet").assert().success();
@@ -451,7 +451,7 @@ fn a_process_that_is_killed_is_succeeded() {
     }
 }
 
-/// A file that cannot be written is named, and nothing is lost.
+/// A file that cannot be written is named, and finished blocks stay.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_named() {

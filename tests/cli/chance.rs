@@ -1,11 +1,11 @@
-//! Warnings where a local alignment may be chance, and none where it is not.
+//! Warnings about local alignments that may be due to chance, and no warnings for other alignments.
 
 use super::*;
 
 const VIRUSES: [&str; 2] = ["assets/genomes/ON811099.fa.xz", "assets/genomes/ON811173.fa.xz"];
 const PHAGE: &str = "assets/genomes/lambda.fa.xz";
 
-/// Warnings of a run on the CPU.
+/// Runs a command on the CPU. Returns its warnings.
 fn warnings(arguments: &[&str]) -> Vec<String> {
     let run = pairwave(&[arguments, &["--device", "cpu"]].concat()).assert().success();
     let text = String::from_utf8(run.get_output().stderr.clone()).expect("text");
@@ -13,7 +13,7 @@ fn warnings(arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn genomes_that_are_not_related_are_warned_of() {
+fn unrelated_genomes_give_a_warning() {
     let arguments = ["long", VIRUSES[0], PHAGE];
     let said = warnings(&arguments);
     assert_eq!(said.len(), 1, "{said:?}");
@@ -22,23 +22,23 @@ fn genomes_that_are_not_related_are_warned_of() {
 }
 
 #[test]
-fn relatives_are_not() {
+fn related_sequences_give_no_warning() {
     assert_eq!(warnings(&["long", VIRUSES[0], VIRUSES[1]]), [""; 0]);
-    // Whole sequences are aligned whatever they score.
+    // End-to-end alignments have no score by chance.
     let folder = folder();
     let short = file(&folder, "short.fa", ">a\nGATTACAGATTACAGATTACA\n");
     assert_eq!(warnings(&["long", "--mode", "global", &short, GENES, "--target-id", &first_gene()]), [""; 0]);
     assert_eq!(warnings(&["allpairs", "--mode", "local", GENES]), [""; 0]);
 }
 
-/// Names are up to the first blank.
+/// Returns the name of the first gene: its header up to the first blank.
 fn first_gene() -> String {
     let text = std::fs::read_to_string(GENES).expect("it is there");
     text.lines().next().and_then(|line| line[1..].split_whitespace().next()).expect("a name").to_owned()
 }
 
 #[test]
-fn scores_that_let_everything_align_are_warned_of_once() {
+fn scores_that_align_everything_give_one_warning() {
     for (costs, what) in [
         (&["--match", "5", "--mismatch", "-1"][..], "without a negative average"),
         (&["--scheme", "needle"], "gaps cost so little"),
@@ -47,7 +47,7 @@ fn scores_that_let_everything_align_are_warned_of_once() {
         assert!(said.len() == 1 && said[0].contains(what), "{said:?}");
         let said = warnings(&[&["long", VIRUSES[0], VIRUSES[1], "--score-only"], costs].concat());
         assert!(said.len() == 1 && said[0].contains(what), "{said:?}");
-        // Only where parts are aligned.
+        // The warning concerns local alignments only.
         assert_eq!(warnings(&[&["allpairs", GENES], costs].concat()), [""; 0]);
     }
 }

@@ -1,15 +1,15 @@
-//! `pairwave edit`: what it writes, whoever computes it, and what it refuses.
+//! `pairwave edit`: equal output on all devices, and rejected input.
 
 use insta::assert_snapshot;
 
 use super::*;
 
-/// Parts of genes, with a few edits, an ambiguous base and one that is in no gene.
+/// Parts of genes with a few edits, an ambiguous base, and a primer that is in no gene.
 const PRIMERS: &str = ">515F\nGTGYCAGCMGCCGCGGTAA\n>806R_rc\nATTAGAWACCCBNGTAGTCC\n>27F\nAGAGTTTGATCMTGGCTCAG\n\
                        >edited\nGTGCCAGCAGCCGGGTAATAC\n>none\nTTTTTTTTTTTTTTTTTTTTTTTT\n";
 const PROTEINS: &str = ">p1\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ\n>p2\nMKTAYIAKQRQISFVKSFSRQLEDRLGLIEVQ\n>p3\nMKV\n";
 
-/// What `edit` writes on standard output, whoever computes.
+/// Returns the standard output of `edit`, equal on all devices.
 fn edit(arguments: &[&str]) -> String {
     each("edit", TWO_WAYS, arguments)
 }
@@ -36,7 +36,7 @@ fn patterns_in_texts() {
     let fields = "target,query,distance,target_start,target_end,matches,mismatches,columns,gaps,gap_openings,\
                   query_length,target_length,region_start,region_end,query_row,target_row";
     assert_snapshot!("patterns_in_texts_with_chosen_fields", infix(&["--max-hits", "1", "--fields", fields]));
-    // Without alignments there is less to say, but no other pair.
+    // Without alignments there are fewer fields, but the same pairs.
     let bare: Vec<String> = infix(&[]).lines().map(str::to_owned).collect();
     for (bare, aligned) in bare.iter().zip(aligned.lines()) {
         let columns: Vec<&str> = aligned.split('\t').collect();
@@ -67,14 +67,14 @@ fn candidates_in_the_order_of_the_file() {
     assert_snapshot!("candidates_as_wholes", edit(&[&primers, GENES, "--pairs", &pairs]));
     let paf = edit(&[&primers, GENES, "--pairs", &pairs, "--mode", "prefix", "--format", "paf"]);
     assert_snapshot!("candidates_paf", paf);
-    // From standard input, compressed.
+    // Reads compressed standard input.
     let compressed = gzipped(std::fs::read(&pairs).unwrap());
     let arguments = ["edit", "--quiet", &*primers, GENES, "--pairs", "-", "--mode", "infix", "--align"];
     pairwave(&arguments).write_stdin(compressed).assert().success().stdout(infix);
 }
 
 #[test]
-fn letters_and_what_is_equal() {
+fn ambiguity_rules_decide_equality() {
     let folder = folder();
     let ambiguous = file(&folder, "ambiguous.fa", ">a\nACGTACGTNN\n>b\nACRTACGTNA\n>c\nacguacgurr\n");
     let mut text = String::new();
@@ -165,7 +165,7 @@ fn wrong_options_and_input() {
 }
 
 #[test]
-fn the_empty_part_ends_first() {
+fn empty_part_ends_first() {
     let folder = folder();
     let patterns = file(&folder, "p.fa", ">p1\nA\n>p2\nAAAA\n>p3\nACG\n");
     let texts = file(&folder, "t.fa", ">t1\nCGT\n>t2\nCCACC\n");

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// Longer than any test machine needs for what is waited for.
+/// Longer than any test machine needs for the awaited event.
 const LONG: Duration = Duration::from_secs(120);
 
-/// `count` sequences of ten symbols.
+/// Returns `count` sequences of ten symbols.
 fn many(count: usize) -> String {
     random_fasta(0x3a9, Alphabet::Dna, &vec![10; count])
 }
@@ -31,7 +31,7 @@ fn start(arguments: &[&str]) -> Child {
     command.spawn().expect("the program starts")
 }
 
-/// Sends a signal and waits for the end.
+/// Sends a signal and waits for the end of the process.
 fn stop(mut child: Child, signal: &str) -> Output {
     let kill = format!("kill -{signal} {}", child.id());
     assert!(std::process::Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success());
@@ -46,19 +46,21 @@ fn stop(mut child: Child, signal: &str) -> Output {
     child.wait_with_output().expect("it has ended")
 }
 
-/// What Ctrl-C sends; but a shell's background jobs ignore that, the program with them if the tests are such a job.
+/// Returns the signal of Ctrl-C, or another request to stop if the tests run as a shell's
+/// background job, which ignores Ctrl-C.
 fn interrupt() -> &'static str {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
     if ignored.is_some_and(|signals| signals & 0b10 != 0) { "TERM" } else { "INT" }
 }
 
-/// The exit code of a program that this signal ends.
+/// Returns the exit code of a program that this signal ends.
 fn code(signal: &str) -> Option<i32> {
     Some(128 + ["HUP", "INT", "TERM"].into_iter().zip([1, 2, 15]).find(|(name, _)| *name == signal)?.1)
 }
 
-/// A job that would take minutes is stopped in the middle: the code of the signal, one line, no file.
+/// Stops a job that would take minutes. Checks the exit code of the signal, a single line and the
+/// absence of files.
 fn interrupted(signal: &str, arguments: &[&str]) {
     let folder = folder();
     let input = file(&folder, "many.fa", many(20_000));
@@ -90,15 +92,16 @@ fn an_interrupt_on_an_adapter() {
     interrupted(interrupt(), &["--device", "0", "--score-only"]);
 }
 
-/// Under `nohup` a closed terminal is ignored, in the background of a script Ctrl-C: other signals are heard all the same.
+/// `nohup` ignores the hang-up of the terminal, and a script's background job ignores Ctrl-C. Other
+/// signals still work.
 #[test]
-fn signals_that_are_ignored_hide_no_others() {
+fn ignored_signals_do_not_disable_others() {
     let folder = folder();
     let input = file(&folder, "many.fa", many(20_000));
     let output = path(&folder, "pairs.tsv");
     for (ignored, sent) in [("INT", "TERM"), ("HUP", "TERM"), ("TERM", "HUP")] {
         let script = format!("trap '' {ignored}; exec \"$0\" \"$@\"");
-        // The tests themselves may run where hangups are ignored.
+        // The tests may run where hang-ups are ignored.
         let mut command = std::process::Command::new("env");
         command.args(cfg!(target_os = "linux").then_some("--default-signal=HUP"));
         command.args(["sh", "-c", &script]).arg(program());
@@ -116,7 +119,8 @@ fn signals_that_are_ignored_hide_no_others() {
     }
 }
 
-/// Signals that end a process without asking leave no unfinished file either; the exit status is the signal's.
+/// Signals that end a process at once leave no unfinished file either. The exit status is the
+/// signal's.
 #[test]
 fn other_signals_leave_no_file() {
     use std::os::unix::process::ExitStatusExt;
@@ -127,7 +131,7 @@ fn other_signals_leave_no_file() {
         let child = start(&["allpairs", &input, "-o", &output, "--device", "cpu"]);
         wait(|| entries(folder.path()).len() == 2);
         let ended = stop(child, signal);
-        // By the signal, or with the shell's code for it.
+        // The process ends by the signal, or with the shell's code for it.
         let code = ended.status.signal().or(ended.status.code().map(|code| code - 128));
         assert_eq!(code, Some(number), "SIG{signal}: {ended:?}");
         assert_eq!(entries(folder.path()), ["many.fa"], "SIG{signal}");
@@ -136,7 +140,7 @@ fn other_signals_leave_no_file() {
 
 /// SIGKILL cannot be caught. The next job with the same output removes the unfinished file.
 #[test]
-fn a_killed_job_is_tidied_up_by_the_next() {
+fn next_job_removes_files_of_a_killed_job() {
     let folder = folder();
     let (large, small) = (file(&folder, "many.fa", many(20_000)), file(&folder, "some.fa", many(20)));
     let output = path(&folder, "pairs.tsv");
@@ -187,7 +191,7 @@ fn a_file_that_grows_beyond_the_limit_is_an_error() {
     assert_eq!(entries(folder.path()), ["some.fa"]);
 }
 
-/// A system without memory for an allocation is one error, and no output is left.
+/// A failed allocation gives one error and no output file.
 #[cfg(target_os = "linux")]
 #[test]
 fn too_little_memory_is_an_error() {
@@ -207,7 +211,8 @@ fn too_little_memory_is_an_error() {
     assert_eq!(entries(folder.path()), ["long.fa"]);
 }
 
-/// A measurement on software takes half a minute and more. One that was waited for would be in the cache.
+/// A measurement on software adapters takes half a minute or more. A completed measurement would be
+/// in the cache.
 #[test]
 fn an_interrupt_while_devices_are_measured() {
     needs_adapter();
@@ -233,9 +238,9 @@ fn an_interrupt_while_devices_are_measured() {
     assert_eq!((entries(folder.path()), entries(cache.path())), (vec!["some.fa".to_owned()], Vec::new()));
 }
 
-/// A measurement that was asked for is told, as nothing else happens meanwhile.
+/// A requested measurement is reported, because nothing else happens meanwhile.
 #[test]
-fn a_measurement_is_told() {
+fn requested_measurement_is_reported() {
     needs_adapter();
     let (folder, cache) = (folder(), super::folder());
     let input = file(&folder, "some.fa", many(20));
@@ -252,7 +257,7 @@ fn a_measurement_is_told() {
     assert_eq!(ended.status.code(), code(interrupt()));
 }
 
-/// While input is awaited there is nothing to tidy up: the signal ends the program at once.
+/// While the program waits for input there are no files to remove: the signal ends it at once.
 #[test]
 fn an_interrupt_while_input_is_awaited() {
     use std::os::unix::process::ExitStatusExt;
@@ -274,11 +279,11 @@ fn an_interrupt_while_input_is_awaited() {
     }
 }
 
-/// `| head -1`: the first line is there, the rest is nobody's business.
+/// With `| head -1`, the first line arrives and the closed pipe is no error.
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn closed_pipe_is_no_error() {
     let folder = folder();
-    // Some hundred kilobytes of output: more than a pipe holds.
+    // The output of some hundred kilobytes exceeds a pipe's buffer.
     let input = file(&folder, "some.fa", many(180));
     for format in ["tsv", "paf", "jsonl"] {
         let mut child = start(&["allpairs", &input, "--device", "cpu", "--format", format]);

@@ -1,10 +1,10 @@
-//! Fields by the names of vsearch and BLAST, with their numbers.
+//! Fields by the names of vsearch and BLAST, with their values.
 
 use insta::assert_snapshot;
 
 use super::*;
 
-/// One value a line, so that a snapshot can be read.
+/// Writes one value per line, so that a snapshot can be read.
 fn upright(table: &str) -> String {
     let rows = cells(table);
     let block = |row: &Vec<&str>| -> String {
@@ -13,7 +13,7 @@ fn upright(table: &str) -> String {
     rows[1..].iter().map(block).collect::<Vec<_>>().join("\n")
 }
 
-/// Every userfield is what vsearch itself printed.
+/// Every userfield equals the value that vsearch printed.
 #[test]
 fn userfields_are_those_of_vsearch() {
     let recorded = include_str!("vsearch_fields.tsv");
@@ -35,7 +35,8 @@ fn userfields_are_those_of_vsearch() {
 const BLAST: &str = "std qacc sacc sallseqid sallacc qlen slen qseq sseq score nident positive ppos qcovs qcovhsp qcovus btop \
                      sstrand";
 
-/// The columns of BLAST, of nucleotides and of proteins. `std` is what the format blast6 has.
+/// The columns of BLAST, for nucleotides and proteins. `std` stands for the columns of the format
+/// blast6.
 #[test]
 fn columns_of_blast() {
     let few = ["--scheme", "vsearch", "--min-identity", "0.8"];
@@ -49,9 +50,10 @@ fn columns_of_blast() {
     assert_snapshot!(upright(&table) + "\n" + &json + "\n" + &upright(&proteins));
 }
 
-/// The same of a pattern in a text, which counts all columns, and of a long pair on either strand.
+/// The fields of a pattern in a text, which counts all columns, and of a long pair on either
+/// strand.
 #[test]
-fn in_other_jobs() {
+fn fields_of_edit_and_long() {
     let folder = folder();
     let text = "GTTTACCGATTACAGATTTCCAGGCTAACGTTGCAAACTGACCTAG";
     let pattern = file(&folder, "pattern.fa", ">p\nACGATACAGATGTCCAGG\n");
@@ -84,7 +86,7 @@ fn help_lists_them_by_program() {
     }
 }
 
-/// A name in Latin 1 leaves as it came, wherever a format can hold it.
+/// Names in Latin 1 are written unchanged in every format that can hold them.
 #[test]
 fn names_that_are_not_utf_8() {
     let folder = folder();
@@ -103,11 +105,11 @@ fn names_that_are_not_utf_8() {
     let pairs = file(&folder, "pairs.tsv", [second, b"\t", first, b"\n"].concat());
     let table = raw("edit", &[&genes, &genes, "--pairs", &pairs]);
     assert!(table.ends_with(&[second, b"\t", first, b"\t0\t12\t1\n"].concat()), "{}", String::from_utf8_lossy(&table));
-    // JSON is UTF-8: it says so, once.
+    // JSON must be UTF-8, so one warning is printed.
     let run = pairwave(&["allpairs", "--device", "cpu", &genes, "--format", "jsonl"]).assert().success();
     let (json, said) = (&run.get_output().stdout, String::from_utf8_lossy(&run.get_output().stderr).into_owned());
     assert!(String::from_utf8_lossy(json).contains("\"query\":\"caf\u{fffd}\""));
     assert_eq!(said.matches("2 names are not UTF-8").count(), 1, "{said}");
-    // Names that differ in such bytes alone are two names.
+    // Names that differ only in such bytes are different.
     assert!(!said.contains("name of an earlier one"), "{said}");
 }

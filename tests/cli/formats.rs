@@ -16,7 +16,7 @@ fn tsv_with_chosen_fields() {
     assert_snapshot!(allpairs(&[GENES, "--min-identity", "0.8", "--check", "--fields", fields]));
 }
 
-/// `--score-only`, and a choice of fields that needs no alignment, give the scores of the aligned pairs.
+/// `--score-only`, and fields that need no alignment, give the scores of the aligned pairs.
 #[test]
 fn scores_alone() {
     let scores = allpairs(&[GENES, "--score-only"]);
@@ -46,7 +46,7 @@ fn json_lines() {
     assert_snapshot!(text);
 }
 
-/// Both shapes of a matrix. The lower one is a part of the square one, whatever the device.
+/// Returns both shapes of a matrix. The lower one is part of the square one on every device.
 fn phylip(distance: &str) -> String {
     let arguments = [GENES, "--format", "phylip", "--distance", distance];
     let square = allpairs(&arguments);
@@ -77,7 +77,7 @@ fn phylip_jukes_cantor() {
     assert_snapshot!(phylip("jukes-cantor"));
 }
 
-/// All of one file against all of another, in each format that could mistake one for the other.
+/// All sequences of one file against all of another, in each format that could confuse the files.
 #[test]
 fn against_another_file() {
     let folder = folder();
@@ -91,9 +91,9 @@ fn against_another_file() {
     assert_snapshot!("against_another_file_phylip", matrix);
 }
 
-/// The best two of each query, left in input order.
+/// The best two pairs of each query, in input order.
 #[test]
-fn max_hits() {
+fn max_hits_keeps_input_order() {
     let best = allpairs(&[GENES, "--max-hits", "2", "--check"]);
     assert_snapshot!(best);
     let all = allpairs_each(&TWO_WAYS[..1], &[GENES]);
@@ -112,7 +112,7 @@ fn max_hits() {
     }
 }
 
-/// Every definition of identity selects the pairs that have it.
+/// Every definition of identity selects the pairs that reach it.
 #[test]
 fn identity_definitions() {
     let every = ["--fields", "query,target,identity0,identity1,identity2,identity3,identity4"];
@@ -133,7 +133,7 @@ fn identity_definitions() {
     assert_snapshot!(text);
 }
 
-/// Blocks as EMBOSS has them, narrow ones too.
+/// Blocks as EMBOSS writes them, also narrow ones.
 #[test]
 fn text() {
     let arguments = [WINDOWS, "--scheme", "vsearch", "--min-identity", "0.9", "--format", "text"];
@@ -144,7 +144,7 @@ fn text() {
     assert_snapshot!(blocks + &narrow + &allpairs(&local));
 }
 
-/// SAM without the line that says how the program was called.
+/// Returns SAM without the line that holds the command line.
 fn sam_lines(arguments: &[&str]) -> String {
     let [first, second] = [0, 1].map(|way| {
         let text = allpairs_each(&TWO_WAYS[way..=way], &[arguments, &["--format", "sam"]].concat());
@@ -155,8 +155,8 @@ fn sam_lines(arguments: &[&str]) -> String {
     first
 }
 
-/// Lines of SAM whose numbers agree with the sequences: what is not clipped of SEQ and what lies below it in the reference
-/// are what the CIGAR says.
+/// The numbers of SAM lines agree with the sequences: the CIGAR describes the unclipped part of SEQ
+/// and the reference at its position.
 #[test]
 fn sam() {
     let text = sam_lines(&[WINDOWS, "--scheme", "vsearch"]);
@@ -210,9 +210,9 @@ fn sam() {
     assert_snapshot!(text + "\n" + &local);
 }
 
-/// What SAM has no place for is said before anything is computed.
+/// Contents that SAM cannot hold are rejected before anything is computed.
 #[test]
-fn what_sam_does_not_have() {
+fn sam_rejects_unsupported_content() {
     let folder = folder();
     file(&folder, "odd.fa", ">a(b)\nACGT\n>c\nACGA\n");
     file(&folder, "at.fa", ">a@b\nACGT\n");
@@ -227,7 +227,7 @@ fn what_sam_does_not_have() {
         let said = wrong::refused_by("allpairs", &folder, line);
         assert!(said.contains(why), "{said}");
     }
-    // A read may have a name that no reference may.
+    // Some names are valid for reads but not for references.
     let odd = path(&folder, "odd.fa");
     assert!(sam_lines(&[&odd, WINDOWS]).contains("\na(b)\t"));
 }

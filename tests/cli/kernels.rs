@@ -4,7 +4,7 @@ use pairwave::gpu::kernels::{Family, offered};
 
 use super::*;
 
-/// What `allpairs` writes, whoever computes: the CPU, and the first adapter with each kernel.
+/// Checks that `allpairs` writes equal output on the CPU and on the first adapter with each kernel.
 fn with_every_kernel(arguments: &[&str]) {
     with_every_kernel_of(Family::Pairs, arguments);
 }
@@ -32,7 +32,7 @@ fn genes_by_every_kernel() {
     }
 }
 
-/// With the identity compared on the device, and pairs of two files.
+/// Pairs of two files, with the identity compared on the device.
 #[test]
 fn filtered_pairs_of_two_files_by_every_kernel() {
     let folder = folder();
@@ -45,7 +45,7 @@ fn filtered_pairs_of_two_files_by_every_kernel() {
     }
 }
 
-/// Local alignments of two files and of one, also those whose scores halves do not hold, and the scores alone.
+/// Local alignments of two files and of one, also with scores that exceed f16, and scores alone.
 #[test]
 fn local_alignments_by_every_kernel() {
     let folder = folder();

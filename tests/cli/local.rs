@@ -1,10 +1,11 @@
-//! `--mode`: local alignments in every format that has them, and what the modes have in common with other options.
+//! `--mode`: local alignments in every format that supports them, and the interaction of modes with
+//! other options.
 
 use insta::assert_snapshot;
 
 use super::*;
 
-/// A scheme under which the genes' ends, which differ most, stay out of many alignments.
+/// Scheme under which many alignments exclude the ends of the genes, which differ most.
 const SCHEME: &[&str] =
     &["--mode", "local", "--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-extend", "2", "--check"];
 
@@ -12,7 +13,7 @@ fn genes(arguments: &[&str]) -> String {
     allpairs(&[&[GENES], SCHEME, arguments].concat())
 }
 
-/// Proteins that share parts, and short ones, of which some pairs share nothing.
+/// Proteins that share parts, and short ones, some of which share nothing.
 const PROTEINS: &str = "\
 >kinase_a\nMGLLSRWTEKPVFDHELGRGAFGVVYLAKDRSTGREVAIKVISKKWHCPPNDQ
 >kinase_b\nQQNNDDPPCLGKGSFGTVYKARERATGKVVAIKIIAKKAMGHEYVSTLLRWWPE
@@ -63,7 +64,8 @@ fn json_lines() {
     assert_snapshot!(genes(&["--min-identity", "0.97", "--format", "jsonl"]));
 }
 
-/// Parts of proteins, with their rows. A pair in which nothing scores above 0 is a line of the table, and no hit.
+/// Parts of proteins with their rows. A pair without a positive score is a line of the table but
+/// not a hit.
 #[test]
 fn proteins_in_every_format() {
     let folder = folder();
@@ -84,7 +86,7 @@ fn proteins_in_every_format() {
     assert_snapshot!([table, blast6, paf, json].join("\n"));
 }
 
-/// Scores alone are those of the alignments.
+/// Scores alone equal the scores of the alignments.
 #[test]
 fn scores_alone() {
     let folder = folder();
@@ -97,7 +99,7 @@ fn scores_alone() {
     assert!(least.lines().count() > 1 && least.lines().count() < scores.lines().count());
 }
 
-/// `--max-hits` takes the greatest scores: a short part is often identical.
+/// `--max-hits` selects the greatest scores, because short parts are often identical.
 #[test]
 fn max_hits() {
     let folder = folder();
@@ -118,7 +120,7 @@ fn semi_global_is_free_end_gaps() {
     assert_eq!(allpairs_each(&TWO_WAYS[..1], &[GENES, "--mode", "global", "--min-identity", "0.9"]), global);
 }
 
-/// A GPU computes the scores if it was named; and a kernel for whole sequences has none of these.
+/// A named GPU computes the scores. Kernels for end-to-end alignment cannot compute local scores.
 #[test]
 fn a_named_gpu_computes_the_scores() {
     needs_adapter();

@@ -1,24 +1,25 @@
-//! `pairwave long`: what it writes of one pair, whoever computes it, and what it refuses.
+//! `pairwave long`: equal output on all devices, and rejected input.
 
 use insta::assert_snapshot;
 
 use super::*;
 
-/// A gene, and a relative of a part of it with other surroundings: 2 mismatches, 3 symbols less and 2 more.
+/// A gene, and a relative of one of its parts in other surroundings: 2 mismatches, 3 deletions and
+/// 2 insertions.
 const QUERY: &str = ">gene\nTTGACCATGGCTAAGCTTACGGATCCATTGCGTACGATTAGCCAGTNCATGCAAGT\n";
 const TARGET: &str = ">relative x\nCCCCCATGGCTAAGCTAACGGATTGCGTACGATTAGGGCCAGTACATGCTTTTTTTTTT\n";
-/// The reverse complement of a part of the gene, symbols 5 to 46, between other letters.
+/// The reverse complement of symbols 5 to 46 of the gene, between other letters.
 const TURNED: &str = ">turned\nAAAAAACTGGCTAATCGTACGCAATGGATCCGTAAGCTTAGCCATGGAAAA\n";
 const SCHEME: &[&str] = &["--match", "2", "--mismatch", "-3", "--gap-open", "3", "--gap-extend", "1"];
 const SARS: [&str; 2] = ["assets/genomes/ON811099.fa.xz", "assets/genomes/ON811173.fa.xz"];
 const LAMBDA: &str = "assets/genomes/lambda.fa.xz";
 
-/// What `long` writes on standard output, whoever computes.
+/// Returns the standard output of `long`, equal on all devices.
 fn long(arguments: &[&str]) -> String {
     each("long", TWO_WAYS, arguments)
 }
 
-/// The same under [`SCHEME`]; SAM without the line that has the command.
+/// Returns the output of `long` under [`SCHEME`]; SAM without the line that holds the command line.
 fn scored(arguments: &[&str]) -> String {
     let text = each("long", &TWO_WAYS[..1], &[arguments, SCHEME].concat());
     for (device, threads) in &TWO_WAYS[1..] {
@@ -66,7 +67,7 @@ fn scores_and_ends_alone() {
         assert_eq!(field(&aligned, name), field(&scores, name), "{name}");
     }
     assert_eq!((field(&scores, "query_start"), field(&scores, "target_start")), (".".into(), ".".into()));
-    // On the other strand the end is where the query, as the file has it, begins.
+    // On the minus strand, the end is the start of the query in the file.
     let scores = scored(&[&query, &turned, "--strand", "both", "--score-only", "--format", "jsonl"]);
     let scores: serde_json::Value = serde_json::from_str(&scores).expect("an object");
     assert_eq!((&scores["strand"], scores["query_start"].as_u64()), (&"-".into(), Some(5)));
@@ -81,7 +82,7 @@ fn strands() {
     for strand in ["plus", "minus", "both"] {
         writeln!(text, "{strand}\n{}", scored(&[&query, &turned, "--strand", strand, "--check"])).unwrap();
     }
-    // Both unless told otherwise; and older names.
+    // Both strands are the default. Older names are accepted.
     let of = |more: &[&str]| scored(&[&[&*query, &*turned, "--check"], more].concat());
     assert_eq!(of(&[]), of(&["--strand", "both"]));
     assert_eq!(of(&["--strand", "reverse"]), of(&["--strand", "minus"]));
@@ -93,7 +94,7 @@ fn strands() {
     assert_snapshot!(text);
 }
 
-/// The best ones, best first; and each list begins with the shorter ones.
+/// Several alignments, best first. Each list starts with the shorter lists.
 #[test]
 fn several_alignments() {
     let folder = folder();
@@ -131,7 +132,7 @@ fn several_alignments() {
     }
 }
 
-/// How the alignment is found does not change it.
+/// The method of the traceback does not change the alignment.
 #[test]
 fn methods_strips_and_chunks() {
     let folder = folder();
@@ -176,7 +177,7 @@ fn proteins() {
     assert_snapshot!(long(&[&query, &target, "--format", "text", "--check"]));
 }
 
-/// Nothing scores enough: a table without lines, a read that is not mapped, a picture without a path.
+/// No score is high enough: a table without rows, an unmapped read, and a plot without a path.
 #[test]
 fn no_alignment() {
     let folder = folder();
@@ -200,7 +201,7 @@ fn files_summaries_and_statistics() {
     let base = ["long", &query, &target, "--format", "sam", "--device", "cpu", "-o", &table];
     let run = pairwave(&[&base[..], &["--stats", &stats, "--plot", &svg]].concat()).assert().success().stdout("");
     let stderr = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-    // Of both strands.
+    // The cells include both strands.
     assert!(stderr.starts_with("pairwave: 6,608 cells in ") && stderr.contains("; 1 alignment; "), "{stderr}");
     let stats: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(stats).unwrap()).unwrap();
     assert_eq!((stats["cells"].as_u64(), stats["written"].as_u64()), (Some(6608), Some(1)));
@@ -268,7 +269,7 @@ fn wrong_options_and_input() {
     assert_snapshot!(all.map(|arguments| wrong::refused_by("long", &folder, arguments)).concat());
 }
 
-/// Two genomes of SARS-CoV-2: what `allpairs` says of them, and how it is written.
+/// Two genomes of SARS-CoV-2: the same result as `allpairs`, in every format.
 #[test]
 fn genomes() {
     let scheme = ["--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-extend", "2"];
@@ -277,7 +278,7 @@ fn genomes() {
     query	target	strand	score	identity	matches	mismatches	gaps	query_start	query_end	query_length	target_start	target_end	target_length
     ON811099.1	ON811173.1	+	29473	0.998081	29639	27	30	1	29687	29687	1	29675	29675
     ");
-    // What follows is one way's: two have shown what they find, and one of them is slow.
+    // Uses one device from here on, because a second one is slow and gives equal results.
     let by_cpu = |arguments: &[&str]| each("long", &TWO_WAYS[..1], arguments);
     let fields = ["--fields", "query,target,score,qstart,qend,sstart,send"];
     let all = ["--mode", "local", "--against", SARS[1]];

@@ -1,8 +1,8 @@
-//! The program as a user meets it: what it writes in every format, whoever computes it; where it writes; what it says
-//! of wrong input; and that it ends cleanly.
+//! The program as a user meets it: its output in every format, its files, its errors, and how it
+//! ends.
 //!
-//! Every result here is computed on the CPU and on the first adapter (software Vulkan will do), on one thread and on
-//! two, and has to be the same to the byte.
+//! Every result here is computed on the CPU and on the first adapter (software Vulkan suffices),
+//! with one thread and with two. All outputs must be equal to the byte.
 
 #[allow(unreachable_pub)] // it is a library of the other tests
 #[path = "../support/lib.rs"]
@@ -49,12 +49,13 @@ const GENES: &str = "assets/16s/gold12.fasta";
 /// Parts of six 16S genes that overlap, one with an ambiguous letter.
 const WINDOWS: &str = "tests/cli/windows.fa";
 
-/// Two device and thread choices that together have both of each.
+/// Two choices of device and threads that together include both devices and both numbers of
+/// threads.
 const TWO_WAYS: &[(&str, &str)] = &[("cpu", "1"), ("0", "2")];
-/// Every device and thread choice, and both devices at once.
+/// Every choice of one device and threads, and both devices at once.
 const ALL_WAYS: &[(&str, &str)] = &[("cpu", "1"), ("cpu", "2"), ("0", "1"), ("0", "2"), ("0,cpu", "2")];
 
-/// The program. What this machine has measured of its devices before plays no part.
+/// Returns a command for the program, without the machine's cached measurements of devices.
 fn pairwave(arguments: &[&str]) -> Command {
     let mut command = Command::new(program());
     command.args(arguments).env("PAIRWAVE_CACHE_DIR", "no such directory").env_remove("PAIRWAVE_LOG");
@@ -65,12 +66,12 @@ fn program() -> PathBuf {
     assert_cmd::cargo::cargo_bin("pairwave")
 }
 
-/// What `allpairs` writes on standard output: the same whoever computes.
+/// Returns the standard output of `allpairs`, equal for all choices of device and threads.
 fn allpairs_each(ways: &[(&str, &str)], arguments: &[&str]) -> String {
     each("allpairs", ways, arguments)
 }
 
-/// What a command writes on standard output: the same whoever computes.
+/// Returns the standard output of a command, equal for all choices of device and threads.
 fn each(command: &str, ways: &[(&str, &str)], arguments: &[&str]) -> String {
     needs_adapter();
     let mut first: Option<String> = None;
@@ -89,23 +90,23 @@ fn each(command: &str, ways: &[(&str, &str)], arguments: &[&str]) -> String {
     first.expect("there is a way")
 }
 
-/// Fails where there is no adapter, saying what to install.
+/// Fails without an adapter, with instructions to install one.
 fn needs_adapter() {
     static FOUND: OnceLock<()> = OnceLock::new();
     FOUND.get_or_init(|| drop(support::adapter()));
 }
 
-/// [`allpairs_each`] for inputs of some size.
+/// Returns the output of [`allpairs_each`] for the two choices that larger inputs are tested with.
 fn allpairs(arguments: &[&str]) -> String {
     allpairs_each(TWO_WAYS, arguments)
 }
 
-/// A directory for a test's files.
+/// Returns a directory for a test's files.
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary directory can be made")
 }
 
-/// Writes a file into a directory and gives its path as an argument.
+/// Writes a file into a directory. Returns its path as an argument.
 fn file(folder: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
     let path = path(folder, name);
     std::fs::write(&path, content).expect("the file can be written");
@@ -119,12 +120,12 @@ fn gzipped(bytes: impl AsRef<[u8]>) -> Vec<u8> {
     encoder.finish().expect("a vector takes all")
 }
 
-/// A path in a directory as an argument.
+/// Returns the path of a file in a directory as an argument.
 fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).to_str().expect("temporary paths are text").to_owned()
 }
 
-/// The names in a directory.
+/// Returns the names in a directory.
 fn entries(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("the directory is there");
     let mut names: Vec<String> =
@@ -133,7 +134,7 @@ fn entries(folder: &Path) -> Vec<String> {
     names
 }
 
-/// FASTA of random sequences, every third a relative of the one before.
+/// Returns FASTA of random sequences, every third a relative of the previous one.
 fn random_fasta(seed: u64, alphabet: Alphabet, lengths: &[usize]) -> String {
     let store = support::mixed_store(&mut support::rng(seed), alphabet, lengths);
     let mut text = String::new();
@@ -143,7 +144,7 @@ fn random_fasta(seed: u64, alphabet: Alphabet, lengths: &[usize]) -> String {
     text
 }
 
-/// The cells of a table: its lines, split at tabs.
+/// Returns the cells of a table: its lines, split at tabs.
 fn cells(table: &str) -> Vec<Vec<&str>> {
     table.lines().map(|line| line.split('\t').collect()).collect()
 }

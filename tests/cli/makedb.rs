@@ -1,15 +1,15 @@
-//! Databases: made, looked into, and made sequences again.
+//! Databases: creation, description, verification and export.
 
 use super::*;
 
-/// Runs the program and gives what it writes on standard output and on standard error.
+/// Runs the program. Returns its standard output and standard error.
 fn said(arguments: &[&str]) -> (String, String) {
     let run = pairwave(arguments).assert().success();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
     (text(&run.get_output().stdout), text(&run.get_output().stderr))
 }
 
-/// The error of a command that fails for a reason that its user can mend.
+/// Returns the error of a command that fails with exit code 2.
 fn refused(arguments: &[&str]) -> String {
     let run = pairwave(arguments).assert().code(2).stdout("");
     String::from_utf8(run.get_output().stderr.clone()).expect("text")
@@ -19,7 +19,7 @@ const PROTEINS: &str = ">long of all, with\ttab\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIE
                         >two\nMKV\n>three same length\nMLE\n";
 
 #[test]
-fn what_goes_in_comes_out() {
+fn database_gives_back_its_sequences() {
     let folder = folder();
     let (proteins, db) = (file(&folder, "p.fa", PROTEINS), path(&folder, "p.pwdb"));
     let (out, line) = said(&["makedb", &proteins, "-o", &db]);
@@ -44,7 +44,7 @@ fn files_together_are_as_one_file() {
     pairwave(&["makedb", "-", "-o", &piped, "--quiet"]).write_stdin(genes.as_str()).assert().success().stderr("");
     let bytes = |path: &str| std::fs::read(path).expect("it was made");
     assert!(bytes(&whole) == bytes(&parts) && bytes(&whole) == bytes(&piped));
-    // FASTA of it makes it again.
+    // Its FASTA gives the same database.
     let (again, anew) = (path(&folder, "again.fa.gz"), path(&folder, "anew.pwdb"));
     said(&["dbinfo", &whole, "--fasta", "-o", &again]);
     said(&["makedb", &again, "-o", &anew]);
@@ -52,7 +52,7 @@ fn files_together_are_as_one_file() {
 }
 
 #[test]
-fn names_that_occur_twice_are_told() {
+fn duplicate_names_give_a_warning() {
     let folder = folder();
     let (first, second) = (file(&folder, "a.fa", ">x\nMKV\n>y\nMKL\n"), file(&folder, "b.fa", ">x\nMLE\n"));
     let db = path(&folder, "x.pwdb");
@@ -101,7 +101,8 @@ fn wrong_databases_and_options() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Searches a database that `change` modifies after it was mapped and before the queries come. Returns the error.
+/// Searches a database that `change` modifies after it was mapped and before the queries arrive.
+/// Returns the error.
 #[cfg(target_os = "linux")]
 fn search_changed(change: impl FnOnce(&str)) -> String {
     use std::io::{Read, Write};
@@ -136,7 +137,7 @@ fn search_changed(change: impl FnOnce(&str)) -> String {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_database_that_is_cut_gives_one_error() {
+fn truncated_database_gives_one_error() {
     search_changed(|db| {
         std::fs::File::options().write(true).open(db).and_then(|file| file.set_len(0)).expect("it is cut")
     });
@@ -144,13 +145,13 @@ fn a_database_that_is_cut_gives_one_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_database_that_is_overwritten_gives_one_error() {
-    // Writing the same bytes is a change, too: other bytes may have been there for a while.
+fn overwritten_database_gives_one_error() {
+    // Rewriting equal bytes counts as a change, because other bytes may have been there in between.
     for changed in [0, 1] {
         let message = search_changed(|db| {
             let mut bytes = std::fs::read(db).expect("it is there");
             bytes[200] ^= changed;
-            // Written in place: the file is never shorter.
+            // Overwrites in place, so the file never gets shorter.
             let mut file = std::fs::File::options().write(true).open(db).expect("it is there");
             std::io::Write::write_all(&mut file, &bytes).expect("it is written");
         });
@@ -159,7 +160,7 @@ fn a_database_that_is_overwritten_gives_one_error() {
 }
 
 #[test]
-fn a_database_comes_through_no_pipe() {
+fn database_from_a_pipe_is_rejected() {
     let folder = folder();
     let (proteins, db) = (file(&folder, "p.fa", PROTEINS), path(&folder, "p.pwdb"));
     said(&["makedb", &proteins, "-o", &db]);

@@ -1,4 +1,5 @@
-//! `pairwave msa`, `tree` and `dist`: ClustalW's own files, whoever computes; formats; and what they refuse.
+//! `pairwave msa`, `tree` and `dist`: ClustalW's own files on all devices, formats, and rejected
+//! input.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,7 @@ fn read(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(path).expect("it is there")
 }
 
-/// What a command writes on standard output and to these files: the same whoever computes.
+/// Returns the standard output and these files of a command, equal on all devices.
 fn outputs(arguments: &[&str], files: &[(&str, &str)]) -> Vec<String> {
     needs_adapter();
     let folder = folder();
@@ -36,19 +37,19 @@ fn outputs(arguments: &[&str], files: &[(&str, &str)]) -> Vec<String> {
     first.expect("there is a way")
 }
 
-/// All lines but the first.
+/// Returns all lines except the first.
 fn behind_the_first_line(text: &str) -> &str {
     text.split_once('\n').expect("there is a line").1
 }
 
-/// Sequences without gaps, of an alignment in FASTA, as a file.
+/// Writes the sequences of an alignment in FASTA to a file, without gaps.
 fn without_gaps(folder: &TempDir, name: &str, alignment: &str) -> String {
     let lines =
         alignment.lines().map(|line| if line.starts_with('>') { line.to_owned() } else { line.replace('-', "") });
     file(folder, name, lines.collect::<Vec<String>>().join("\n"))
 }
 
-/// ClustalW 2.1's own files, byte for byte but for its first line.
+/// ClustalW 2.1's files, byte for byte except for the first line.
 #[test]
 fn alignments_and_guide_trees_are_those_of_clustalw() {
     let folder = folder();
@@ -64,14 +65,14 @@ fn alignments_and_guide_trees_are_those_of_clustalw() {
         let clustal = |ending: &str| read(format!("assets/msa/{name}.clustalw.{ending}"));
         assert!(behind_the_first_line(&found[0]) == behind_the_first_line(&clustal("aln")), "{name}");
         assert_eq!(found[1], clustal("dnd"), "{name}");
-        // By the tree that ClustalW has written it is the same again.
+        // ClustalW's tree file gives the same alignment.
         let tree = format!("assets/msa/{name}.clustalw.dnd");
         let by_tree = [&arguments[..], &["--guidetree-in", &tree]].concat();
         assert!(outputs(&by_tree, &[])[0] == found[0], "{name}");
     }
 }
 
-/// All options of both stages that ClustalW has, too.
+/// All options of both stages that ClustalW has.
 #[test]
 fn options_are_those_of_clustalw() {
     let proteins = "--pair-matrix blosum --pair-gap-open 8 --pair-gap-extend 0.5 --matrix pam --gap-open 8 --gap-extend 0.3 \
@@ -91,7 +92,8 @@ fn options_are_those_of_clustalw() {
     }
 }
 
-/// A group of single residues under matrices whose letters lose nothing by differing: ClustalW's gaps are nearly free then.
+/// A group of single residues under matrices without negative differences, which make ClustalW's
+/// gaps nearly free.
 #[test]
 fn single_residues_are_aligned_as_by_clustalw() {
     let folder = folder();
@@ -135,7 +137,7 @@ fn iteration_is_that_of_clustalw() {
     }
 }
 
-/// Trees and distances of alignments that ClustalW has written, read from its files: .ph, .phb and .dst byte for byte.
+/// Trees and distances of alignments from ClustalW's files: .ph, .phb and .dst byte for byte.
 #[test]
 fn trees_of_alignments_are_those_of_clustalw() {
     for name in ["adenylate_kinases", "gold12"] {
@@ -147,7 +149,7 @@ fn trees_of_alignments_are_those_of_clustalw() {
         assert_eq!(outputs(&[&drawn, &kimura[..]].concat(), &[])[0], clustal("kimura.phb"), "{name}");
         let tossed = ["dist", "--format", "clustal", "--toss-gaps"];
         assert_eq!(outputs(&[&tossed, &kimura[..]].concat(), &[])[0], clustal("kimura.dst"), "{name}");
-        // Of the same rows in other formats it is the same.
+        // Other formats of the alignment give the same result.
         let folder = folder();
         for format in ["fasta", "phylip", "stockholm", "msf", "nexus"] {
             let file = path(&folder, format);
@@ -161,13 +163,14 @@ fn trees_of_alignments_are_those_of_clustalw() {
     }
 }
 
-/// Rows of an alignment in FASTA by their names.
+/// Returns the rows of an alignment in FASTA by name.
 fn rows(text: &str) -> HashMap<String, String> {
     let records = text.split('>').skip(1).map(|record| record.split_once('\n').expect("a header"));
     records.map(|(name, letters)| (name.to_owned(), letters.replace('\n', ""))).collect()
 }
 
-/// The share of pairs of residues in one column that stand in one column of another alignment, too.
+/// Returns the fraction of residue pairs in a column of one alignment that also share a column of
+/// another.
 fn share_of_pairs(truth: &str, found: &str) -> f64 {
     let (truth, found) = (rows(truth), rows(found));
     let places =
@@ -204,9 +207,9 @@ fn the_default_finds_more_of_a_true_alignment_than_clustalw() {
     }
 }
 
-/// Probabilities of pairs are the same bits on GPUs and on the CPU.
+/// Posterior probabilities have the same bits on GPUs and on the CPU.
 #[test]
-fn accurate_alignments_are_the_same_whoever_computes() {
+fn accurate_alignments_are_equal_on_all_devices() {
     let aligned = &outputs(&["msa", "assets/msa/adenylate_kinases.fasta", "--mode", "accurate"], &[])[0];
     assert!(aligned.lines().any(|line| line.contains('-')), "{aligned}");
 }
@@ -266,14 +269,14 @@ fn trees_and_distances_of_every_kind() {
         writeln!(text, "== aligned {more:?}\n{newick}").expect("a string takes all");
     }
     let files = [("--distmat-out", "d.phy"), ("--guidetree-out", "t.nwk")];
-    // In the accurate mode they are of the tree alone.
+    // In the accurate mode, distances determine only the tree.
     let along = outputs(&["msa", &genes, "--tree", "upgma", "--distance", "edit"], &files);
     assert_eq!(along[1], outputs(&["dist", &genes, "--distance", "edit"], &[])[0]);
     assert_eq!(along[2], outputs(&["tree", &genes, "--distance", "edit", "--tree", "upgma"], &[])[0]);
     let tree = file(&folder, "guide.nwk", &along[2]);
     let given = outputs(&["msa", &genes, "--guidetree-in", &tree], &files);
     assert_eq!(given[0], along[0]);
-    // A tree that was read has the digits of single precision.
+    // A tree from a file has the digits of single precision.
     assert_eq!(given[2], "(((g1:0,g2:0):0.027777778,g4:0.027777778):0.09259259,g3:0.12037037);\n");
     assert_eq!(given[1], outputs(&["msa", &genes], &files)[1]);
     let found = outputs(&["msa", &genes, "--mode", "clustalw", "--tree", "upgma", "--distance", "edit"], &files);
@@ -282,7 +285,7 @@ fn trees_and_distances_of_every_kind() {
     assert_snapshot!("trees_and_distances", text);
 }
 
-/// What is printed on standard error, without the time that it took.
+/// Returns the standard error of a command without times.
 fn told(arguments: &[&str]) -> String {
     let run = pairwave(arguments).args(["--device", "cpu"]).output().expect("it runs");
     let code = run.status.code().expect("it ends by itself");
@@ -362,7 +365,7 @@ fn few_sequences_odd_names_and_wrong_options() {
     assert_eq!(read(&genes), GENES);
 }
 
-/// Every round makes probabilities smaller, until none is left.
+/// Every round reduces the probabilities until none is left.
 #[test]
 fn rounds_of_consistency_are_limited() {
     let file = "assets/msa/adenylate_kinases.fasta";
@@ -377,7 +380,7 @@ fn rounds_of_consistency_are_limited() {
 }
 
 #[test]
-fn rows_without_common_columns_are_warned_of_once() {
+fn rows_without_common_columns_give_one_warning() {
     let folder = folder();
     let rows = file(&folder, "a.fa", ">a\nACGT----\n>b\n----ACGT\n>c\nACGAACGA\n>d\nACTAACGA\n");
     let expected = |pairs: u32, what: &str| {

@@ -1,10 +1,11 @@
-//! Names in files, as Biopython and FastTree read them: rows and leaves of one run are the same.
+//! Names in files, as Biopython and FastTree read them: rows and leaves of one run have equal
+//! names.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
-/// Formats of `msa`, and how Biopython calls them.
+/// Formats of `msa`, with Biopython's names for them.
 const FORMATS: [(&str, &str); 7] = [
     ("fasta", "fasta"),
     ("clustal", "clustal"),
@@ -15,7 +16,8 @@ const FORMATS: [(&str, &str); 7] = [
     ("msf", "msf"),
 ];
 
-/// Names with every punctuation character of ASCII, of intervals, with letters outside of ASCII, and twice.
+/// Returns names with every ASCII punctuation character, with intervals, with letters outside
+/// ASCII, and duplicates.
 fn hostile_names() -> Vec<Vec<u8>> {
     let punctuation = (b'!'..=b'~').filter(u8::is_ascii_punctuation);
     let mut names: Vec<Vec<u8>> = punctuation.map(|byte| vec![b'a', byte, b'z']).collect();
@@ -39,7 +41,7 @@ fn hostile_names() -> Vec<Vec<u8>> {
     names
 }
 
-/// Sequences of these names, all different, some 70 residues.
+/// Returns sequences of these names, all different, of about 70 residues.
 fn sequences(names: &[Vec<u8>], letters: &[u8]) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(11);
     let base: Vec<u8> = (0..70).map(|_| *random.choice(letters).unwrap()).collect();
@@ -60,7 +62,7 @@ fn lines(text: &[u8]) -> Vec<Vec<u8>> {
     text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect()
 }
 
-/// The names that Biopython reads from files of these kinds.
+/// Returns the names that Biopython reads from these files.
 fn names_of_biopython(files: &[(&str, String)]) -> Vec<Vec<Vec<u8>>> {
     let mut command = std::process::Command::new("python3");
     command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/read_names.py"));
@@ -79,7 +81,7 @@ fn names_of_biopython(files: &[(&str, String)]) -> Vec<Vec<Vec<u8>>> {
     found
 }
 
-/// The tree that FastTree makes with these arguments.
+/// Returns the tree that FastTree builds with these arguments.
 fn fasttree(arguments: &[&str]) -> Vec<u8> {
     let arguments = [&["-quiet", "-nosupport", "-nome", "-noml"], arguments].concat();
     let output = std::process::Command::new("fasttree").args(&arguments).output().expect("fasttree is there");
@@ -87,7 +89,7 @@ fn fasttree(arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// The names that the program's own reader finds in an alignment.
+/// Returns the names that pairwave reads from an alignment.
 fn own_names(path: &str) -> Vec<Vec<u8>> {
     let run = pairwave(&["dist", "--aligned", path, "--format", "tsv", "--alphabet", "protein", "--quiet"])
         .assert()
@@ -122,7 +124,7 @@ fn others_read_the_names_of_alignments_and_trees() {
         assert_eq!(read[0], own_names(&pair[0].1), "{}", pair[0].0);
         assert_eq!(set(&read[0]), set(&read[1]), "{}", pair[0].0);
     }
-    // A tree is read back whatever format its names were changed for.
+    // A tree can be read back with the names of any format.
     for format in ["nexus", "phylip-strict"] {
         let tree = path(&folder, &format!("{format}.tree"));
         let msa = ["msa", &input, "--mode", "clustalw", "--device", "cpu", "--quiet", "--guidetree-in", &tree];
@@ -150,7 +152,7 @@ fn fasttree_reads_phylip_and_its_tree() {
     }
 }
 
-/// The names that ClustalW 2.1 writes: `_` for five characters, and all others as they are.
+/// The names that ClustalW 2.1 writes: `_` for five characters, and all others unchanged.
 #[test]
 fn names_in_guide_trees_of_clustalw_are_its_own() {
     let folder = folder();
@@ -171,11 +173,11 @@ fn names_in_guide_trees_of_clustalw_are_its_own() {
         "{messages}"
     );
     assert!(messages.contains("other programs may misread these names: '5'[k]' and 1 more"), "{messages}");
-    // Its own reader takes the names as ClustalW's does.
+    // Pairwave reads these names as ClustalW does.
     pairwave(&[&msa[..], &["--guidetree-in", &tree, "--quiet"]].concat()).assert().success().stdout(text);
 }
 
-/// The names of distances.
+/// Names in matrices of distances.
 #[test]
 fn names_in_distances_of_clustalw_are_its_own() {
     let folder = folder();
@@ -187,7 +189,7 @@ fn names_in_distances_of_clustalw_are_its_own() {
     assert_eq!(String::from_utf8_lossy(&run.get_output().stdout), expected);
 }
 
-/// A number goes to the same sequence in every order, so that a tree can be read back.
+/// A sequence gets the same number in every order of rows, so that a tree can be read back.
 #[test]
 fn numbers_of_names_do_not_depend_on_the_order_of_rows() {
     let folder = folder();
@@ -207,9 +209,10 @@ fn numbers_of_names_do_not_depend_on_the_order_of_rows() {
     }
 }
 
-/// Reads that have the name of a reference, or of another read, get a number, in the alignment and in the table.
+/// Reads with the name of a reference or of another read get a number, in the alignment and in the
+/// table.
 #[test]
-fn reads_have_names_of_their_own() {
+fn reads_with_taken_names_get_numbers() {
     let folder = folder();
     let tree = file(&folder, "r.nwk", "('r:1':0.1,'r(1':0.1,(c:0.1,\"d'\":0.1):0.1);");
     let rows = "#NEXUS\nbegin data;\ndimensions ntax=4 nchar=20;\nformat datatype=dna gap=-;\nmatrix\n'r:1' ACGTACGTACGTACGTACGT\n'r(1' ACGTACGAACGTACGTACGT\nc ACGTACGTACGTTCGTACGT\n'd''' ACGTACGTTCGTACGTACGT\n;\nend;\n";
@@ -227,7 +230,7 @@ fn reads_have_names_of_their_own() {
         let messages = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
         assert!(messages.contains("'c' is written as 'c_2': another row has this name"), "{messages}");
         let expected = expected.map(|name| name.as_bytes().to_vec());
-        // Biopython takes the numbers of edges in braces for names.
+        // Biopython reads the numbers of edges in braces as names.
         let text = std::fs::read_to_string(&tree_out).unwrap();
         let bare: String = text.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest)).collect();
         let bare = file(&folder, "bare.nwk", bare);

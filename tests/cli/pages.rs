@@ -1,4 +1,4 @@
-//! What the program says about devices and about itself, and the examples.
+//! Pages about devices and about the program itself, the documentation, and the examples.
 
 use std::process::Output;
 
@@ -88,7 +88,8 @@ fn devices_test_themselves() {
     }
 }
 
-/// Software Vulkan has subgroups as wide as its vectors, which can be chosen. (Hardware adapters do not mind.)
+/// Software Vulkan has subgroups as wide as its vectors, whose width can be chosen. Hardware
+/// adapters ignore the setting.
 #[test]
 fn devices_test_themselves_with_other_subgroups() {
     needs_adapter();
@@ -124,7 +125,7 @@ fn the_program_explains_itself() {
     assert!(output(&["allpairs", "--help"]).contains("OPEN + k * EXTEND"));
 }
 
-/// What a shell offers after `pairwave allpairs --min-i`, as its users load completions.
+/// Completions of `pairwave allpairs --min-i` in each shell, loaded as users load them.
 #[cfg(unix)]
 #[test]
 fn shells_complete_options() {
@@ -135,7 +136,7 @@ fn shells_complete_options() {
             "source FILE; COMP_WORDS=(pairwave allpairs --min-i); COMP_CWORD=2; _pairwave pairwave --min-i allpairs; echo ${COMPREPLY[@]}",
         ),
         ("fish", "source FILE; complete -C 'pairwave allpairs --min-i'"),
-        // What zsh offers is seen on a terminal only: that it loads, and what it holds.
+        // zsh shows completions only on a terminal, so only loading and content are checked.
         (
             "zsh",
             "autoload -Uz compinit; compinit -u -D; source FILE; [ $_comps[pairwave] = _pairwave ] && functions _pairwave",
@@ -150,7 +151,7 @@ fn shells_complete_options() {
     }
 }
 
-/// The files that commands of the documentation name, in a directory.
+/// Creates the files that commands in the documentation name.
 #[cfg(unix)]
 fn files_of_the_documentation(folder: &TempDir) {
     let root = env!("CARGO_MANIFEST_DIR");
@@ -190,7 +191,7 @@ fn files_of_the_documentation(folder: &TempDir) {
     file(folder, "pairs.tsv", "S000002387\t7000004128191544\n");
 }
 
-/// README.md and the pages of docs/, each with its text.
+/// Returns README.md and the pages of docs/, each with its text.
 fn documents() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let pages = std::fs::read_dir(root.join("docs")).expect("it is there");
@@ -202,11 +203,12 @@ fn documents() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(|path| (path.clone(), text(&path))).collect()
 }
 
-/// Every command of README.md and docs/ runs, and what is shown of its output is what it writes. (`pairwave devices` is left
-/// out: every machine has its own; and `pairwave bench`, which takes a while.)
+/// Every command of README.md and docs/ runs, and its output equals the output shown. `pairwave
+/// devices` is skipped because its output differs between machines, and `pairwave bench` because it
+/// is slow.
 #[cfg(unix)]
 #[test]
-fn the_documentation_shows_what_is_written() {
+fn documentation_shows_real_output() {
     let folder = folder();
     files_of_the_documentation(&folder);
     let mut directories = program().parent().expect("the program is in a directory").as_os_str().to_owned();
@@ -276,9 +278,9 @@ fn the_documentation_shows_what_is_written() {
     }
 }
 
-/// Links between the documents lead to files that are there.
+/// Links between the documents lead to existing files.
 #[test]
-fn links_of_the_documentation_lead_somewhere() {
+fn links_of_the_documentation_are_valid() {
     let mut links = 0;
     for (document, text) in documents() {
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
@@ -292,7 +294,7 @@ fn links_of_the_documentation_lead_somewhere() {
     assert!(links > 9, "{links}");
 }
 
-/// Runs an example. They are built by whoever builds the tests.
+/// Runs an example, which is built together with the tests.
 fn example(name: &str, arguments: &[&str]) -> Output {
     let directory = program().parent().expect("the program is in a directory").join("examples");
     let path = directory.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));

@@ -1,4 +1,4 @@
-//! `pairwave pairs`: what it writes, whoever computes it, and what it refuses.
+//! `pairwave pairs`: equal output on all devices, and rejected input.
 
 use insta::assert_snapshot;
 
@@ -14,7 +14,7 @@ fn pairs(arguments: &[&str]) -> String {
     each("pairs", TWO_WAYS, arguments)
 }
 
-/// The files.
+/// Writes the input files. Returns their paths.
 fn files(folder: &TempDir) -> [String; 4] {
     [("a.fa", A), ("b.fa", B), ("list.tsv", LIST), ("proteins.fa", PROTEINS)]
         .map(|(name, text)| file(folder, name, text))
@@ -68,7 +68,8 @@ fn named_pairs() {
     assert_eq!(String::from_utf8_lossy(&piped.get_output().stdout), of_two);
 }
 
-/// Ambiguous residues, and a matrix given with the scheme, score as EMBOSS needle 6.6 has them: half as much.
+/// Ambiguous residues, and a matrix given with the scheme, score twice as much as in EMBOSS needle
+/// 6.6.
 #[test]
 fn proteins_score_as_by_needle() {
     let folder = folder();
@@ -83,7 +84,7 @@ fn proteins_score_as_by_needle() {
     332	WCHWMYWHXCWFHWCYWMHW	WCHWMYWHACWFHWCYWMHW
     288	WCHWMYWHUCWFHOJYWBHW	WCHWMYWHUCWFHOJYWNHW
     ");
-    // -datafile EPAM120 and EBLOSUM80.
+    // EMBOSS options: -datafile EPAM120 and EBLOSUM80.
     assert_snapshot!(found(&["--matrix", "EPAM120"]), @r"
     score	query_row	target_row
     73	AXYYXSNXMZMTDY	AKYYTSN--AMTDY
@@ -98,9 +99,9 @@ fn proteins_score_as_by_needle() {
     ");
 }
 
-/// More pairs than a chunk has, through a pipe: the rows are those of `allpairs`.
+/// More pairs than a chunk holds, through a pipe: the rows equal those of `allpairs`.
 #[test]
-fn many_pairs_are_those_of_a_rectangle() {
+fn many_pairs_equal_the_pairs_of_allpairs() {
     let folder = folder();
     let count = 40_000;
     let record = |number: usize| format!(">r{number}\n{}\n", ["ACGT", "ACCT", "GGT", "TTAACG", "CAT"][number % 5]);
@@ -124,7 +125,7 @@ fn many_pairs_are_those_of_a_rectangle() {
 }
 
 #[test]
-fn what_is_refused() {
+fn invalid_options_and_input_are_rejected() {
     let folder = folder();
     let [a, b, list, proteins] = files(&folder);
     let short = file(&folder, "short.fa", ">x\nACGT\n");

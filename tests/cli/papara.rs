@@ -1,4 +1,4 @@
-//! `pairwave papara`: the files that it writes, whoever computes; jobs that go on; and what it refuses.
+//! `pairwave papara`: equal files on all devices, resumed jobs, and rejected input.
 
 use insta::assert_snapshot;
 use pairwave::seq::reverse_complement_letters;
@@ -8,10 +8,10 @@ use super::*;
 const TREE: &str = "((a:0.1,b:0.2)0.9:0.05,(c:0.1,d:0.3):0.02,e:0.4);\n";
 const REFERENCE: &str = ">a\nACGTACGTAAGGCCTTAC\n>b\nACGTACGTAAGGCC-TAC\n>c\nACGAACGT--GGCCTTAC\n>d\nACGAACGTTAGGACTTAC\n\
                          >e\nACGAACCTTAGGACTTTC\n";
-/// One with an insertion, one that hangs over, one of the minus strand, and an empty one.
+/// Reads with an insertion, with an overhang, of the minus strand, and without letters.
 const READS: &str = ">r1\nCGTACGTAAGG\n>r2 x\nacguNacggcc\n>r3\nGGACTTTCAA\n>empty\n\n>r4\nGTAAGTCC\n";
 
-/// A directory with the files above.
+/// Returns a directory with the files above.
 fn small() -> TempDir {
     let folder = folder();
     file(&folder, "ref.nwk", TREE);
@@ -20,7 +20,7 @@ fn small() -> TempDir {
     folder
 }
 
-/// `pairwave papara` with three inputs.
+/// Returns a `pairwave papara` command with three inputs.
 fn papara([tree, reference, reads]: [&str; 3]) -> Command {
     pairwave(&["papara", "--tree", tree, "--reference", reference, "--reads", reads])
 }
@@ -30,7 +30,7 @@ fn inputs(folder: &TempDir) -> [String; 3] {
 }
 
 #[test]
-fn reads_of_another_alphabet_are_told() {
+fn reads_of_another_alphabet_give_a_warning() {
     let folder = folder();
     let [tree, reference] = ["ref.nwk", "ref.fasta"].map(|name| asset("tiny_aa", name));
     let reads = file(&folder, "dna.fa", ">r1\nACGTACGTTGCA\n>r2\nTTGACCAGT\n");
@@ -40,7 +40,7 @@ fn reads_of_another_alphabet_are_told() {
     assert_eq!(message.matches(expected).count(), 1, "{message}");
     let own = papara([&tree, &reference, &asset("tiny_aa", "reads.fasta")]).assert().success();
     assert!(!String::from_utf8_lossy(&own.get_output().stderr).contains("looks like"));
-    // Letters that the references' alphabet lacks are an error.
+    // Letters outside the references' alphabet are an error.
     let small = small();
     let [tree, reference, _] = inputs(&small);
     let run = papara([&tree, &reference, &asset("tiny_aa", "reads.fasta")]).assert().code(2);
@@ -48,7 +48,7 @@ fn reads_of_another_alphabet_are_told() {
     assert!(message.contains("the alphabet of the reference alignment"), "{message}");
 }
 
-/// The alignment, the table and the tree: the same whoever computes.
+/// Returns the alignment, the table and the tree, equal on all devices.
 fn outputs(inputs: &[String; 3], arguments: &[&str]) -> [String; 3] {
     needs_adapter();
     let folder = folder();
@@ -90,7 +90,7 @@ fn success(command: &mut Command) -> (String, String) {
     (text(&run.get_output().stdout), text(&run.get_output().stderr))
 }
 
-/// PaPaRa 2.5's own files, byte for byte.
+/// PaPaRa 2.5's files, byte for byte.
 #[test]
 fn alignments_are_those_of_papara() {
     for set in ["tiny", "tiny_aa"] {
@@ -99,7 +99,7 @@ fn alignments_are_those_of_papara() {
             assert!(*alignment == read(asset(set, published)), "{set}, {model}");
         }
     }
-    // Where there is no N, which PaPaRa writes as a gap here.
+    // Without N, which PaPaRa writes as a gap here.
     let alignment = &outputs(&asset_inputs("tiny_aa"), &["-r", "--format", "phylip"])[0];
     assert!(*alignment == read(asset("tiny_aa", "papara.pgap.r.phy")), "inserted characters dropped");
 }
@@ -143,7 +143,7 @@ fn scores_strands_and_edges() {
     assert_eq!(outputs(&inputs(&folder), &["--exhaustive"]), default);
 }
 
-/// Of real reads, every third turned.
+/// Real reads, every third of them reverse-complemented.
 #[test]
 fn tables_of_reads_of_either_strand() {
     let folder = folder();
@@ -161,7 +161,8 @@ fn tables_of_reads_of_either_strand() {
     assert_eq!(outputs(&inputs, &["--strand", "both", "--split", "--exhaustive"]), [alignment, table, tree]);
 }
 
-/// What is left empty is named; the others are aligned. A name that ends in .phy.gz is PHYLIP, compressed.
+/// Empty reads are named and the others are aligned. A name that ends in .phy.gz means compressed
+/// PHYLIP.
 #[test]
 fn summaries_and_files() {
     let folder = small();
@@ -180,13 +181,14 @@ fn summaries_and_files() {
     std::io::Read::read_to_string(&mut decoder, &mut text).expect("text");
     assert!(text.starts_with("9 21\n"), "{text}");
     assert_eq!(text, success(papara(inputs).args(["--quiet", "--format", "phylip"])).0);
-    // Nothing beside what was asked for.
+    // No other file is written.
     assert_eq!(entries(folder.path()), ["aligned.PHY.gz", "reads.fa", "ref.fa", "ref.nwk", "stats.json"]);
 }
 
-/// Reads alone do not fit a file of references of which columns are left out: that is said.
+/// A warning reports dropped reference columns if reads are written alone, because the reads then
+/// do not fit the file of references.
 #[test]
-fn columns_that_are_left_out_are_named_where_reads_go_alone() {
+fn dropped_columns_give_a_warning_if_reads_are_written_alone() {
     let folder = small();
     let inputs = inputs(&folder);
     let inputs = inputs.each_ref().map(String::as_str);
@@ -200,7 +202,8 @@ fn columns_that_are_left_out_are_named_where_reads_go_alone() {
     assert!(!success(papara(inputs).args(&cpu[..3])).1.contains("columns"));
 }
 
-/// Each of the inputs may be standard input, and the reads compressed; -q before the command is --quiet.
+/// Each input may be standard input, and the reads may be compressed. -q before the command means
+/// --quiet.
 #[test]
 fn standard_input_and_short_names() {
     let folder = small();
@@ -215,7 +218,8 @@ fn standard_input_and_short_names() {
     }
 }
 
-/// More reads than are on their way at once: finished ones are found again, and what was cut off is made anew.
+/// More reads than are in flight at once: finished reads are reused, and a truncated part is
+/// computed again.
 #[test]
 fn checkpoints() {
     let folder = small();
@@ -324,7 +328,7 @@ fn wrong_options_and_input() {
 }
 
 #[test]
-fn what_a_reference_lacks_is_warned_of_once() {
+fn missing_reference_states_give_one_warning() {
     let folder = small();
     let gaps = REFERENCE.replace("ACGTACGTAAGGCC-TAC", "------------N-----");
     let inputs = [

@@ -1,4 +1,5 @@
-//! Names of files that are not UTF-8, which Linux allows: every command takes them wherever it takes a file or a directory.
+//! File names that are not UTF-8, which Linux allows: every command accepts them for each file and
+//! directory.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,11 +12,12 @@ use super::*;
 
 const TINY: &str = "assets/papara/tiny";
 
-/// A byte that is not UTF-8, and how it is shown and quoted.
+/// A byte that is not UTF-8.
 const BYTE: u8 = 0xE9;
 const SHOWN: &str = "\u{fffd}";
 
-/// Jobs in their order, as later ones read what earlier ones wrote; `@` stands before the names of files and directories.
+/// Jobs in order, because later ones read the output of earlier ones. `@` stands before the names
+/// of files and directories.
 const JOBS: [&str; 27] = [
     "allpairs @genes.fa --matrix @scores.txt -o @pairs.tsv.gz --stats @pairs.stats --device cpu",
     "allpairs @genes.fa @genes.fa --matrix=@scores.txt --format sam -o@pairs.sam --device cpu",
@@ -68,13 +70,13 @@ fn inputs(folder: &Path, mark: &[u8]) {
     }
 }
 
-/// A name with `mark` before its first ending.
+/// Returns a name with `mark` before its first ending.
 fn marked(name: &str, mark: &[u8]) -> OsString {
     let (stem, ending) = name.split_once('.').unwrap();
     OsString::from_vec([stem.as_bytes(), mark, b".", ending.as_bytes()].concat())
 }
 
-/// A word of a job: what stands behind `@` is the name of a file.
+/// Returns a word of a job as an argument: `@` precedes the name of a file.
 fn word(word: &str, mark: &[u8]) -> OsString {
     let Some((option, name)) = word.split_once('@') else { return word.into() };
     let mut word = OsString::from(option);
@@ -98,7 +100,7 @@ fn written(folder: &Path, mark: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
         printed = run(folder, job, mark).assert().success().stderr("").get_output().stdout.clone();
     }
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    // Times differ, and so do the places that checkpoints and plans keep.
+    // Times differ, and so do the paths in checkpoints and plans.
     let is_same = |name: &OsStr| !name.as_bytes().ends_with(b".work") && !name.as_bytes().ends_with(b".stats");
     let files = entries.filter(|entry| is_same(&entry.file_name()));
     let mut all: BTreeMap<Vec<u8>, Vec<u8>> =
@@ -107,14 +109,14 @@ fn written(folder: &Path, mark: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     all
 }
 
-/// Bytes without any of these parts.
+/// Returns the bytes without any of these parts.
 fn without(bytes: &[u8], parts: &[&[u8]]) -> Vec<u8> {
     let parts = parts.iter().filter(|part| !part.is_empty());
     parts.fold(bytes.to_vec(), |bytes, part| bytes.replace(part, ""))
 }
 
 #[test]
-fn names_that_are_not_utf_8_are_names_like_others() {
+fn names_that_are_not_utf8_work_everywhere() {
     let folder = folder();
     let plain = written(&folder.path().join("plain"), b"");
     let other = written(&folder.path().join(OsStr::from_bytes(&[b'o', BYTE])), &[BYTE]);
@@ -122,7 +124,7 @@ fn names_that_are_not_utf_8_are_names_like_others() {
     for ((name, plain), other) in plain.iter().zip(other.values()) {
         let name = String::from_utf8_lossy(name);
         assert!(!plain.is_empty(), "{name}");
-        // Only headers and titles show names of files.
+        // Only headers and titles show file names.
         let is_shown =
             name.ends_with(".html") || name.ends_with(".blast7") || ["hits.txt", "printed"].contains(&&*name);
         let parts: &[&[u8]] = match name.ends_with(".sam") {
@@ -137,9 +139,9 @@ fn names_that_are_not_utf_8_are_names_like_others() {
     assert_eq!(plain[&b"hits.tsv"[..]], plain[&b"hits.again.tsv"[..]]);
 }
 
-/// Names that are shown alike are different files.
+/// Names that are displayed alike are different files.
 #[test]
-fn names_that_are_shown_alike_are_told_apart() {
+fn names_that_look_alike_are_different_files() {
     let folder = folder();
     for (mark, text) in [(&b"\xE9"[..], ">a\nACGT\n>b\nACGA\n"), (b"\xE8", ">a\nACGT\n>b\nAAAA\n")] {
         fs::write(folder.path().join(marked("a.fa", mark)), text).unwrap();

@@ -6,12 +6,12 @@ use super::*;
 
 const FIELDS: &[&str] = &["--fields", "query,target,score,identity,cigar"];
 
-/// On some pairs of real genes, with every alignment rescored.
+/// Returns the output for some pairs of real genes, with every alignment rescored.
 fn genes(arguments: &[&str]) -> String {
     allpairs(&[&[GENES, "--min-identity", "0.8", "--check"], FIELDS, arguments].concat())
 }
 
-/// On short sequences, in every way.
+/// Returns the output for short sequences, equal on all devices.
 fn short(folder: &TempDir, arguments: &[&str]) -> String {
     let sequences = ">a\nGATTACAGATTACA\n>b\nGATTACANATACA\n>c\nRATTACAGGGATTAYA\n>d\nCCCCGATTACA\n";
     let input = file(folder, "short.fa", sequences);
@@ -28,7 +28,7 @@ fn free_end_gaps() {
     assert_snapshot!(genes(&["--end-gaps", "free"]));
 }
 
-/// By numbers and by the name of the scheme, every alignment rescored.
+/// End gap costs by numbers and by the name of the scheme, with every alignment rescored.
 #[test]
 fn end_gaps_with_costs_of_their_own() {
     let numbers =
@@ -39,7 +39,7 @@ fn end_gaps_with_costs_of_their_own() {
     let folder = folder();
     let of_short = short(&folder, &numbers.split_whitespace().collect::<Vec<_>>());
     assert_eq!(of_short, short(&folder, &["--scheme", "VSEARCH"]));
-    // The two extremes can be said in two ways.
+    // Both extremes can be given in two ways.
     let affine = ["--gap-open", "5", "--gap-extend", "2"];
     for (ends, rule) in [("0", "free"), ("5", "charged")] {
         let extend = if rule == "free" { "0" } else { "2" };
@@ -48,7 +48,7 @@ fn end_gaps_with_costs_of_their_own() {
     }
 }
 
-/// The scheme of that name gives vsearch's own scores.
+/// The scheme 'vsearch' gives vsearch's scores.
 #[test]
 fn scores_are_those_of_vsearch() {
     let ours = allpairs(&[GENES, "--scheme", "vsearch", "--score-only", "--fields", "query,target,score"]);
@@ -80,7 +80,7 @@ fn schemes_that_have_names() {
     let blastn = short(&folder, &["--scheme", "blastn"]);
     let numbers = "--match 2 --mismatch -3 --ambiguity mean --gap-open 5 --gap-extend 2";
     assert_eq!(blastn, short(&folder, &numbers.split_whitespace().collect::<Vec<_>>()));
-    // Twice what a match of 1 and a mismatch of -2 score, and means of these.
+    // Twice the scores of match 1 and mismatch -2, and their means.
     assert_ne!(short(&folder, &["--scheme", "megablast"]), blastn);
     let wrong = wrong::refused_by("allpairs", &folder, "in.fa --scheme clustal");
     assert!(wrong.contains("clustal") && wrong.contains("vsearch"), "{wrong}");
@@ -95,7 +95,7 @@ fn a_matrix_for_nucleotides() {
 }
 
 #[test]
-fn a_matrix_of_ones_own() {
+fn matrix_from_a_file() {
     let folder = folder();
     let matrix =
         "# Transitions cost less.\n   A  C  G  T\nA  3 -3 -1 -3\nC -3  3 -3 -1\nG -1 -3  3 -3\nT -3 -1 -3  3\n";

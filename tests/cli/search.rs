@@ -1,4 +1,5 @@
-//! `search`: hits in every format, options and their names elsewhere, and what is refused.
+//! `pairwave search`: hits in every format, options with their names in other programs, and
+//! rejected input.
 
 use insta::assert_snapshot;
 use pairwave::seq::ReadOptions;
@@ -17,7 +18,7 @@ fn proteins(arguments: &[&str]) -> String {
     search(&[&[QUERIES, SUBJECTS, "--check"], arguments].concat())
 }
 
-/// Six genes' starts and one's reverse complement, in twelve genes.
+/// Returns the hits of the starts of six genes and the reverse complement of one, in twelve genes.
 fn genes(folder: &TempDir, arguments: &[&str]) -> String {
     let text = std::fs::read_to_string(GENES).expect("it is there");
     let letters: String = text.split('>').nth(3).expect("a gene").lines().skip(1).collect();
@@ -102,7 +103,7 @@ fn other_formats() {
 }
 
 #[test]
-fn a_page_shows_what_is_written() {
+fn page_shows_the_written_hits() {
     let folder = folder();
     let [page, table] = ["hits.html", "hits.tsv"].map(|name| path(&folder, name));
     let arguments = [QUERIES, SUBJECTS, "-k", "2", "--report", &page, "-o", &table, "--device", "cpu"];
@@ -116,7 +117,7 @@ fn a_page_shows_what_is_written() {
 }
 
 #[test]
-fn sam_names_what_was_found() {
+fn sam_header_names_the_targets() {
     let folder = folder();
     let output = path(&folder, "hits.sam");
     let queries = file(&folder, "queries.fa", ">q\nGTTTGATCCTGGCTCAGAACGAACGCTGGCGGCGTGC\n");
@@ -141,8 +142,9 @@ fn lines_are_those_of_blastp_where_it_finds_the_same() {
     assert_eq!((compared, ours.lines().count()), ([49, 2, 2], 82), "BLASTP misses 29 hits");
 }
 
-/// Pieces of 16S genes with ambiguous codes, some of them turned, in 199 genes. (`scripts/compare/blastn.py` has how BLASTN was
-/// called.) It cuts off alignments that score little for some hundred columns.
+/// Pieces of 16S genes with ambiguous codes, some of them reverse-complemented, in 199 genes.
+/// `scripts/compare/blastn.py` holds BLASTN's command line. BLASTN cuts off alignments that score
+/// little for some hundred columns.
 #[test]
 fn lines_are_those_of_blastn_where_it_finds_the_same() {
     let mut compared = Vec::new();
@@ -152,14 +154,15 @@ fn lines_are_those_of_blastn_where_it_finds_the_same() {
         let arguments = ["tests/cli/blastn.fa", "assets/16s/gold200.fasta", "--outfmt", "6 std score", "--check"];
         let arguments = [&arguments[..], &scheme.split(' ').collect::<Vec<_>>()].concat();
         let ours = each("search", &[("cpu", "2")], &arguments);
-        // Megablast's scores are doubled here, to be whole.
+        // Megablast's scores are doubled here to be whole numbers.
         compared.push(held_against(&ours, theirs.lines(), if scheme.ends_with("megablast") { 2 } else { 1 }));
     }
     assert_eq!(compared, [[14, 8, 2], [6, 3, 15], [24, 0, 0]]);
 }
 
-/// Of lines of BLAST's (`6 std score`), how many are the same here, have another of several best alignments, and are of an
-/// alignment that scores less than the best. Scores here are so many `times` as great.
+/// Counts BLAST's lines (`6 std score`) that are equal here, that hold another of several best
+/// alignments, and that hold an alignment below the best score. Scores here are `times` as great as
+/// BLAST's.
 fn held_against<'a>(ours: &str, theirs: impl Iterator<Item = &'a str>, times: i64) -> [usize; 3] {
     let score = |cells: &[&str]| cells[12].parse::<i64>().expect("a score");
     let [mut equal, mut other, mut better] = [0; 3];
@@ -170,7 +173,7 @@ fn held_against<'a>(ours: &str, theirs: impl Iterator<Item = &'a str>, times: i6
         let of_own: Vec<&str> = own.split('\t').collect();
         match score(&of_own) - times * score(&cells) {
             0 if of_own[..12] == cells[..12] => equal += 1,
-            // Of several best alignments another one: E-value and bits are the same.
+            // Another of several best alignments: E-value and bits are equal.
             0 => {
                 assert_eq!(of_own[10..12], cells[10..12], "{own}: {line}");
                 other += 1;
@@ -214,7 +217,7 @@ fn whole_sequences() {
 }
 
 #[test]
-fn scores_without_parameters_come_with_a_warning() {
+fn scores_without_statistical_parameters_give_a_warning() {
     let arguments = [QUERIES, SUBJECTS, "--gap-open", "3", "--gap-extend", "3", "-k", "1", "--device", "cpu"];
     let run = pairwave(&["search"]).args(arguments).assert().success();
     let (out, err) = (run.get_output().stdout.clone(), run.get_output().stderr.clone());
@@ -265,7 +268,7 @@ fn wrong_input_is_one_clear_error() {
 }
 
 #[test]
-fn a_database_gives_what_its_file_gives() {
+fn database_and_file_give_equal_hits() {
     let folder = folder();
     let database = path(&folder, "subjects.pwdb");
     let options = MakeOptions { read: ReadOptions::default(), memory: 1 << 20, aside: folder.path().to_owned() };

@@ -1,10 +1,10 @@
-//! `--stats`: what each device did, as JSON.
+//! `--stats`: statistics of each device as JSON.
 
 use super::*;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-/// Numbers that differ from run to run become their kind; names of adapters `[name]`.
+/// Replaces numbers that differ between runs by their kind, and names of adapters by `[name]`.
 fn redacted(value: &mut Value, key: &str) {
     let exact = ["pairs", "cells", "aligned", "written", "threads"];
     match value {
@@ -21,7 +21,7 @@ fn stats_of(device: &str) -> Value {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("stats.json");
     let path = path.to_str().expect("a name");
-    // Beside a GPU half of the threads take over what it aligned.
+    // Next to a GPU, half of the threads process its results.
     let threads = if device == "cpu" { "2" } else { "4" };
     let run =
         pairwave(&["allpairs", GENES, "--device", device, "--threads", threads, "--stats", path]).assert().success();
@@ -30,7 +30,7 @@ fn stats_of(device: &str) -> Value {
 }
 
 #[test]
-fn what_one_and_several_engines_did() {
+fn statistics_of_one_and_several_engines() {
     let mut cpu = stats_of("cpu");
     for (field, most) in [("imbalance", 1.0), ("seconds", 600.0), ("gcups", 1e6), ("cpu_user_seconds", 6000.0)] {
         assert!((0.0..most).contains(&cpu[field].as_f64().unwrap_or(0.0)), "{field}: {cpu}");
@@ -49,7 +49,7 @@ fn what_one_and_several_engines_did() {
     assert_eq!(both["devices"][0], engines[0]["name"]);
 }
 
-/// One line for each engine after the summary, if there are several.
+/// The summary has one further line per engine if there are several.
 #[test]
 fn the_summary_has_a_line_for_each_engine() {
     let lines = |device: &str| {
@@ -63,9 +63,9 @@ fn the_summary_has_a_line_for_each_engine() {
     assert!(both[1].starts_with("pairwave:   cpu, 2 threads: "), "{both:?}");
 }
 
-/// Before anything is computed, or read.
+/// The error comes before anything is read or computed.
 #[test]
-fn a_file_that_cannot_be_written_is_found_first() {
+fn unwritable_file_is_reported_before_anything_is_read() {
     let folder = tempfile::tempdir().expect("a directory");
     let name = |name: &str| folder.path().join(name).to_str().expect("a name").to_owned();
     let (missing, genes) = (name("none/stats.json"), name("genes.fa"));
@@ -81,7 +81,7 @@ fn a_file_that_cannot_be_written_is_found_first() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("a directory").count(), 1);
 }
 
-/// All devices and the CPU, which is among them.
+/// 'all' includes the CPU, so both may be named.
 #[test]
 fn all_and_the_cpu() {
     let all = pairwave(&["allpairs", GENES, "--quiet", "--device", "all"]).assert().success();

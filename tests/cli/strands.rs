@@ -1,4 +1,5 @@
-//! `--strand` of `allpairs` and `edit`: which strand is written, where it lies, and what has one strand only.
+//! `--strand` of `allpairs` and `edit`: the written strand, its positions, and sequences with one
+//! strand only.
 
 use insta::assert_snapshot;
 
@@ -6,10 +7,12 @@ use super::*;
 
 /// A gene, relatives of it on either strand, and ambiguous letters in two of them.
 const SEQUENCES: &str = ">forward\nGGATCACAGTCTACACTGCTCACTCCAACCCCGGCCCCTGAGTCCGAGGAGAGGGTGCTTCAGA\n>turned\nGGATCCTCTGAAGCACCCTCTCCTGGACTCAGGGGCCGGGGTTGGTGTGAGCAGTGTAGACTGTGATAC\n>codes\nGGATAACAGTCTACACTGCTRACTCCAACCCCAGGCCCCTNAGTCCGGGAGAGGGTGCTGCAGA\n>turned_codes\nTCTGCAGCACCCTCTCCCGGACTNAGGGGCCTGGGGTTGGAGTYAGCAGTTTGACA\n";
-/// Of the first gene's plus strand, with an N, and of the minus strand of the third; and one that is in none.
+/// A primer of the first gene's plus strand with an N, one of the third gene's minus strand, and
+/// one that is in no gene.
 const PRIMERS: &str = ">left\nCTACANTGCTCACTCCAACC\n>right\nCCCTCTCCCGGACTNAGGGG\n>none\nTTTTTTTTTTTTTTTTTTTTTT\n";
 
-/// What PAF says, against the sequences: on the minus strand `cg` has the reverse complement of the query's span in it.
+/// Checks PAF against the sequences: on the minus strand, `cg` describes the reverse complement of
+/// the query's span.
 fn check_paf(paf: &str, queries: &str, targets: &str) {
     let sequence = |fasta: &str, name: &str| {
         let mut lines = fasta.lines().skip_while(|line| line.strip_prefix('>') != Some(name)).skip(1);
@@ -113,9 +116,9 @@ fn primers_on_both_strands() {
     check_paf(&both(&["--format", "paf"]), PRIMERS, SEQUENCES);
 }
 
-/// A result does not depend on who is turned: the distance of a to the other strand of b is that of b to a's.
+/// The distance of a to the minus strand of b equals the distance of b to the minus strand of a.
 #[test]
-fn strands_of_one_file_are_told_from_either_side() {
+fn strand_distances_are_symmetric() {
     let folder = folder();
     let genes = file(&folder, "genes.fa", SEQUENCES);
     let distances = |command: &[&str]| -> Vec<Vec<String>> {
@@ -132,7 +135,7 @@ fn strands_of_one_file_are_told_from_either_side() {
 }
 
 #[test]
-fn what_has_one_strand() {
+fn sequences_with_one_strand_are_rejected() {
     let folder = folder();
     file(&folder, "p.fa", ">p\nMKTAYIAKQRQISFVKSHFSRQ\n>q\nMKTAYIAKQR\n");
     let refused = |command: &str, arguments: &str| wrong::refused_by(command, &folder, arguments);
@@ -144,14 +147,14 @@ fn what_has_one_strand() {
         refused("edit", "@p.fa --strand up"),
     ];
     assert_snapshot!(text.concat());
-    // Proteins have a plus strand.
+    // Proteins have only a plus strand.
     let plus = |command: &str, strand: &[&str]| each(command, TWO_WAYS, &[&[&*path(&folder, "p.fa")], strand].concat());
     for command in ["allpairs", "edit"] {
         assert_eq!(plus(command, &["--strand", "plus"]), plus(command, &[]));
     }
 }
 
-/// Whatever a format shows of the query is the strand that was aligned; positions are the file's.
+/// Every format shows the aligned strand of the query, with the positions in the file.
 #[test]
 fn the_other_strand_in_every_format() {
     let folder = folder();
@@ -162,13 +165,13 @@ fn the_other_strand_in_every_format() {
         let arguments = [&[&*genes, "--strand", "both"], format].concat();
         writeln!(text, "{}", each("allpairs", TWO_WAYS, &arguments)).unwrap();
     }
-    // The header has the command.
+    // The header holds the command line.
     let sam = each("allpairs", &TWO_WAYS[..1], &[&genes, "--strand", "both", "--format", "sam"]);
     sam.lines().filter(|line| !line.starts_with("@PG")).for_each(|line| writeln!(text, "{line}").unwrap());
     assert_snapshot!(text);
 }
 
-/// On the minus strand BLAST's target begins where ours ends, in every job.
+/// On the minus strand, BLAST's target starts where pairwave's target ends, in every job.
 #[test]
 fn targets_by_the_names_of_blast() {
     let folder = folder();

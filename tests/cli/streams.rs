@@ -1,4 +1,4 @@
-//! Which stream gets what; files that are compressed; standard input.
+//! Standard output, standard error, compressed files and standard input.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use super::*;
 
 const SMALL: &str = ">a\nGATTACA\n>b\nGATCA\n>c\nTTACA\n";
 
-/// A run on the CPU.
+/// Returns a command that runs on the CPU.
 fn run(arguments: &[&str]) -> Command {
     pairwave(&[&["allpairs", "--device", "cpu"], arguments].concat())
 }
@@ -24,7 +24,7 @@ fn gunzip(path: &str) -> String {
     text
 }
 
-/// Results on one stream, a summary of one line on the other; `--quiet` leaves out the summary.
+/// Results go to one stream and a summary of one line to the other; `--quiet` omits the summary.
 #[test]
 fn results_and_summary_have_a_stream_each() {
     let folder = folder();
@@ -37,7 +37,7 @@ fn results_and_summary_have_a_stream_each() {
     });
     let filtered = run(&[&input, "--min-identity", "1", "--scheme", "truong"]).assert().success();
     let summary = text(&filtered.get_output().stderr);
-    // One of them is the end of another: identity 1 between the end gaps.
+    // One sequence is the end of another: identity 1 between the end gaps.
     assert!(summary.ends_with("; 2 aligned, 1 (33.3%) saved by the filter, 1 written; cpu\n"), "{summary}");
 }
 
@@ -51,7 +51,7 @@ fn warnings_are_lines_of_their_own_that_quiet_silences() {
     assert_eq!(stderr.lines().next(), Some(expected.as_str()));
     assert_eq!(stderr.lines().count(), 2, "{stderr}");
     run(&[&input, "--quiet"]).assert().success().stderr("");
-    // Errors are not silenced.
+    // `--quiet` does not silence errors.
     let missing = path(&folder, "missing.fa");
     run(&[&missing, "--quiet"])
         .assert()
@@ -78,9 +78,10 @@ fn standard_input_is_read_plain_and_compressed() {
         .stderr("pairwave: error: standard input: the file is empty\n");
 }
 
-/// `-o` writes what standard output gets, compressed if the name says so; equal results are equal files.
+/// `-o` writes the bytes of standard output, compressed if the name says so. Equal results give
+/// equal files.
 #[test]
-fn files_hold_what_standard_output_gets() {
+fn files_equal_standard_output() {
     let folder = folder();
     let input = file(&folder, "small.fa", SMALL);
     let expected = text(&run(&[&input]).output().unwrap().stdout);
@@ -99,7 +100,7 @@ fn files_hold_what_standard_output_gets() {
     assert_eq!(entries(folder.path()), ["pairs.tsv", "pairs.tsv.gz", "small.fa"]);
 }
 
-/// An older file stays as it was when a job fails, and no part of a new one is left.
+/// If a job fails, an older file stays unchanged and no part of a new one is left.
 #[test]
 fn a_failed_job_leaves_files_as_they_were() {
     let folder = folder();
@@ -111,7 +112,7 @@ fn a_failed_job_leaves_files_as_they_were() {
     assert_eq!(entries(folder.path()), ["bad.fa", "pairs.tsv"]);
 }
 
-/// One sequence has no pair: a header alone, and no error.
+/// A single sequence gives a header without rows, and no error.
 #[test]
 fn a_single_sequence_has_no_pair() {
     let folder = folder();
@@ -135,7 +136,7 @@ fn errors_are_one_line_on_standard_error_and_exit_code_2() {
 }
 
 #[test]
-fn what_is_asked_for_goes_to_standard_output() {
+fn requested_texts_go_to_standard_output() {
     let version = format!("pairwave {}\n", env!("CARGO_PKG_VERSION"));
     pairwave(&["--version"]).assert().success().stdout(version).stderr("");
     pairwave(&["allpairs", "--fields", "help"])
@@ -157,7 +158,7 @@ fn what_is_asked_for_goes_to_standard_output() {
 
 #[cfg(unix)]
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn closed_pipe_is_no_error() {
     use std::process::{Command, Stdio};
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

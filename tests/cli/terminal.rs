@@ -1,4 +1,4 @@
-//! What a user sees on a terminal: a bar while a job runs, and results above it.
+//! Output on a terminal: a bar while a job runs, and results above it.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,25 +7,26 @@ use std::process::Stdio;
 
 use super::*;
 
-/// Runs the program on the CPU with standard output and standard error on one terminal; gives what it wrote there.
+/// Runs the program on the CPU with standard output and standard error on one terminal. Returns the
+/// bytes written there.
 fn on_terminal(arguments: &[&str]) -> String {
     let (mut ours, mut theirs) = (-1, -1);
     let size = libc::winsize { ws_row: 40, ws_col: 300, ws_xpixel: 0, ws_ypixel: 0 };
     let (name, settings) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: all pointers are valid, or null where that may be.
+    // SAFETY: all pointers are valid, or null where null is allowed.
     let opened = unsafe { libc::openpty(&mut ours, &mut theirs, name, settings, (&raw const size).cast_mut()) };
     assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
-    // SAFETY: they were just opened, and nobody else has them.
+    // SAFETY: both descriptors were just opened and have no other owner.
     let (mut ours, theirs) = unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) };
     let mut command = std::process::Command::new(program());
     command.args(arguments).args(["--device", "cpu"]).env("PAIRWAVE_CACHE_DIR", "no such directory");
     command.env("TERM", "xterm").env_remove("NO_COLOR").env_remove("PAIRWAVE_LOG");
     command.stdin(Stdio::null()).stderr(theirs.try_clone().expect("it can be shared")).stdout(theirs);
     let mut child = command.spawn().expect("the program starts");
-    // It holds the terminal, which ends when the program does.
+    // Closes the command's terminal, so that reading ends with the program.
     drop(command);
     let (mut all, mut some) = (Vec::new(), [0; 4096]);
-    // At the end Linux gives an error.
+    // Linux returns an error at the end.
     while let Ok(count @ 1..) = ours.read(&mut some) {
         all.extend_from_slice(&some[..count]);
     }
@@ -33,15 +34,15 @@ fn on_terminal(arguments: &[&str]) -> String {
     String::from_utf8(all).expect("text")
 }
 
-/// What the program writes where there is no terminal.
+/// Returns the output of the program without a terminal.
 fn piped(arguments: &[&str]) -> String {
     let run = pairwave(&[arguments, &["--device", "cpu", "--quiet"]].concat()).assert().success();
     String::from_utf8(run.get_output().stdout.clone()).expect("text")
 }
 
-/// Whether all lines of results are whole: each from the line's begin, and with its end.
+/// Checks that all lines of results are whole, from the start of the line to its end.
 fn lines_are_whole(seen: &str, results: &str) {
-    // What clears a line leaves the cursor at its begin.
+    // Clearing a line leaves the cursor at its start.
     let mut plain = String::new();
     for (place, part) in seen.split('\x1b').enumerate() {
         let text = if place == 0 { part } else { part.trim_start_matches(|c: char| !c.is_ascii_alphabetic()) };
@@ -53,7 +54,7 @@ fn lines_are_whole(seen: &str, results: &str) {
     }
 }
 
-/// A part of every bar.
+/// Text that every bar contains.
 const BAR: &str = " left";
 
 #[test]

@@ -1,4 +1,5 @@
-//! Wrong input and wrong options: exit code 2, one line that says what is wrong, nothing on standard output, no file.
+//! Invalid input and options: exit code 2, one line that names the problem, an empty standard
+//! output, and no file.
 
 use insta::assert_snapshot;
 
@@ -8,8 +9,9 @@ fn refused(folder: &TempDir, arguments: &str) -> String {
     refused_by("allpairs", folder, arguments)
 }
 
-/// Runs a command with an output file and checks all of the above but the text, which it returns with `folder` and the
-/// adapter's name left out. `arguments` are split at blanks; `@name` is a file in `folder`.
+/// Runs a command with an output file and checks exit code, streams and files. Returns the message
+/// without `folder` and the adapter's name. `arguments` are split at blanks; `@name` is a file in
+/// `folder`.
 pub(crate) fn refused_by(command: &str, folder: &TempDir, arguments: &str) -> String {
     let before = entries(folder.path());
     let words: Vec<String> = arguments
@@ -30,7 +32,8 @@ pub(crate) fn refused_by(command: &str, folder: &TempDir, arguments: &str) -> St
     format!("{arguments}\n    {}", message.replace(&path(folder, ""), "@"))
 }
 
-/// The adapters of this machine. Some drivers talk whenever they are asked, so they are asked once.
+/// Returns the adapters of this machine. They are queried once, because some drivers print messages
+/// on every query.
 fn adapter_names() -> &'static [String] {
     static NAMES: OnceLock<Vec<String>> = OnceLock::new();
     let names = || pairwave::gpu::adapter::enumerate().into_iter().map(|found| found.description.name).collect();
@@ -150,7 +153,7 @@ fn options() {
     ));
 }
 
-/// A wrong device or kernel is answered with what there is.
+/// Errors about devices and kernels list the available ones.
 #[test]
 fn devices_and_kernels() {
     let folder = folder();

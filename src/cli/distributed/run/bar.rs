@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_reaches_its_end_whether_or_not_a_job_tells_of_its_cells() {
+    fn bar_reaches_its_end_even_if_a_job_reports_no_cells() {
         for tells in [false, true] {
             let told = Arc::new(ForwardedProgress::default());
             let bar = BlockBar::new(told.clone());

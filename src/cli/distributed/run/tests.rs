@@ -94,7 +94,7 @@ fn run(directory: &Directory, failing: &[u64], which: &Which) -> (Vec<usize>, Ve
 }
 
 #[test]
-fn a_block_that_fails_is_named_and_tried_last_the_next_time() {
+fn failed_blocks_are_recorded_and_retried() {
     let folder = tempfile::tempdir().unwrap();
     let directory = directory(&folder);
     let all = Which::Several(0, UNITS as usize - 1);
@@ -116,7 +116,7 @@ fn a_block_that_fails_is_named_and_tried_last_the_next_time() {
 }
 
 #[test]
-fn who_takes_what_is_left_comes_to_what_failed_here_in_the_end() {
+fn blocks_that_failed_here_come_last() {
     let folder = tempfile::tempdir().unwrap();
     let directory = directory(&folder);
     let (order, failed, _) = run(&directory, &[0], &Which::Next(2));
@@ -126,7 +126,7 @@ fn who_takes_what_is_left_comes_to_what_failed_here_in_the_end() {
 }
 
 #[test]
-fn blocks_that_fail_one_after_the_other_are_not_to_blame() {
+fn consecutive_failures_stop_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let directory = directory(&folder);
     let every: Vec<u64> = (0..UNITS).collect();
