@@ -296,7 +296,7 @@ fn told(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn few_sequences_odd_names_and_wrong_options() {
+fn messages_name_the_problem() {
     let folder = folder();
     let genes = file(&folder, "genes.fa", GENES);
     let one = file(&folder, "one.fa", ">alone\nACGTTGCATT\n");
@@ -355,13 +355,15 @@ fn few_sequences_odd_names_and_wrong_options() {
         vec!["dist", &two, "--format", "clustal", "--matrix-shape", "lower"],
         vec!["dist", "--aligned", &far, "--kimura", "-o", &matrix],
     ];
-    let mut text = String::new();
-    for arguments in many {
-        let shown = arguments.join(" ");
-        writeln!(text, "{shown}\n  {}", told(&arguments).replace('\n', "\n  ")).expect("a string takes all");
+    for command in ["msa", "tree", "dist"] {
+        let mut text = String::new();
+        for arguments in many.iter().filter(|arguments| arguments[0] == command) {
+            let shown = arguments.join(" ");
+            writeln!(text, "{shown}\n  {}", told(arguments).replace('\n', "\n  ")).expect("a string takes all");
+        }
+        let text = text.replace(folder.path().to_str().expect("text"), "DIR");
+        assert_snapshot!(format!("messages_of_{command}"), text);
     }
-    let text = text.replace(folder.path().to_str().expect("text"), "DIR");
-    assert_snapshot!("what_multiple_alignment_says", text);
     assert_eq!(read(&genes), GENES);
 }
 

@@ -107,7 +107,7 @@ fn matrices() {
 }
 
 #[test]
-fn options() {
+fn unknown_options() {
     let folder = folder();
     file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
     assert_snapshot!(all_refused(
@@ -125,6 +125,17 @@ fn options() {
             "@good.fa -format paf",
             "@good.fa @good.fa --against @good.fa",
             "@good.fa --fromat tsv",
+        ]
+    ));
+}
+
+#[test]
+fn invalid_values() {
+    let folder = folder();
+    file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
+    assert_snapshot!(all_refused(
+        &folder,
+        &[
             "@good.fa --format csv",
             "@good.fa --iddef 5",
             "@good.fa --threads many",
@@ -134,22 +145,40 @@ fn options() {
             "@good.fa --memory 1M",
             "@good.fa --min-identity 97",
             "@good.fa --min-identity high",
-            "@good.fa --score-only --format paf",
+            "@good.fa --min-score much",
+            "@good.fa --mode lokal",
+            "@good.fa --gap-open -5",
             "@good.fa --fields query,expect",
             "@good.fa --fields query,staxid",
+        ]
+    ));
+}
+
+#[test]
+fn contradictory_options() {
+    let folder = folder();
+    file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
+    assert_snapshot!(all_refused(
+        &folder,
+        &[
+            "@good.fa --score-only --format paf",
             "@good.fa --width 20",
             "@good.fa --match 1 --mismatch 1",
-            "@good.fa --gap-open -5",
-            "@good.fa --mode lokal",
             "@good.fa --mode local --end-gaps charged",
             "@good.fa --mode semi-global --end-gaps charged",
             "@good.fa --mode local --format phylip",
             "@good.fa --mode local --iddef 3",
-            "@good.fa --min-score much",
-            "@good.fa -o @good.fa",
-            "@good.fa -o @missing/pairs.tsv",
-            "@good.fa -o @",
         ]
+    ));
+}
+
+#[test]
+fn unwritable_outputs() {
+    let folder = folder();
+    file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
+    assert_snapshot!(all_refused(
+        &folder,
+        &["@good.fa -o @good.fa", "@good.fa -o @missing/pairs.tsv", "@good.fa -o @",]
     ));
 }
 
