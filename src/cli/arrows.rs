@@ -23,8 +23,8 @@ const ROWS: [&[&str]; 11] = [
 fn named(text: &str, files: &BTreeSet<String>) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for marker in ["super::", "crate::cli::"] {
-        for (place, _) in text.match_indices(marker) {
-            let rest = &text[place + marker.len()..];
+        for (position, _) in text.match_indices(marker) {
+            let rest = &text[position + marker.len()..];
             let list = rest.strip_prefix('{').map_or(rest, |list| list.split('}').next().unwrap_or(list));
             let several = rest.starts_with('{');
             let heads = list.split(',').take(if several { usize::MAX } else { 1 });
@@ -78,9 +78,9 @@ fn uses() -> BTreeMap<String, BTreeSet<String>> {
 fn arrows_between_files_go_one_way() {
     let row = |file: &str| ROWS.iter().position(|row| row.contains(&file));
     for (file, used) in uses() {
-        let own = row(&file).unwrap_or_else(|| panic!("{file} has no row"));
+        let own_row = row(&file).unwrap_or_else(|| panic!("{file} has no row"));
         for other in used {
-            assert!(row(&other).is_some_and(|row| row < own), "{file} uses {other}, which is not below it");
+            assert!(row(&other).is_some_and(|row| row < own_row), "{file} uses {other}, which is not below it");
         }
     }
 }

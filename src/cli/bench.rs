@@ -4,7 +4,7 @@ use super::args::{BenchArgs, ExperimentName, GapsName, TableFormatName, WorkName
 use super::common::{first_given, is_same_file, is_standard};
 use super::device::DeviceChoice;
 use super::endings;
-use super::runner::{chosen, kernel_called};
+use super::runner::{kernel_called, named_devices};
 use super::{flags, interrupt, log};
 use pairwave::gpu::kernels::KERNELS;
 use pairwave::measure::bench::{self, BenchWork, Contender, Experiment, GapKind, compare, ranks, rates};
@@ -23,13 +23,13 @@ use std::sync::atomic::Ordering;
 const MAX_SYMBOLS: u32 = 1 << 20;
 /// Greatest number of pairs that one row of a table computes.
 const MAX_PAIRS: u32 = 10_000_000;
-/// Default percentage by which a rate may fall.
+/// Default tolerated fall of a rate, in percent.
 const TOLERANCE: f64 = 10.0;
 
 /// Validated options of `pairwave bench`.
 #[derive(Debug)]
 pub(super) struct BenchOptions {
-    /// Experiments in the order in which they run.
+    /// Experiments in running order.
     pub experiments: Vec<Experiment>,
     /// Whether to simulate jobs on many machines after the experiments. True if `experiments` is
     /// empty.
@@ -57,7 +57,7 @@ pub(super) struct BenchOptions {
     pub save: Option<PathBuf>,
     /// File of saved rates to compare with.
     pub compare: Option<PathBuf>,
-    /// Fraction by which a rate may fall, from 0 to below 1.
+    /// Tolerated fall of a rate as a fraction, from 0 to below 1.
     pub tolerance: f64,
     /// Devices to measure, at least one.
     pub devices: Vec<DeviceChoice>,
@@ -140,7 +140,7 @@ fn check_files(args: &BenchArgs, output: &Option<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the percentage by which a rate may fall.
+/// Returns the tolerated fall of a rate, in percent.
 fn tolerance(args: &BenchArgs) -> Result<f64> {
     let tolerance = args.tolerance.unwrap_or(TOLERANCE);
     if !(0.0..100.0).contains(&tolerance) {
@@ -238,7 +238,7 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
 /// the tables, if a rate fell.
 pub(super) fn run(options: &BenchOptions, quiet: bool) -> Result<ExitCode> {
     let is_simulation = options.experiments.is_empty();
-    let devices = if is_simulation { Vec::new() } else { chosen(&options.devices)? };
+    let devices = if is_simulation { Vec::new() } else { named_devices(&options.devices)? };
     let sequences = match &options.seqs {
         None => None,
         Some(path) => read_files(&[path], &ReadOptions::default())?.pop().map(Arc::new),

@@ -82,7 +82,7 @@ fn job_arguments(typed: &[OsString]) -> Vec<OsString> {
 
 /// Blocks to compute, or the report to print.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum BlockSelection {
     One(usize),
     /// Blocks from the first to the last, both included.
     Several(usize, usize),
@@ -96,23 +96,23 @@ pub(super) enum Which {
     Missing,
 }
 
-impl Which {
+impl BlockSelection {
     /// Returns the range of selected blocks in a job of `blocks` blocks.
-    pub(super) fn of(&self, blocks: usize) -> Result<Range<usize>> {
+    pub(super) fn selected_blocks(&self, blocks: usize) -> Result<Range<usize>> {
         let there_are = |last: usize| match blocks {
             0 => Error::usage(format!("block {last} does not exist: the job has no blocks")),
             _ => Error::usage(format!("block {last} does not exist: blocks are numbered 0 to {}", blocks - 1)),
         };
         match *self {
-            Which::One(block) if block >= blocks => Err(there_are(block)),
-            Which::One(block) => Ok(block..block + 1),
-            Which::Several(_, last) if last >= blocks => Err(there_are(last)),
-            Which::Several(first, last) => Ok(first..last + 1),
-            Which::Share(share, shares) => {
+            BlockSelection::One(block) if block >= blocks => Err(there_are(block)),
+            BlockSelection::One(block) => Ok(block..block + 1),
+            BlockSelection::Several(_, last) if last >= blocks => Err(there_are(last)),
+            BlockSelection::Several(first, last) => Ok(first..last + 1),
+            BlockSelection::Share(share, shares) => {
                 let begin = |share: usize| (share as u128 * blocks as u128 / shares as u128) as usize;
                 Ok(begin(share)..begin(share + 1))
             }
-            Which::Next(_) | Which::Status | Which::Missing => Ok(0..blocks),
+            BlockSelection::Next(_) | BlockSelection::Status | BlockSelection::Missing => Ok(0..blocks),
         }
     }
 }
@@ -121,7 +121,7 @@ impl Which {
 #[derive(Debug)]
 pub(super) struct RunBlocks {
     pub directory: PathBuf,
-    pub which: Which,
+    pub which: BlockSelection,
     pub stats: Option<PathBuf>,
     pub compute: ComputeOptions,
 }
@@ -137,13 +137,13 @@ impl TryFrom<RunArgs> for RunBlocks {
             Ok::<_, Error>((number(first)?, number(second)?))
         };
         let which = if let Some(block) = args.block {
-            Which::One(block)
+            BlockSelection::One(block)
         } else if let Some(text) = args.blocks {
             let (first, last) = pair("--blocks", &text, '-', "must be the first and the last block, as in 0-9")?;
             if first > last {
                 return Err(Error::usage(format!("--blocks {text}: the first block comes after the last")));
             }
-            Which::Several(first, last)
+            BlockSelection::Several(first, last)
         } else if let Some(text) = args.share {
             let (share, shares) = pair("--share", &text, '/', "must be a share and the number of shares, as in 0/16")?;
             if share >= shares {
@@ -151,21 +151,21 @@ impl TryFrom<RunArgs> for RunBlocks {
                     "--share {text}: shares are numbered from 0, and there are only {shares}"
                 )));
             }
-            Which::Share(share, shares)
+            BlockSelection::Share(share, shares)
         } else if args.status {
-            Which::Status
+            BlockSelection::Status
         } else if args.missing {
-            Which::Missing
+            BlockSelection::Missing
         } else {
             let most = args.next.flatten();
             size::check_positive("--next", most)?;
-            Which::Next(most.unwrap_or(usize::MAX))
+            BlockSelection::Next(most.unwrap_or(usize::MAX))
         };
         let compute = ComputeOptions::try_from(&args.compute)?;
         let stats = args.compute.machine.stats;
-        if matches!(which, Which::Status | Which::Missing) {
+        if matches!(which, BlockSelection::Status | BlockSelection::Missing) {
             let given = [("--stats", stats.is_some()), ("--check", compute.check)];
-            let asked = if which == Which::Status { "--status" } else { "--missing" };
+            let asked = if which == BlockSelection::Status { "--status" } else { "--missing" };
             if let Some((option, _)) = compute.given().into_iter().chain(given).find(|(_, given)| *given) {
                 return Err(Error::usage(format!(
                     "{option} has no effect with {asked}, which computes nothing: remove one of them"
@@ -284,15 +284,19 @@ mod tests {
     #[test]
     fn shares_are_all_blocks_each_once() {
         for (blocks, shares) in [(0, 3), (2, 5), (17, 4), (1001, 16)] {
-            let all: Vec<usize> =
-                (0..shares).flat_map(|share| Which::Share(share, shares).of(blocks).unwrap()).collect();
+            let all: Vec<usize> = (0..shares)
+                .flat_map(|share| BlockSelection::Share(share, shares).selected_blocks(blocks).unwrap())
+                .collect();
             assert_eq!(all, (0..blocks).collect::<Vec<_>>());
         }
-        assert_eq!(Which::Several(2, 4).of(5).unwrap(), 2..5);
+        assert_eq!(BlockSelection::Several(2, 4).selected_blocks(5).unwrap(), 2..5);
         assert_eq!(
-            Which::Several(2, 5).of(5).unwrap_err().to_string(),
+            BlockSelection::Several(2, 5).selected_blocks(5).unwrap_err().to_string(),
             "block 5 does not exist: blocks are numbered 0 to 4"
         );
-        assert_eq!(Which::One(0).of(0).unwrap_err().to_string(), "block 0 does not exist: the job has no blocks");
+        assert_eq!(
+            BlockSelection::One(0).selected_blocks(0).unwrap_err().to_string(),
+            "block 0 does not exist: the job has no blocks"
+        );
     }
 }

@@ -1,10 +1,10 @@
 //! `pairwave plan`, `run`, `merge` and `mpi`: a job is split into blocks, any number of processes
 //! compute them, and their results are merged.
 
-mod foreseen;
 mod merge;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod prediction;
 #[cfg(not(feature = "mpi"))]
 mod mpi {
     //! Stand-in for a program without MPI.
@@ -21,10 +21,10 @@ mod mpi {
         ))
     }
 }
+mod operation;
 mod plan;
 mod run;
 mod status;
-mod task;
 
 pub(super) use merge::merge;
 pub(super) use mpi::mpi;

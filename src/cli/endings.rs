@@ -117,18 +117,18 @@ pub(super) fn typed<T: ValueEnum>(value: T) -> String {
 /// a format, or the option that names the file. `-`, pipes and devices may have any name.
 pub(super) fn check(command: &str, option: &str, path: Option<&Path>, written: &str) -> Result<()> {
     let Some((path, kind)) = path.and_then(|path| Some((path, kind_of(path)?))) else { return Ok(()) };
-    let is_special = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    let is_special = std::fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir());
     if is_special || kind.is_written_by(command, written) {
         return Ok(());
     }
-    let own = KINDS.iter().find(|kind| kind.is_written_by(command, written));
-    let advice = advice(command, option, path, kind, own);
+    let actual = KINDS.iter().find(|kind| kind.is_written_by(command, written));
+    let advice = advice(command, option, path, kind, actual);
     Err(Error::usage(format!(
         "{option} {}: .{} stands for {}, but the output is {}; {advice}",
         path.display(),
         ending(path),
         kind.name,
-        own.map_or(written, |own| own.name),
+        actual.map_or(written, |actual| actual.name),
     )))
 }
 
@@ -144,7 +144,7 @@ pub(super) fn check_plain(option: &str, path: Option<&Path>) -> Result<()> {
 }
 
 /// Returns the fix: the format or option that writes this kind of file, or another name.
-fn advice(command: &str, option: &str, path: &Path, kind: &FileKind, own: Option<&FileKind>) -> String {
+fn advice(command: &str, option: &str, path: &Path, kind: &FileKind, actual: Option<&FileKind>) -> String {
     if command == "plan" {
         return format!(
             "name a directory; 'pairwave merge' writes the results, as in 'pairwave merge WORK -o {}'",
@@ -162,14 +162,14 @@ fn advice(command: &str, option: &str, path: &Path, kind: &FileKind, own: Option
         if writes(writer) {
             return Some(format!("--format {writer} writes {}", kind.name));
         }
-        let (only, own) = writer.split_once(' ').unwrap_or((command, writer));
-        let argument = option_called(own.strip_prefix("--")?).filter(|_| only == command)?;
+        let (only, writer_option) = writer.split_once(' ').unwrap_or((command, writer));
+        let argument = option_called(writer_option.strip_prefix("--")?).filter(|_| only == command)?;
         let has_file = argument.get_action().takes_values();
         let file = if has_file { format!(" {}", path.display()) } else { String::new() };
-        Some(format!("{own}{file} writes {}", kind.name))
+        Some(format!("{writer_option}{file} writes {}", kind.name))
     });
     instead.unwrap_or_else(|| {
-        let ending = own.map_or("txt", |own| own.endings[0]);
+        let ending = actual.map_or("txt", |actual| actual.endings[0]);
         let renamed = renamed(path, ending);
         let note = if kind.note.is_empty() { String::new() } else { format!("{}; ", kind.note) };
         format!("{note}use a name such as {renamed}")

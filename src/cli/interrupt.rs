@@ -140,11 +140,11 @@ mod system {
     }
 
     fn is_ignored(signal: c_int) -> bool {
-        let mut found = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: without a new action the call only writes the current one to `found`, which has the expected type.
-        let asked = unsafe { libc::sigaction(signal, std::ptr::null(), found.as_mut_ptr()) };
-        // SAFETY: the call succeeded, so it has initialised `found`.
-        asked == 0 && unsafe { found.assume_init() }.sa_sigaction == libc::SIG_IGN
+        let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+        // SAFETY: without a new action the call only writes the current one to `action`, which has the expected type.
+        let asked = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+        // SAFETY: the call succeeded, so it has initialised `action`.
+        asked == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
     }
 }
 

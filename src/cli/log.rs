@@ -17,7 +17,7 @@ const VARIABLE: &str = "PAIRWAVE_LOG";
 /// Text after `pairwave: ` in each line, which identifies one of several processes.
 static PREFIX: OnceLock<String> = OnceLock::new();
 
-/// Sets the prefix of all further lines, to tell several processes apart. Only the first call has
+/// Sets the prefix of all further lines, which identifies the process. Only the first call has
 /// an effect.
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only ranks are many"))]
 pub(super) fn prefix(prefix: String) {

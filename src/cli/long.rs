@@ -66,7 +66,8 @@ impl TryFrom<LongArgs> for Long {
         for (option, number) in [("--top", args.top), ("--strip", args.strip), ("--chunk", args.chunk)] {
             size::check_positive(option, number)?;
         }
-        let host_memory = args.host_memory.as_deref().map(|text| size::of_option("--host-memory", text)).transpose()?;
+        let host_memory =
+            args.host_memory.as_deref().map(|text| size::bytes_of_option("--host-memory", text)).transpose()?;
         let compute = ComputeOptions::try_from(&args.machine)?;
 
         let query = args.query.ok_or_else(|| Error::usage("QUERY is missing: name a file with the query"))?;

@@ -51,7 +51,7 @@ impl TryFrom<MakeDbArgs> for MakeDb {
         if read.alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) {
             return Err(Error::usage("--alphabet bytes: a database holds DNA, RNA or proteins"));
         }
-        let memory = args.memory.as_deref().map(|text| size::of_option("--memory", text)).transpose()?;
+        let memory = args.memory.as_deref().map(|text| size::bytes_of_option("--memory", text)).transpose()?;
         Ok(MakeDb { seqs: args.seqs, output, read, memory: memory.unwrap_or(MEMORY) })
     }
 }
@@ -63,7 +63,7 @@ impl MakeDb {
         // For a link, the directory of its target. Pipes and devices have no directory of their own.
         let output = self.output.canonicalize().unwrap_or_else(|_| self.output.clone());
         match output.parent() {
-            _ if output.metadata().is_ok_and(|found| !found.is_file()) => std::env::temp_dir(),
+            _ if output.metadata().is_ok_and(|file| !file.is_file()) => std::env::temp_dir(),
             Some(directory) if directory != Path::new("") => directory.to_owned(),
             _ => PathBuf::from("."),
         }

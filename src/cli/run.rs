@@ -5,7 +5,7 @@ use super::chance;
 use super::common::{ComputeOptions, check_strand};
 use super::options::{AllPairsOptions, DevicesOptions};
 use super::progress::summary_lines;
-use super::runner::{Files, JobCommand, JobRunner, chosen};
+use super::runner::{Files, JobCommand, JobRunner, named_devices};
 use pairwave::gpu::adapter::Device;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::{BlockSink, Encode};
@@ -163,7 +163,7 @@ fn least_score(given: Option<i64>, format: &PairFormat, mode: Mode) -> Option<i6
 
 /// Runs `pairwave devices`.
 pub(super) fn devices(options: &DevicesOptions, quiet: bool) -> Result<()> {
-    let wanted = chosen(&options.devices)?;
+    let wanted = named_devices(&options.devices)?;
     let all = devices::all(&wanted);
     #[cfg(feature = "bench")]
     let reports = measure::devices::report(&all, options.self_test, options.bench)?;

@@ -104,7 +104,7 @@ pub(super) trait JobCommand {
 
 /// Runs a command. With `quiet`, nothing is printed on standard error but errors.
 pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
-    let mut run = run_of(command.compute(), command.family())?;
+    let mut run = run_settings(command.compute(), command.family())?;
     let files = command.files();
     // Checks now, not after hours of computation, that these files can be written.
     [files.output, files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
@@ -134,10 +134,10 @@ pub(super) fn results(path: Option<&Path>, quiet: bool) -> Result<Output> {
 }
 
 /// Returns devices and settings of a job, without an interrupt flag.
-pub(super) fn run_of(compute: &ComputeOptions, family: Family) -> Result<Run> {
+pub(super) fn run_settings(compute: &ComputeOptions, family: Family) -> Result<Run> {
     let called = |name| kernel_called(name, offered(family));
     Ok(Run {
-        devices: chosen(&compute.devices)?,
+        devices: named_devices(&compute.devices)?,
         threads: compute.threads.map_or(0, |threads| threads.get()),
         memory: compute.memory,
         kernel: compute.kernel.as_deref().map(called).transpose()?,
@@ -147,7 +147,7 @@ pub(super) fn run_of(compute: &ComputeOptions, family: Family) -> Result<Run> {
 }
 
 /// Returns the named devices; an empty list means the best available.
-pub(super) fn chosen(choices: &[DeviceChoice]) -> Result<Vec<Device>> {
+pub(super) fn named_devices(choices: &[DeviceChoice]) -> Result<Vec<Device>> {
     let names: Vec<String> =
         choices.iter().filter(|choice| **choice != DeviceChoice::Auto).map(|choice| choice.to_string()).collect();
     if names.is_empty() { Ok(Vec::new()) } else { adapter::choose(&names) }

@@ -6,11 +6,11 @@ use pairwave::{Error, Result};
 /// Parses the bytes of `--memory`: a number with K, M, G or T for powers of 1024, optionally
 /// followed by B or iB.
 pub(super) fn memory(text: &str) -> Result<u64> {
-    of_option("--memory", text)
+    bytes_of_option("--memory", text)
 }
 
 /// Parses a size in bytes for another option, as [`memory`] does.
-pub(super) fn of_option(option: &str, text: &str) -> Result<u64> {
+pub(super) fn bytes_of_option(option: &str, text: &str) -> Result<u64> {
     let Some(bytes) = bytes(text.trim()) else {
         return Err(Error::usage(format!("{option} '{text}': must be a number with K, M, G or T, as in 8G or 512M")));
     };

@@ -178,7 +178,7 @@ pub(crate) enum ExperimentName {
 pub enum WorkName {
     /// Score of every pair
     Scores,
-    /// Score and matches of every pair, from which an alignment is traced
+    /// Score and matches of every pair, as needed for tracing an alignment
     Alignments,
 }
 

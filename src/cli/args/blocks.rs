@@ -91,8 +91,8 @@ impl BlockJob {
     }
 }
 
-/// Adapts a job to a command that runs jobs: its usage line follows that of the command, and its
-/// examples are removed.
+/// Adapts a job to a command that runs jobs: extends the usage line of the command, and removes the
+/// examples.
 pub(super) fn as_job_of(command: &str, output: &str, job: Command) -> Command {
     let name = job.get_name();
     let inputs = match name {
@@ -110,7 +110,7 @@ pub(super) fn as_job_of(command: &str, output: &str, job: Command) -> Command {
 
 /// Adapts a job to `pairwave plan`.
 fn as_in_plan(job: Command) -> Command {
-    as_job_of("pairwave plan", "-o <DIRECTORY>", job.mut_args(of_plan))
+    as_job_of("pairwave plan", "-o <DIRECTORY>", job.mut_args(adapt_option_to_plan))
 }
 
 /// Options of a job that belong to `pairwave run` or `pairwave merge` once the job is split.
@@ -131,7 +131,7 @@ const ELSEWHERE: [&str; 13] = [
 ];
 
 /// Adapts an option of a job to `pairwave plan`.
-fn of_plan(option: Arg) -> Arg {
+fn adapt_option_to_plan(option: Arg) -> Arg {
     match option.get_id().as_str() {
         "output" => option
             .value_name("DIRECTORY")

@@ -1,4 +1,4 @@
-//! Arguments that say where and in which format results are written, for every job.
+//! Arguments for the output file and its format, for every job.
 
 use crate::cli::args::headings::OUTPUT;
 use clap::{Arg, ValueEnum, ValueHint};

@@ -3,7 +3,7 @@
 use crate::cli::args::Args;
 use crate::cli::neutral::NEUTRAL;
 use crate::cli::options::{Action, CommandOptions};
-use crate::cli::runner::{JobCommand, JobRunner, run_of};
+use crate::cli::runner::{JobCommand, JobRunner, run_settings};
 use clap::{CommandFactory, FromArgMatches};
 use pairwave::Result;
 use pairwave::output::Output;
@@ -61,8 +61,8 @@ struct ProgramRuns {
 impl ProgramRuns {
     fn new(command: &str) -> Self {
         let all = Args::command();
-        let own = all.find_subcommand(command).unwrap().clone();
-        let parser = clap::Command::new("pairwave").args(all.get_arguments().cloned()).subcommand(own);
+        let subcommand = all.find_subcommand(command).unwrap().clone();
+        let parser = clap::Command::new("pairwave").args(all.get_arguments().cloned()).subcommand(subcommand);
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in inputs() {
             std::fs::write(folder.path().join(name), text).unwrap();
@@ -121,7 +121,7 @@ fn take_files(folder: &Path, bytes: &mut Vec<u8>) {
 }
 
 fn bytes<C: JobCommand>(command: &C) -> Result<Vec<u8>> {
-    let run = run_of(command.compute(), command.family())?;
+    let run = run_settings(command.compute(), command.family())?;
     let input = command.read(&run)?;
     let picture = command.files().picture.map(Output::create).transpose()?;
     let collected = Collected::default();
@@ -239,8 +239,9 @@ fn inputs() -> Vec<(&'static str, String)> {
     others.push(genes[0][5..40].to_vec());
     others.push(complement(&genes[2][8..48]));
     // Adds ambiguity codes and gaps.
-    for (gene, (place, letter)) in genes.iter_mut().zip([(7, b'N'), (11, b'R'), (20, b'Y'), (21, b'N'), (30, b'W')]) {
-        gene[place] = letter;
+    for (gene, (position, letter)) in genes.iter_mut().zip([(7, b'N'), (11, b'R'), (20, b'Y'), (21, b'N'), (30, b'W')])
+    {
+        gene[position] = letter;
     }
     others[1][9] = b'N';
     let with_gap = |letters: &Vec<u8>| [&letters[..9], b"--", &letters[9..]].concat();

@@ -1,6 +1,6 @@
 //! `pairwave merge`.
 
-use super::task::{JobOperation, absolute, check_inputs, on_job, open};
+use super::operation::{JobOperation, absolute, check_inputs, on_job, open};
 use crate::cli::blocks::{BlockCommand, Merge};
 use crate::cli::runner::{JobRunner, results, write_json};
 use crate::cli::{interrupt, log};
@@ -34,7 +34,7 @@ pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
     let others: Vec<(&str, PathBuf)> = merge.others.iter().map(other).collect::<Result<_>>()?;
     let directory = open(&merge.directory)?;
     let run = Run { threads: merge.threads.map_or(0, |threads| threads.get()), ..Run::default() };
-    let task = PutTogether { directory: &directory, output: output.as_deref(), stats: stats.as_deref(), run, quiet };
+    let task = MergeOperation { directory: &directory, output: output.as_deref(), stats: stats.as_deref(), run, quiet };
     let mut arguments = directory.manifest().arguments.clone();
     let job = arguments.first().map(|job| job.display().to_string()).unwrap_or_default();
     // Inserted after the job's name and before its positional arguments, because names may imply formats.
@@ -50,7 +50,7 @@ pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
 }
 
 /// Merges the results in a directory of blocks.
-pub(crate) struct PutTogether<'a> {
+pub(crate) struct MergeOperation<'a> {
     pub(crate) directory: &'a Directory,
     pub(crate) output: Option<&'a Path>,
     pub(crate) stats: Option<&'a Path>,
@@ -70,11 +70,11 @@ struct MergeStats {
     seconds: f64,
 }
 
-impl JobOperation for PutTogether<'_> {
+impl JobOperation for MergeOperation<'_> {
     type Output = ();
 
     fn on<C: BlockCommand>(self, command: C) -> Result<()> {
-        let PutTogether { directory, output, stats, mut run, quiet } = self;
+        let MergeOperation { directory, output, stats, mut run, quiet } = self;
         let manifest = directory.manifest();
         [output, stats].into_iter().flatten().try_for_each(Output::check)?;
         directory.check_done()?;
@@ -85,17 +85,17 @@ impl JobOperation for PutTogether<'_> {
         let stats = stats.map(Output::create).transpose()?;
         let picture = command.files().picture.map(Output::create).transpose()?;
         let output = results(output, quiet)?;
-        let (begin, mut found) = (Instant::now(), None);
+        let (begin, mut result) = (Instant::now(), None);
         command.deliver(input, JobRunner::new(run, picture, quiet), output, |job, _, rows| {
             let merged = directory.merge(job, &mut |some| match asked.load(Ordering::Relaxed) {
                 true => Err(Error::Interrupted),
                 false => rows.rows(some),
             })?;
-            found = Some(merged);
+            result = Some(merged);
             let (pairs, cells, seconds) = (manifest.pairs(), manifest.cells(), begin.elapsed().as_secs_f64());
             Ok(Summary { pairs, cells, written: merged.rows, seconds, ..Summary::default() })
         })?;
-        let merged = found.ok_or_else(|| Error::Internal("the job did not read the rows of its blocks".into()))?;
+        let merged = result.ok_or_else(|| Error::Internal("the job did not read the rows of its blocks".into()))?;
         let seconds = begin.elapsed().as_secs_f64();
         if let Some(stats) = stats {
             let version = env!("CARGO_PKG_VERSION");

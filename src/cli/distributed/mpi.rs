@@ -1,17 +1,17 @@
 //! `pairwave mpi`.
 
-mod foresee;
+mod dry_run;
 mod ledger;
 mod machine;
 
-use super::merge::PutTogether;
-use super::task::{JobOperation, absolute, fingerprint, on_job};
+use super::merge::MergeOperation;
+use super::operation::{JobOperation, absolute, fingerprint, on_job};
 use crate::cli::blocks::BlockCommand;
 use crate::cli::common::is_standard;
 use crate::cli::mpi::{BlockSize, MpiOptions as Options};
 use crate::cli::progress::ProgressDisplay;
 use crate::cli::{interrupt, log};
-use ledger::{Ledger, words};
+use ledger::{Ledger, summary_lines};
 use machine::{broken, machine, settle};
 use pairwave::distributed::mpi::MpiWire;
 use pairwave::distributed::ranks::{
@@ -47,7 +47,7 @@ pub(crate) fn mpi(options: &Options, quiet: bool) -> Result<()> {
         log::prefix(format!("rank {rank}: "));
     }
     tracing::debug!(library = MpiWire::library(), rank, ranks = wire.ranks(), "MPI");
-    let ended = on_job(&options.arguments, Ranks { options, wire: &mut wire, quiet });
+    let ended = on_job(&options.arguments, RanksOperation { options, wire: &mut wire, quiet });
     match ended {
         Ok(true) => {}
         // MPI cannot finalize while some ranks do not answer.
@@ -67,7 +67,7 @@ pub(crate) fn mpi(options: &Options, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-struct Ranks<'a> {
+struct RanksOperation<'a> {
     options: &'a Options,
     wire: &'a mut MpiWire,
     quiet: bool,
@@ -90,14 +90,14 @@ enum Prelude {
     },
 }
 
-impl JobOperation for Ranks<'_> {
+impl JobOperation for RanksOperation<'_> {
     /// Whether all ranks have ended.
     type Output = bool;
 
     fn on<C: BlockCommand>(self, command: C) -> Result<bool> {
-        let Ranks { options, wire, quiet } = self;
+        let RanksOperation { options, wire, quiet } = self;
         match (wire.rank(), options.dry_run) {
-            (rank, true) => foresee::foresee(options, wire, rank == LEAD, command).map(|()| true),
+            (rank, true) => dry_run::print_prediction(options, wire, rank == LEAD, command).map(|()| true),
             (LEAD, false) => first(options, wire, quiet, command),
             (_, false) => other(options, wire, command).map(|()| true),
         }
@@ -158,10 +158,10 @@ fn opened(path: &Path, digest: &Digest) -> Result<Directory> {
 fn keep<C: BlockCommand>(command: &mut C, files: Vec<Vec<u8>>) -> Result<tempfile::TempDir> {
     let folder = tempfile::tempdir().map_err(|error| Error::io(std::env::temp_dir(), error))?;
     for ((number, bytes), input) in files.into_iter().enumerate().zip(command.inputs()) {
-        let own = folder.path().join(number.to_string());
+        let directory = folder.path().join(number.to_string());
         // Keeps the file name, because its ending determines the compression.
-        let path = own.join(input.file_name().unwrap_or_default());
-        fs::create_dir(&own).and_then(|()| fs::write(&path, bytes)).map_err(|error| Error::io(&path, error))?;
+        let path = directory.join(input.file_name().unwrap_or_default());
+        fs::create_dir(&directory).and_then(|()| fs::write(&path, bytes)).map_err(|error| Error::io(&path, error))?;
         *input = path;
     }
     Ok(folder)
@@ -239,11 +239,11 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
     };
     let run = Run { threads: run.threads, ..Run::default() };
     let together =
-        PutTogether { directory: &directory, output: output.as_deref(), stats: stats.as_deref(), run, quiet };
+        MergeOperation { directory: &directory, output: output.as_deref(), stats: stats.as_deref(), run, quiet };
     together.on(command)?;
     if !quiet {
         let again = done.iter().any(|done| *done);
-        words(&led, &directory, &done, seconds, again).iter().for_each(|line| log::line(line));
+        summary_lines(&led, &directory, &done, seconds, again).iter().for_each(|line| log::line(line));
     }
     let silent = &led.silent;
     if !silent.is_empty() {
@@ -342,8 +342,8 @@ fn resume(directory: &Directory, now: &Fingerprint) -> Result<()> {
 }
 
 /// Rejects input that differs from the input of rank 0.
-fn check_same(of_rank_0: &Fingerprint, own: &Fingerprint) -> Result<()> {
-    match of_rank_0.difference(own) {
+fn check_same(of_rank_0: &Fingerprint, local: &Fingerprint) -> Result<()> {
+    match of_rank_0.difference(local) {
         Some(difference) => Err(Error::usage(format!(
             "the ranks see different input: {difference}; use --input broadcast if the machines share no files"
         ))),

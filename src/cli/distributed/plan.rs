@@ -1,10 +1,10 @@
 //! `pairwave plan`.
 
-use super::foreseen::{PredictedDevices, foreseen, words};
-use super::task::{JobOperation, absolute, fingerprint, on_job};
+use super::operation::{JobOperation, absolute, fingerprint, on_job};
+use super::prediction::{PredictedDevices, describe_blocks, predict};
 use crate::cli::blocks::{BlockCommand, BlockPlan};
 use crate::cli::common::is_standard;
-use crate::cli::runner::run_of;
+use crate::cli::runner::run_settings;
 use crate::cli::{log, pages};
 use pairwave::distributed::{BlockManifest, Directory};
 use pairwave::jobs::Job;
@@ -35,21 +35,21 @@ impl JobOperation for PlanOperation<'_> {
                 "standard input can be read only once, but every 'pairwave run' reads the input: name a file",
             ));
         }
-        let place = plan.directory.as_deref().map(absolute).transpose()?;
-        place.as_deref().map_or(Ok(()), Directory::check_new)?;
+        let target = plan.directory.as_deref().map(absolute).transpose()?;
+        target.as_deref().map_or(Ok(()), Directory::check_new)?;
         // Computed before the input is read, so that a change in between is detected when blocks are computed.
-        let fingerprint = place.is_some().then(|| fingerprint(&plan.arguments)).transpose()?;
-        let input = command.read(&run_of(command.compute(), command.family())?)?;
+        let fingerprint = target.is_some().then(|| fingerprint(&plan.arguments)).transpose()?;
+        let input = command.read(&run_settings(command.compute(), command.family())?)?;
         let job = command.job(&input)?;
         job.validate()?;
         let (cells, blocks) = cut(&job, plan.cells, plan.max_blocks)?;
-        let (Some(place), Some(fingerprint)) = (place, fingerprint) else {
+        let (Some(target), Some(fingerprint)) = (target, fingerprint) else {
             let devices = PredictedDevices { names: ["device", "devices"], speeds: &plan.speeds };
-            return pages::print(foreseen(&job, &blocks, &inputs, &devices)?);
+            return pages::print(predict(&job, &blocks, &inputs, &devices)?);
         };
         let manifest = BlockManifest::new(plan.arguments.clone(), fingerprint, cells, blocks)?;
-        let line = words(&manifest.blocks);
-        Directory::create(&place, manifest)?;
+        let line = describe_blocks(&manifest.blocks);
+        Directory::create(&target, manifest)?;
         if !quiet {
             log::line(&line);
         }

@@ -6,11 +6,11 @@ mod tests;
 
 use bar::BlockBar;
 
+use super::operation::{JobOperation, absolute, check_inputs, on_job, open};
 use super::status;
-use super::task::{JobOperation, absolute, check_inputs, on_job, open};
-use crate::cli::blocks::{BlockCommand, RunBlocks, Which};
+use crate::cli::blocks::{BlockCommand, BlockSelection, RunBlocks};
 use crate::cli::progress::summary_lines;
-use crate::cli::runner::{JobRunner, run_of, write_json};
+use crate::cli::runner::{JobRunner, run_settings, write_json};
 use crate::cli::{flags, interrupt, log};
 use pairwave::distributed::{
     Claim, ClaimHolder, ClaimOutcome, Directory, FinishedPart, JournalEvent, PartState, PartWriter, host, ranges,
@@ -39,40 +39,40 @@ pub(crate) fn run(options: &RunBlocks, quiet: bool) -> Result<()> {
     let stats = options.stats.as_deref().map(absolute).transpose()?;
     let directory = open(&options.directory)?;
     match options.which {
-        Which::Status => return status::status(&directory),
-        Which::Missing => return status::missing(&directory),
+        BlockSelection::Status => return status::status(&directory),
+        BlockSelection::Missing => return status::missing(&directory),
         _ => {}
     }
     let mut arguments = directory.manifest().arguments.clone();
     if options.compute.check && !arguments.iter().any(|argument| argument == "--check") {
         arguments.insert(1, "--check".into());
     }
-    on_job(&arguments, ComputeBlocks { directory: &directory, options, stats, quiet })
+    on_job(&arguments, RunOperation { directory: &directory, options, stats, quiet })
 }
 
-struct ComputeBlocks<'a> {
+struct RunOperation<'a> {
     directory: &'a Directory,
     options: &'a RunBlocks,
     stats: Option<PathBuf>,
     quiet: bool,
 }
 
-impl JobOperation for ComputeBlocks<'_> {
+impl JobOperation for RunOperation<'_> {
     type Output = ();
 
     fn on<C: BlockCommand>(self, command: C) -> Result<()> {
-        let ComputeBlocks { directory, options, stats, quiet } = self;
+        let RunOperation { directory, options, stats, quiet } = self;
         let say = |line: &str| {
             if !quiet {
                 log::line(line);
             }
         };
-        let mut run = run_of(&options.compute, command.family())?;
+        let mut run = run_settings(&options.compute, command.family())?;
         stats.as_deref().map_or(Ok(()), Output::check)?;
         let wanted = wanted::<C::Job>(directory, &options.which)?;
         if wanted.is_empty() {
             say(match options.which {
-                Which::One(_) => "the block is already done",
+                BlockSelection::One(_) => "the block is already done",
                 _ => "all blocks are already done",
             });
             return Ok(());
@@ -83,7 +83,7 @@ impl JobOperation for ComputeBlocks<'_> {
         run.interrupt = interrupt::watch();
         let stats = stats.as_deref().map(Output::create).transpose()?;
         let job = command.job(&input)?;
-        let most = if let Which::Next(most) = options.which { most } else { usize::MAX };
+        let most = if let BlockSelection::Next(most) = options.which { most } else { usize::MAX };
         let cells = wanted.iter().take(most).map(|&block| directory.manifest().blocks[block].cells).sum();
         let mut runner = JobRunner::new(run, None, quiet);
         runner.show_progress(cells);
@@ -116,10 +116,10 @@ impl JobOperation for ComputeBlocks<'_> {
     }
 }
 
-/// Returns the blocks to compute, in the order in which they are tried.
-fn wanted<J: Divisible>(directory: &Directory, which: &Which) -> Result<VecDeque<usize>> {
-    let range = which.of(directory.len())?;
-    if let Which::One(block) = *which {
+/// Returns the blocks to compute, in the order of attempts.
+fn wanted<J: Divisible>(directory: &Directory, which: &BlockSelection) -> Result<VecDeque<usize>> {
+    let range = which.selected_blocks(directory.len())?;
+    if let BlockSelection::One(block) = *which {
         // Verifies all bytes of a block that the user names.
         return Ok(match directory.verify::<J>(block)? {
             PartState::Done(_) => VecDeque::new(),
@@ -133,13 +133,13 @@ fn wanted<J: Divisible>(directory: &Directory, which: &Which) -> Result<VecDeque
     }
     let states = directory.states()?;
     let open = range.filter(|&block| !states.get(block).is_some_and(PartState::is_done));
-    if !matches!(which, Which::Next(_)) {
+    if !matches!(which, BlockSelection::Next(_)) {
         return Ok(open.collect());
     }
-    let (own, mut failed) = (host(), BTreeSet::new());
+    let (this_host, mut failed) = (host(), BTreeSet::new());
     for entry in directory.journal()? {
         match entry.event {
-            JournalEvent::Failed { block, .. } if entry.host == own => drop(failed.insert(block)),
+            JournalEvent::Failed { block, .. } if entry.host == this_host => drop(failed.insert(block)),
             _ => {}
         }
     }
@@ -163,7 +163,7 @@ fn refuse_if_all_are_claimed(directory: &Directory) -> Result<()> {
 fn left_to_others(
     directory: &Directory,
     held: Vec<(usize, ClaimHolder)>,
-    which: &Which,
+    which: &BlockSelection,
     say: impl Fn(&str),
 ) -> Result<()> {
     let mut open = Vec::new();
@@ -174,7 +174,7 @@ fn left_to_others(
     }
     let Some((block, holder)) = open.first() else { return Ok(()) };
     let numbers: Vec<usize> = open.iter().map(|(block, _)| *block).collect();
-    if matches!(which, Which::Next(_)) {
+    if matches!(which, BlockSelection::Next(_)) {
         say(&format!(
             "other processes are computing {} {}",
             if numbers.len() == 1 { "block" } else { "blocks" },
@@ -212,13 +212,13 @@ struct BlockRun<'a> {
 }
 
 impl<'a> BlockRun<'a> {
-    fn new(directory: &'a Directory, open: VecDeque<usize>, which: &Which, bar: Arc<BlockBar>) -> Self {
-        let left = if let Which::Next(most) = *which { most } else { usize::MAX };
+    fn new(directory: &'a Directory, open: VecDeque<usize>, which: &BlockSelection, bar: Arc<BlockBar>) -> Self {
+        let left = if let BlockSelection::Next(most) = *which { most } else { usize::MAX };
         BlockRun {
             directory,
             open,
             left,
-            is_shared: matches!(which, Which::Next(_)),
+            is_shared: matches!(which, BlockSelection::Next(_)),
             done: BTreeSet::new(),
             failed: Vec::new(),
             held: Vec::new(),

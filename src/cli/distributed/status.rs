@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// Prints the state of all blocks.
 pub(super) fn status(directory: &Directory) -> Result<()> {
-    pages::print(words(directory)?)
+    pages::print(status_text(directory)?)
 }
 
 /// Prints the numbers of unfinished, unclaimed blocks in a form that programs read.
@@ -24,7 +24,7 @@ pub(super) fn missing(directory: &Directory) -> Result<()> {
     pages::print(runs.collect::<Vec<_>>().join(",") + "\n")
 }
 
-fn words(directory: &Directory) -> Result<String> {
+fn status_text(directory: &Directory) -> Result<String> {
     let states = directory.states()?;
     let (held, all) = directory.holders()?;
     let mut failed: BTreeMap<usize, (String, String)> = BTreeMap::new();

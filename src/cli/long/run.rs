@@ -41,8 +41,8 @@ fn choose(store: &SequenceStore, file: &Path, name: Option<&str>, option: &str) 
             }
         };
     };
-    let found: Vec<SequenceId> = (0..store.len() as SequenceId).filter(|&id| store.name(id) == wanted).collect();
-    match found[..] {
+    let matches: Vec<SequenceId> = (0..store.len() as SequenceId).filter(|&id| store.name(id) == wanted).collect();
+    match matches[..] {
         [id] => Ok(id),
         [] => {
             let lower = wanted.to_lowercase();
@@ -59,7 +59,7 @@ fn choose(store: &SequenceStore, file: &Path, name: Option<&str>, option: &str) 
                 shown(&listed)
             ))
         }
-        _ => wrong(format!("{option} '{wanted}': the file holds {} sequences of this name", found.len())),
+        _ => wrong(format!("{option} '{wanted}': the file holds {} sequences of this name", matches.len())),
     }
 }
 

@@ -102,23 +102,23 @@ pub(super) fn is_file_of_matrix(name: &Path) -> bool {
     !is_series(Alphabet::Dna) && !is_built_in(name)
 }
 
-/// Returns a matrix that is not one of ClustalW's: a file, or a built-in one.
+/// Returns a matrix that ClustalW lacks: a file, or a built-in one.
 fn other_matrix(option: &str, name: &Path) -> Result<ClustalMatrix> {
     match SubstitutionMatrix::open(name) {
         Ok(matrix) => Ok(ClustalMatrix::from_substitution_matrix(&matrix)),
         Err(Error::Usage(_)) => {
             let name = name.display().to_string();
-            let (own, others) = (
+            let (clustal, others) = (
                 "gonnet, blosum, pam and id for proteins, iub and clustalw for nucleotides",
                 SubstitutionMatrix::suggestion(&name),
             );
-            Err(Error::usage(format!("{option} {name}: no such file; ClustalW's matrices are {own}, and {others}")))
+            Err(Error::usage(format!("{option} {name}: no such file; ClustalW's matrices are {clustal}, and {others}")))
         }
         Err(error) => Err(error),
     }
 }
 
-/// Returns the matrix series of a name, if it is one of ClustalW's.
+/// Returns ClustalW's matrix series of this name, if there is one.
 fn of_series(option: &str, name: &Path, alphabet: Alphabet) -> Result<Option<Series>> {
     let lower = name.as_os_str().to_ascii_lowercase();
     let (series, needed) = match lower.to_str().unwrap_or_default() {

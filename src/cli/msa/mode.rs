@@ -124,7 +124,7 @@ impl ProfileScoringArgs {
     }
 }
 
-/// Parses the residues in whose runs gaps cost less.
+/// Parses the hydrophilic residues. Gaps in runs of them cost less.
 fn hydrophilic(letters: &str) -> Result<Vec<u8>> {
     let upper = letters.to_ascii_uppercase().into_bytes();
     match upper.iter().find(|letter| !letter.is_ascii_uppercase()) {

@@ -49,7 +49,7 @@ impl Papara {
             .with_bytes("tree", [reference.tree.annotated().as_slice()]))
     }
 
-    /// Opens the file in which finished reads wait, if they have to wait.
+    /// Opens the file for finished reads, if they have to wait.
     fn spool(&self, reference: &Reference) -> Result<Option<ReadSpool>> {
         if let Some(path) = &self.checkpoint {
             let (spool, reads) = ReadSpool::open(path, &self.fingerprint(reference)?)?;
@@ -68,7 +68,7 @@ impl Papara {
     /// temporary files.
     fn spool_directory(&self) -> PathBuf {
         // Pipes and devices have no directory for temporary files.
-        let is_file = |path: &&Path| path.metadata().map_or(true, |found| found.is_file());
+        let is_file = |path: &&Path| path.metadata().map_or(true, |file| file.is_file());
         let file = self.files.output.as_deref().filter(|path| *path != Path::new("-")).filter(is_file);
         match file.map(|file| file.parent().filter(|parent| !parent.as_os_str().is_empty())) {
             Some(Some(parent)) => parent.to_owned(),
@@ -265,13 +265,13 @@ impl BlockCommand for Papara {
                 for block in spool.blocks() {
                     block?
                         .iter()
-                        .try_for_each(|own| extent.add(&counted.name(&own.name).0, own.first_site, &own.cigar))?;
+                        .try_for_each(|row| extent.add(&counted.name(&row.name).0, row.first_site, &row.cigar))?;
                 }
                 job.skip = spool.reads();
                 let mut spooled = Whole(|reads: &[PhyloResult]| {
                     reads
                         .iter()
-                        .try_for_each(|own| extent.add(&counted.name(&own.name).0, own.first_site, &own.cigar))?;
+                        .try_for_each(|row| extent.add(&counted.name(&row.name).0, row.first_site, &row.cigar))?;
                     spool.append(reads)
                 });
                 let summary = source(&job, &mut runner, &mut spooled)?;

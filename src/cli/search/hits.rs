@@ -16,7 +16,7 @@ pub(super) struct HitFile {
 /// Writes hits, query after query.
 pub(super) struct HitWriter {
     writers: Vec<Box<dyn SearchWriter>>,
-    /// Whether one of the files is an HTML page, which shows alignments.
+    /// Whether an HTML page, which shows alignments, is written.
     has_page: bool,
     /// Number of queries.
     queries: SequenceId,

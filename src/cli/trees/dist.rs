@@ -109,12 +109,12 @@ impl JobCommand for DistanceMatrix {
         };
         let job = self.distances_of(&sequences)?;
         runner.show_progress(job.cells());
-        let mut found = None;
+        let mut result = None;
         let summary = job.run(&runner.run, |distances| {
-            found = distances.first().cloned();
+            result = distances.first().cloned();
             Ok(())
         })?;
-        let distances = found.ok_or_else(|| Error::Internal("a job without a result".into()))?;
+        let distances = result.ok_or_else(|| Error::Internal("a job without a result".into()))?;
         self.write(&distances, &sequences.names(), output)?;
         Ok(summary)
     }

@@ -39,7 +39,13 @@ impl<J: Divisible> LeadHandler for Ledger<'_, J> {
 }
 
 /// Returns the summary as text.
-pub(super) fn words(led: &LeadSummary, directory: &Directory, done: &[bool], seconds: f64, again: bool) -> Vec<String> {
+pub(super) fn summary_lines(
+    led: &LeadSummary,
+    directory: &Directory,
+    done: &[bool],
+    seconds: f64,
+    again: bool,
+) -> Vec<String> {
     let blocks = directory.manifest().blocks.iter().zip(done).filter(|(_, done)| !**done).map(|(block, _)| block);
     let (pairs, cells) = blocks.fold((0, 0), |(pairs, cells), block| (pairs + block.pairs, cells + block.cells));
     let machines: BTreeSet<&str> = led.members.values().map(|(member, _)| member.host.as_str()).collect();

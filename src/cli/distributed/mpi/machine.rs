@@ -2,7 +2,7 @@
 
 use crate::cli::blocks::BlockCommand;
 use crate::cli::device::DeviceChoice;
-use crate::cli::runner::run_of;
+use crate::cli::runner::run_settings;
 use pairwave::distributed::host;
 use pairwave::distributed::mpi::MpiWire;
 use pairwave::distributed::ranks::{RankInfo, RankResources, ResourceShare, Wire, share};
@@ -13,7 +13,7 @@ use pairwave::{Error, Result};
 
 /// Returns the settings of a rank, and the resources that its machine offers.
 pub(super) fn machine<C: BlockCommand>(command: &C) -> Result<(Run, RankResources)> {
-    let mut run = run_of(command.compute(), command.family())?;
+    let mut run = run_settings(command.compute(), command.family())?;
     if command.compute().devices.contains(&DeviceChoice::Auto) {
         // Selects all GPUs, which are then divided among the ranks.
         run.devices = choose(&["all".to_owned()])?;
@@ -27,8 +27,10 @@ pub(super) fn machine<C: BlockCommand>(command: &C) -> Result<(Run, RankResource
 fn name_of(device: &Device) -> Option<String> {
     match device {
         Device::Cpu => None,
-        Device::Adapter(found) if found.description.pci_bus_id.is_empty() => Some(found.description.label.clone()),
-        Device::Adapter(found) => Some(found.description.pci_bus_id.clone()),
+        Device::Adapter(adapter) if adapter.description.pci_bus_id.is_empty() => {
+            Some(adapter.description.label.clone())
+        }
+        Device::Adapter(adapter) => Some(adapter.description.pci_bus_id.clone()),
     }
 }
 
@@ -40,8 +42,8 @@ fn take(run: &mut Run, share: &ResourceShare) -> String {
     };
     run.devices.retain(|device| matches!(device, Device::Cpu) || users(device).is_some());
     let budgets = run.devices.iter().filter_map(|device| match device {
-        Device::Adapter(found) => {
-            users(device).filter(|&users| users > 1).map(|users| memory_budget(found, None) / users)
+        Device::Adapter(adapter) => {
+            users(device).filter(|&users| users > 1).map(|users| memory_budget(adapter, None) / users)
         }
         Device::Cpu => None,
     });
@@ -56,7 +58,7 @@ fn take(run: &mut Run, share: &ResourceShare) -> String {
         .iter()
         .filter_map(|device| match device {
             Device::Cpu => None,
-            Device::Adapter(found) => Some(found.description.label.clone()),
+            Device::Adapter(adapter) => Some(adapter.description.label.clone()),
         })
         .collect();
     words.push(format!("{} CPU {}", run.threads, if run.threads == 1 { "thread" } else { "threads" }));

@@ -5,7 +5,7 @@ use pairwave::distributed::BlockManifest;
 use pairwave::jobs::{Feed, Fingerprint, Job, SessionStart};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Job with one row per unit, some of which fail.
+/// Job with one row per unit. Some units fail.
 #[derive(Default)]
 struct Units {
     failing: BTreeSet<u64>,
@@ -82,7 +82,7 @@ fn directory(folder: &tempfile::TempDir) -> Directory {
 
 /// Runs the remaining blocks. Returns their order, the failed blocks and the number of computed
 /// blocks.
-fn run(directory: &Directory, failing: &[u64], which: &Which) -> (Vec<usize>, Vec<usize>, u64) {
+fn run(directory: &Directory, failing: &[u64], which: &BlockSelection) -> (Vec<usize>, Vec<usize>, u64) {
     let job = Units { failing: failing.iter().copied().collect(), ..Units::default() };
     let wanted = wanted::<Units>(directory, which).unwrap();
     let order: Vec<usize> = wanted.iter().copied().collect();
@@ -97,7 +97,7 @@ fn run(directory: &Directory, failing: &[u64], which: &Which) -> (Vec<usize>, Ve
 fn failed_blocks_are_recorded_and_retried() {
     let folder = tempfile::tempdir().unwrap();
     let directory = directory(&folder);
-    let all = Which::Several(0, UNITS as usize - 1);
+    let all = BlockSelection::Several(0, UNITS as usize - 1);
     let (_, failed, computed) = run(&directory, &[3, 7], &all);
     assert_eq!((failed, computed), (vec![3, 7], 10), "the others are computed, each once");
     let noted = directory.journal().unwrap().into_iter().filter_map(|entry| match entry.event {
@@ -119,9 +119,9 @@ fn failed_blocks_are_recorded_and_retried() {
 fn blocks_that_failed_here_come_last() {
     let folder = tempfile::tempdir().unwrap();
     let directory = directory(&folder);
-    let (order, failed, _) = run(&directory, &[0], &Which::Next(2));
+    let (order, failed, _) = run(&directory, &[0], &BlockSelection::Next(2));
     assert_eq!((order[0], failed), (0, vec![0]));
-    let (order, failed, computed) = run(&directory, &[], &Which::Next(usize::MAX));
+    let (order, failed, computed) = run(&directory, &[], &BlockSelection::Next(usize::MAX));
     assert_eq!((order.last(), failed, computed), (Some(&0), vec![], 11));
 }
 
@@ -130,6 +130,6 @@ fn consecutive_failures_stop_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let directory = directory(&folder);
     let every: Vec<u64> = (0..UNITS).collect();
-    let (_, failed, computed) = run(&directory, &every, &Which::Several(0, UNITS as usize - 1));
+    let (_, failed, computed) = run(&directory, &every, &BlockSelection::Several(0, UNITS as usize - 1));
     assert_eq!((failed, computed), (vec![0, 1, 2], 0), "it gives up");
 }

@@ -62,7 +62,7 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf> {
 /// job's command line may contain relative paths.
 pub(super) fn open(path: &Path) -> Result<Directory> {
     let directory = Directory::open(&absolute(path)?)?;
-    let place = &directory.manifest().directory;
-    std::env::set_current_dir(place).map_err(|error| Error::io(place, error))?;
+    let planned_in = &directory.manifest().directory;
+    std::env::set_current_dir(planned_in).map_err(|error| Error::io(planned_in, error))?;
     Ok(directory)
 }

@@ -16,13 +16,13 @@ pub(super) struct PredictedDevices<'a> {
 
 /// Returns a prediction for a job as text: its blocks, the bytes that it reads and stores, and the
 /// time with the dispatcher that would distribute the blocks.
-pub(super) fn foreseen<J: Divisible>(
+pub(super) fn predict<J: Divisible>(
     job: &J,
     blocks: &[Block],
     inputs: &[PathBuf],
     devices: &PredictedDevices<'_>,
 ) -> Result<String> {
-    let mut text = words(blocks) + "\n";
+    let mut text = describe_blocks(blocks) + "\n";
     for input in inputs {
         let bytes = std::fs::metadata(input).map_err(|error| Error::io(input, error))?.len();
         text += &format!("input {}: {}\n", input.display(), HumanBytes(bytes));
@@ -48,7 +48,7 @@ pub(super) fn foreseen<J: Divisible>(
 }
 
 /// Describes the blocks in one line.
-pub(super) fn words(blocks: &[Block]) -> String {
+pub(super) fn describe_blocks(blocks: &[Block]) -> String {
     let (pairs, cells) = totals(blocks);
     let of = |block: Option<&Block>| block.map_or(0, |block| block.cells) as f64;
     format!(
@@ -74,6 +74,9 @@ mod tests {
     #[test]
     fn blocks_in_words() {
         let block = Block { units: 0..1, targets: None, pairs: 1, cells: 100 };
-        assert_eq!(words(&[block]), "1 block, 0 to 0: 1 pairs, 1.000e2 cells; 1.000e2 to 1.000e2 cells per block");
+        assert_eq!(
+            describe_blocks(&[block]),
+            "1 block, 0 to 0: 1 pairs, 1.000e2 cells; 1.000e2 to 1.000e2 cells per block"
+        );
     }
 }

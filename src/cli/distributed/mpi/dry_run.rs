@@ -4,7 +4,7 @@ use super::machine::{broken, machine, settle};
 use super::{GPU_SPEED, Options, THREAD_SPEED, block_cells, one_input};
 use crate::cli::blocks::BlockCommand;
 use crate::cli::common::is_standard;
-use crate::cli::distributed::foreseen::{PredictedDevices, foreseen};
+use crate::cli::distributed::prediction::{PredictedDevices, predict};
 use crate::cli::pages;
 use pairwave::Result;
 use pairwave::distributed::mpi::MpiWire;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Prints the blocks, the ranks and the expected time. All ranks call it.
-pub(super) fn foresee<C: BlockCommand>(
+pub(super) fn print_prediction<C: BlockCommand>(
     options: &Options,
     wire: &mut MpiWire,
     is_first: bool,
@@ -59,7 +59,7 @@ pub(super) fn foresee<C: BlockCommand>(
     job.validate()?;
     let blocks = job.cut(block_cells(options, wire.ranks(), &job, &run, &offer)?)?;
     let speeds: Vec<f64> = all.iter().map(|(speed, _)| *speed).collect();
-    let mut text = foreseen(&job, &blocks, &inputs, &PredictedDevices { names: ["rank", "ranks"], speeds: &speeds })?;
+    let mut text = predict(&job, &blocks, &inputs, &PredictedDevices { names: ["rank", "ranks"], speeds: &speeds })?;
     for (rank, (_, member)) in all.iter().enumerate() {
         text += &format!("rank {rank} on {member}\n");
     }
