@@ -113,7 +113,7 @@ fn other_jobs_in_blocks_give_the_output_of_the_whole_job() {
             .contains("--table: the blocks belong to a job of 'edit'")
     );
     let plan = |job: &[&str]| refused(&[&["plan"], job, &["--dry-run"]].concat());
-    assert!(plan(&["dist", GENES, "--distance", "kmer"]).contains("--distance: distances by words"));
+    assert!(plan(&["dist", GENES, "--distance", "kmer"]).contains("--distance: k-mer distances"));
     assert!(plan(&["tree", GENES, "--tree", "mbed"]).contains("--tree mbed"));
     assert!(plan(&["msa", GENES, "--mode", "accurate"]).contains("--mode accurate needs no distances"));
     assert!(plan(&["msa", GENES, "--report", "r.html"]).contains("--report: 'pairwave plan' writes no results"));
@@ -193,7 +193,10 @@ fn searches_and_listed_pairs_in_blocks_give_the_output_of_the_whole_job() {
     bytes.push(0);
     fs::write(&db, bytes).expect("it can be written");
     assert!(refused(&["run", &path(&folder, "work0"), "--block", "99"]).contains("block 99"));
-    assert!(refused(&["merge", &path(&folder, "work0")]).contains("subjects.pwdb: it is not what it was"));
+    assert!(
+        refused(&["merge", &path(&folder, "work0")])
+            .contains("subjects.pwdb: its content has changed since the job was planned")
+    );
 }
 
 /// With a partly damaged database, the blocks that need the damaged part fail and are named, and
@@ -342,7 +345,10 @@ fn changed_input_and_foreign_plans_are_rejected() {
     let work = planned(&folder, "work", "24M", &job);
     assert!(refused(&[&["plan"], &job[..], &["-o", &work]].concat()).contains("this directory has a plan already"));
     file(&folder, "genes.fa", ">a\nACGT\n");
-    assert!(refused(&["run", &work, "--block", "0"]).contains("genes.fa: it is not what it was"));
+    assert!(
+        refused(&["run", &work, "--block", "0"])
+            .contains("genes.fa: its content has changed since the job was planned")
+    );
     fs::remove_file(&genes).expect("it can be removed");
     assert!(refused(&["run", &work, "--block", "0"]).contains("genes.fa: no such file"));
     let manifest = format!("{work}/manifest.json");
@@ -350,7 +356,7 @@ fn changed_input_and_foreign_plans_are_rejected() {
     let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
     assert!(text.contains(&version), "{text}");
     fs::write(&manifest, text.replace(&version, "\"version\": \"0.0.7\"")).expect("it can be written");
-    assert!(refused(&["run", &work]).contains("version 0.0.7 of pairwave made this plan"));
+    assert!(refused(&["run", &work]).contains("version 0.0.7 of pairwave wrote this plan"));
     fs::write(&manifest, text.replacen("24000000", "24000001", 1)).expect("it can be written");
     assert!(refused(&["merge", &work]).contains("damaged or was changed"));
 }
@@ -372,11 +378,14 @@ fn changed_bytes_of_equal_size_and_time_are_rejected() {
         file.set_modified(modified).expect("the time can be set");
     };
     write(&wrong);
-    assert!(refused(&["run", &work, "--next", "--device", "cpu"]).contains("genes.fa: it is not what it was"));
+    assert!(
+        refused(&["run", &work, "--next", "--device", "cpu"])
+            .contains("genes.fa: its content has changed since the job was planned")
+    );
     write(&right);
     runs(&["run", &work, "--next", "--device", "cpu"]);
     write(&wrong);
-    assert!(refused(&["merge", &work]).contains("genes.fa: it is not what it was"));
+    assert!(refused(&["merge", &work]).contains("genes.fa: its content has changed since the job was planned"));
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn names_that_look_alike_are_different_files() {
     fs::write(folder.path().join(marked("a.fa", b"\xE9")), ">a\nACGT\n>b\nAAAA\n").unwrap();
     let changed = run(folder.path(), "merge @a.work", b"\xE9").assert().code(2);
     let message = String::from_utf8(changed.get_output().stderr.clone()).unwrap();
-    assert!(message.contains(&format!("a{SHOWN}.fa: it is not what it was")), "{message}");
+    assert!(message.contains(&format!("a{SHOWN}.fa: its content has changed since the job was planned")), "{message}");
 }
 
 #[test]

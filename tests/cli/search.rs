@@ -261,7 +261,7 @@ fn wrong_input_is_one_clear_error() {
     refused(&[&both[..], &["--report", "a.html", "--score-only"]].concat(), "--score-only");
     refused(&[&both[..], &["--report", "a.html", "--mode", "global"]].concat(), "--mode local");
     refused(&[&both[..], &["--outfmt", "0", "--mode", "global"]].concat(), "blast0 applies only to --mode local");
-    refused(&[&both[..], &["--match", "2"]].concat(), "are for nucleotides");
+    refused(&[&both[..], &["--match", "2"]].concat(), "apply only to nucleotides");
     let damaged = file(&folder, "damaged.fa", ">a\nMK7T\n");
     refused(&[QUERIES, &damaged], "damaged.fa, line 2, column 3");
     refused(&[&damaged, SUBJECTS], "damaged.fa, line 2, column 3");

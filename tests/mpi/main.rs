@@ -313,5 +313,5 @@ fn impossible_jobs_are_reported_once() {
     assert_eq!(said.matches("these blocks belong to another job").count(), 1, "{said}");
     genes(Path::new(&case.input), 7, 40, 5);
     let said = refused(2, &[&all[..], &["--resume"]].concat());
-    assert!(said.contains("it is not what it was"), "{said}");
+    assert!(said.contains("its content has changed since the job was planned"), "{said}");
 }
