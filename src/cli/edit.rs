@@ -164,7 +164,7 @@ fn check_bytes(args: &EditArgs, alphabet: AlphabetChoice, fields: Option<&[&'sta
 }
 
 /// Returns the format with the named fields, or with its default fields.
-fn format(args: &EditArgs, shown: &Shown, fields: Option<Vec<&'static Field>>) -> Result<PairFormat> {
+fn format(args: &EditArgs, shown: &RequiredContents, fields: Option<Vec<&'static Field>>) -> Result<PairFormat> {
     let defaults = EditDefaults {
         regions: args.pairs.is_some(),
         parts: args.mode != EditModeName::Global,

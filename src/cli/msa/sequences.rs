@@ -21,8 +21,8 @@ impl From<SequencesArgs> for SequenceFile {
     }
 }
 
-impl Source {
-    pub(in crate::cli) fn read(&self) -> Result<Sequences> {
+impl SequenceFile {
+    pub(in crate::cli) fn read(&self) -> Result<SequenceSet> {
         let written = OriginalLetters::read(&self.path, &self.options)?;
         if written.store.alphabet() == Alphabet::Bytes {
             return Err(Error::usage("--alphabet bytes: the sequences must be nucleotides or proteins"));

@@ -25,7 +25,7 @@ pub(in crate::cli) struct AllPairsOptions {
     pub read: ReadOptions,
     pub scoring: ScoringChoice,
     pub strand: Strands,
-    pub selection: Selection,
+    pub selection: PairSelection,
     pub format: PairFormat,
     pub files: OutputFiles,
     pub compute: ComputeOptions,

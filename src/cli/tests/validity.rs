@@ -2,7 +2,7 @@
 
 use super::options;
 use crate::cli::device::DeviceChoice;
-use crate::cli::options::{Action, AllPairs};
+use crate::cli::options::{Action, AllPairsOptions};
 use pairwave::output::{Distance, DistanceMatrixShape, PairFormat};
 use pairwave::score::IdentityDefinition;
 use pairwave::seq::Alphabet;
