@@ -49,7 +49,7 @@ struct CheckpointManifest<C> {
 
 /// The fields that a manifest of any version has.
 #[derive(Deserialize)]
-struct ManifestVersion {
+struct CheckpointVersion {
     version: u32,
 }
 
@@ -75,7 +75,7 @@ impl Checkpoint {
         let there = match fs::read(&path) {
             Ok(bytes) => {
                 let damaged = |error| refuse(format!("its manifest is damaged: {error}"));
-                let ManifestVersion { version } = serde_json::from_slice(&bytes).map_err(damaged)?;
+                let CheckpointVersion { version } = serde_json::from_slice(&bytes).map_err(damaged)?;
                 if version != VERSION {
                     let message =
                         format!("another version of pairwave wrote it (format {version}, this version has {VERSION})");
