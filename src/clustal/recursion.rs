@@ -39,7 +39,7 @@ pub struct Corridor {
     /// Allowed difference to the best score.
     pub slack: i32,
     /// Crossings by the number of rows before them, in increasing order.
-    pub rows: Vec<(u32, RowCrossing)>,
+    pub rows: Vec<(u32, CorridorCrossing)>,
     /// Whether all rows between the first and the last row of the alignment are present, with
     /// margins.
     pub every_row: bool,
@@ -47,7 +47,7 @@ pub struct Corridor {
 
 /// Columns where alignments cross one row.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct RowCrossing {
+pub struct CorridorCrossing {
     /// Smallest and largest number of columns before a crossing.
     pub columns: [u32; 2],
     /// Number of columns before the crossing of the best alignment.

@@ -52,7 +52,7 @@ pub fn align(read: &[u32], sites: &[Site], scheme: &PhyloScheme) -> ReadAlignmen
     let (mut deleted, mut inserted) = (vec![NEG_INF; best.len()], vec![NEG_INF; best.len()]);
     // Source of each cell: of its best score, whether its deletion extends one, and whether its
     // insertion does.
-    let mut sources = vec![(PathStep::Aligned, false, false); best.len()];
+    let mut sources = vec![(PlacementStep::Aligned, false, false); best.len()];
     (0..width).for_each(|j| best[j] = cost(j));
     for (i, site) in (1..).zip(sites) {
         let free = |cost: i32| if site.is_free { 0 } else { i64::from(cost) };
@@ -72,11 +72,11 @@ pub fn align(read: &[u32], sites: &[Site], scheme: &PhyloScheme) -> ReadAlignmen
                 + i64::from(if is_match { scheme.matching } else { scheme.mismatch } - penalty);
             best[cell] = aligned.max(deleted[cell]).max(inserted[cell]);
             sources[cell].0 = if best[cell] == aligned {
-                PathStep::Aligned
+                PlacementStep::Aligned
             } else if best[cell] == deleted[cell] {
-                PathStep::Deleted
+                PlacementStep::Deleted
             } else {
-                PathStep::Inserted
+                PlacementStep::Inserted
             };
         }
     }
@@ -95,18 +95,18 @@ pub fn align(read: &[u32], sites: &[Site], scheme: &PhyloScheme) -> ReadAlignmen
     while i > 0 && j > 0 {
         let (source, extends_deletion, extends_insertion) = sources[index(i, j)];
         match step.unwrap_or(source) {
-            PathStep::Aligned => {
+            PlacementStep::Aligned => {
                 let is_match = sites[i - 1].set & read[j - 1] != 0;
                 cigar.push(1, if is_match { Op::Match } else { Op::Mismatch });
                 (i, j, step) = (i - 1, j - 1, None);
             }
-            PathStep::Deleted => {
+            PlacementStep::Deleted => {
                 cigar.push(1, Op::Deletion);
-                (i, step) = (i - 1, extends_deletion.then_some(PathStep::Deleted));
+                (i, step) = (i - 1, extends_deletion.then_some(PlacementStep::Deleted));
             }
-            PathStep::Inserted => {
+            PlacementStep::Inserted => {
                 cigar.push(1, Op::Insertion);
-                (j, step) = (j - 1, extends_insertion.then_some(PathStep::Inserted));
+                (j, step) = (j - 1, extends_insertion.then_some(PlacementStep::Inserted));
             }
         }
     }
@@ -117,7 +117,7 @@ pub fn align(read: &[u32], sites: &[Site], scheme: &PhyloScheme) -> ReadAlignmen
 
 /// The step that leads to a cell of a path.
 #[derive(Clone, Copy)]
-enum PathStep {
+enum PlacementStep {
     Aligned,
     Deleted,
     Inserted,

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::ends::{EndsScratch, LaneGroup, find};
+use super::ends::{ClustalLaneGroup, EndsScratch, find};
 use crate::clustal::recursion::{ClustalRecursion, LocalRectangle};
 use crate::clustal::{Clustal, ClustalBatch, ClustalCosts, ClustalReport, PairIdentities};
 use crate::engine::thread_engine::CpuKind;
@@ -98,7 +98,7 @@ pub fn compute(
             let seconds: Vec<&[Code]> = indices.iter().map(|&index| sequences.codes(pairs[index].1)).collect();
             let lanes = find(
                 *instructions,
-                &LaneGroup { first, seconds: &seconds, costs, max_elements: *max_elements },
+                &ClustalLaneGroup { first, seconds: &seconds, costs, max_elements: *max_elements },
                 memory,
             );
             for ((&index, second), lane) in indices.iter().zip(seconds).zip(lanes) {

@@ -3,7 +3,7 @@
 use super::detail::{DetailBuffers, DetailStrip};
 use crate::clustal::PairIdentities;
 use crate::clustal::costs::SIZE;
-use crate::clustal::recursion::{Corridor, RowCrossing};
+use crate::clustal::recursion::{Corridor, CorridorCrossing};
 use crate::seq::Code;
 use crate::simd::{LanesI32, MAX_I32_LANES};
 
@@ -160,13 +160,19 @@ fn widen_corridors(
     slack: usize,
 ) {
     for (lane, alignment) in passing(lanes, open, row) {
-        let crossing = RowCrossing { columns: [least[lane], most[lane]], ..RowCrossing::default() };
+        let crossing = CorridorCrossing { columns: [least[lane], most[lane]], ..CorridorCrossing::default() };
         alignment.corridors[slack].rows.push((row as u32, crossing));
     }
 }
 
 /// Adds the crossings of a row to the first corridors of the live lanes that cross the row.
-fn add_row(lanes: &mut [ClustalLane], live: &[bool], open: u64, row: u32, crossings: &[RowCrossing; MAX_I32_LANES]) {
+fn add_row(
+    lanes: &mut [ClustalLane],
+    live: &[bool],
+    open: u64,
+    row: u32,
+    crossings: &[CorridorCrossing; MAX_I32_LANES],
+) {
     for (lane, alignment) in lanes.iter_mut().enumerate().filter(|(lane, _)| live[*lane]) {
         let has_started = open >> lane & 1 == 1 || row > alignment.ends.start[0];
         if has_started && row < alignment.ends.end[0] {

@@ -1,7 +1,7 @@
 //! Corridors with every row. Between two stored rows, recomputes both passes within the corridors
 //! of the lanes and compares them.
 
-use crate::clustal::recursion::RowCrossing;
+use crate::clustal::recursion::CorridorCrossing;
 use crate::seq::Code;
 use crate::simd::{AlignedBuffer, LanesI32, MAX_I32_LANES};
 
@@ -50,7 +50,7 @@ impl DetailStrip<'_> {
     pub(super) unsafe fn crossings<W: LanesI32>(
         &self,
         buffers: &mut DetailBuffers,
-        mut show: impl FnMut(usize, &[RowCrossing; MAX_I32_LANES]),
+        mut show: impl FnMut(usize, &[CorridorCrossing; MAX_I32_LANES]),
     ) {
         let ([left, right], rows) = (self.columns, self.tables.len());
         let width = right + 1 - left;
@@ -139,7 +139,7 @@ impl DetailStrip<'_> {
         forth: [&[i32]; 2],
         cells: &[i32],
         gaps: &[i32],
-    ) -> [RowCrossing; MAX_I32_LANES] {
+    ) -> [CorridorCrossing; MAX_I32_LANES] {
         let [left, right] = self.columns;
         let mut values = [[0; MAX_I32_LANES]; 4];
         // SAFETY: guaranteed by the caller.
@@ -168,7 +168,7 @@ impl DetailStrip<'_> {
         }
         std::array::from_fn(|lane| {
             let [column, margin, least, most] = [0, 1, 2, 3].map(|value| values[value][lane]);
-            RowCrossing { column: column as u32, margin, columns: [least as u32, most as u32] }
+            CorridorCrossing { column: column as u32, margin, columns: [least as u32, most as u32] }
         })
     }
 

@@ -44,7 +44,7 @@ pub(super) struct EndsScratch {
 }
 
 /// One first sequence, and the second sequences of all lanes.
-pub(super) struct LaneGroup<'a> {
+pub(super) struct ClustalLaneGroup<'a> {
     /// First sequence of all pairs.
     pub first: &'a [Code],
     /// Second sequences, at most one per lane.
@@ -57,12 +57,12 @@ pub(super) struct LaneGroup<'a> {
 }
 
 /// Finds the best local alignment and the corridors of each lane.
-pub(super) fn find(set: InstructionSet, group: &LaneGroup, memory: &mut EndsScratch) -> Vec<ClustalLane> {
+pub(super) fn find(set: InstructionSet, group: &ClustalLaneGroup, memory: &mut EndsScratch) -> Vec<ClustalLane> {
     set.run(EndsKernel { group, memory })
 }
 
 struct EndsKernel<'a> {
-    group: &'a LaneGroup<'a>,
+    group: &'a ClustalLaneGroup<'a>,
     memory: &'a mut EndsScratch,
 }
 
@@ -98,7 +98,7 @@ impl SimdKernel for EndsKernel<'_> {
 }
 
 struct Passes<'a> {
-    group: &'a LaneGroup<'a>,
+    group: &'a ClustalLaneGroup<'a>,
     memory: &'a mut EndsScratch,
     table: &'a [[i32; SIZE]; SIZE],
     opens: [i32; MAX_I32_LANES],

@@ -6,7 +6,7 @@ mod group;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use self::group::{LastRows, SideGroup, last_cell};
+use self::group::{GroupLastRows, SideGroup, last_cell};
 use super::cutoff::CutOff;
 use super::layout::{GroupLayout, MAX_PAIRS, VECTORS};
 use super::least::RowSteps;
@@ -179,7 +179,7 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
     // SAFETY: the caller guarantees the instructions of V.
     let paddings = unsafe { group.set_patterns::<V, M>(buffer) };
     let band = DiagonalBand::around(pairs);
-    let mut last_rows = LastRows::new(&group);
+    let mut last_rows = GroupLastRows::new(&group);
     let mut text = [0u64; MAX_PLANES * MAX_PAIRS];
     // SAFETY: the caller guarantees the instructions of V. The buffer has all words. The arrays
     // have MAX_PAIRS lanes, and the layout has no more.

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use super::costs::CellCosts;
-use super::group::{LaneReads, ReadGroup, ReadRows};
+use super::group::{LaneReads, ReadLaneGroup, ReadRows};
 use super::kernel::{self, GroupMemory};
 use super::sites::LaneVectors;
 use crate::papara::vectors::OCTET;
@@ -121,7 +121,7 @@ impl PhyloWorkspace {
                     let octet_scores = scores[index..index + octets.len()].as_flattened_mut();
                     for first in (0..OCTET).step_by(lanes) {
                         let side = LaneVectors { vectors, octets, first };
-                        let group = ReadGroup { costs, reads: LaneReads::One(&self.read), side, block };
+                        let group = ReadLaneGroup { costs, reads: LaneReads::One(&self.read), side, block };
                         let found = kernel::scores::<E>(self.instructions, &group, &mut self.memory);
                         octet_scores[first..]
                             .iter_mut()
@@ -141,7 +141,7 @@ impl PhyloWorkspace {
             let octets: Vec<u32> = shared_octets.iter().map(|shared| shared.octet).collect();
             let reads: Vec<&[Code]> = shared_octets.iter().map(|shared| shared.codes).collect();
             let side = LaneVectors { vectors, octets: &octets, first: 0 };
-            let group = ReadGroup { costs, reads: LaneReads::Each(&reads), side, block };
+            let group = ReadLaneGroup { costs, reads: LaneReads::Each(&reads), side, block };
             let found = kernel::scores::<E>(self.instructions, &group, &mut self.memory);
             for (shared, found) in shared_octets.iter().zip(found.as_chunks::<OCTET>().0) {
                 scores[shared.index] = found.map(|score| score as i32);

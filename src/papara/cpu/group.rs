@@ -42,7 +42,7 @@ pub(super) enum LaneReads<'a> {
 }
 
 /// Reads and the vectors of states of all lanes.
-pub(super) struct ReadGroup<'a> {
+pub(super) struct ReadLaneGroup<'a> {
     pub costs: &'a CellCosts,
     /// Reads with at least one symbol.
     pub reads: LaneReads<'a>,
@@ -100,7 +100,7 @@ impl LaneReads<'_> {
     }
 }
 
-impl ReadGroup<'_> {
+impl ReadLaneGroup<'_> {
     /// Returns the number of sites in a block, limited by the group and by the L1 cache.
     pub(super) fn sites<E: Element>(&self, lanes: usize) -> usize {
         let bytes = self.reads.rows() * lanes * size_of::<E>();

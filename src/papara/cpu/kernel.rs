@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::costs::CellCosts;
-use super::group::{GroupScratch, LaneReads, ReadGroup};
+use super::group::{GroupScratch, LaneReads, ReadLaneGroup};
 use super::sites::BlockProfile;
 use crate::papara::vectors::OCTET;
 use crate::score::difference::Element;
@@ -24,7 +24,7 @@ pub(super) fn stripe(instructions: InstructionSet) -> usize {
 /// Computes a group with elements of type `E`. Returns the scores of its lanes.
 pub(super) fn scores<E: LaneElement>(
     instructions: InstructionSet,
-    group: &ReadGroup<'_>,
+    group: &ReadLaneGroup<'_>,
     memory: &mut GroupMemory,
 ) -> [i64; MAX_LANES] {
     instructions.run(TypedKernel { group, memory, kind: PhantomData::<E> })
@@ -38,7 +38,7 @@ pub(super) struct GroupMemory {
 }
 
 struct TypedKernel<'a, E> {
-    group: &'a ReadGroup<'a>,
+    group: &'a ReadLaneGroup<'a>,
     memory: &'a mut GroupMemory,
     kind: PhantomData<E>,
 }
@@ -67,8 +67,8 @@ impl<E: LaneElement> SimdKernel for TypedKernel<'_, E> {
 /// The processor must have the instructions of `V`. Each row of a read's symbols must be less than
 /// the number of its sets, as ensured by [`ReadRows::set`](super::group::ReadRows::set).
 #[inline(always)]
-unsafe fn compute<V: Lanes, const R: usize>(group: &ReadGroup<'_>, memory: &mut GroupMemory) -> [i64; MAX_LANES] {
-    let ReadGroup { costs, reads, side, .. } = group;
+unsafe fn compute<V: Lanes, const R: usize>(group: &ReadLaneGroup<'_>, memory: &mut GroupMemory) -> [i64; MAX_LANES] {
+    let ReadLaneGroup { costs, reads, side, .. } = group;
     let (lanes, n) = (V::COUNT, side.vectors.sites() as usize);
     let symbols = reads.longest().next_multiple_of(R);
     let GroupMemory { elements: memory, codes } = memory;
@@ -156,8 +156,13 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &ReadGroup<'_>, memory: &mut 
 /// Sets the cells before the first site, stripe by stripe. The cells of a stripe are relative to
 /// the stripe before it.
 #[inline(always)]
-fn start_column<V: Lanes, const R: usize>(group: &ReadGroup<'_>, column: &mut [V::Elem], symbols: usize, origin: i64) {
-    let ReadGroup { costs, reads, .. } = group;
+fn start_column<V: Lanes, const R: usize>(
+    group: &ReadLaneGroup<'_>,
+    column: &mut [V::Elem],
+    symbols: usize,
+    origin: i64,
+) {
+    let ReadLaneGroup { costs, reads, .. } = group;
     let (lanes, part) = (V::COUNT, V::COUNT.min(OCTET));
     for (eight, first) in (0..lanes).step_by(part).enumerate() {
         let padding = symbols - reads.symbols(eight);

@@ -141,7 +141,7 @@ impl<'a> SideGroup<'a> {
 }
 
 /// The results of all pairs up to the current column.
-pub(super) struct LastRows {
+pub(super) struct GroupLastRows {
     /// Last rows, for patterns that may end in any column.
     pub rows: LastRowMinimum<MAX_PAIRS>,
     /// Ends of overlaps.
@@ -151,12 +151,12 @@ pub(super) struct LastRows {
     open_columns: [usize; MAX_PAIRS],
 }
 
-impl LastRows {
+impl GroupLastRows {
     #[inline(always)]
     pub(super) fn new(group: &SideGroup<'_>) -> Self {
         let [open_rows, open_columns] = group.open();
         let rows = LastRowMinimum::new(group.patterns.map(|m| m as i64));
-        LastRows { rows, ends: OverlapEnds::new(), open_rows, open_columns }
+        GroupLastRows { rows, ends: OverlapEnds::new(), open_rows, open_columns }
     }
 
     /// Records the steps of the columns after `before`.
