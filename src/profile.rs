@@ -33,10 +33,10 @@ mod scores;
 pub mod work;
 
 pub use columns::Penalties;
-pub use divided::{DividedRectangles, RowCrossing};
+pub use divided::{DividedRectangles, ProfileCrossing};
 pub use engines::{ProfileEngines, align_on};
 pub use options::{Iterate, ProfileOptions, Series};
-pub use path::PathStep;
+pub use path::ColumnStep;
 pub use progressive::{Guide, Likeness, Progressive, ProgressiveRun, align};
 pub use scores::ColumnScores;
 

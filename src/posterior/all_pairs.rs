@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::floats::{LANES, OnFloats};
-use super::kernel::{LaneGroup, MEMORY, PosteriorScratch, Posteriors};
+use super::kernel::{MEMORY, PosteriorLanes, PosteriorScratch, Posteriors};
 use super::model::Model;
 use super::sparse::Sparse;
 use crate::seq::Code;
@@ -75,7 +75,7 @@ pub(super) fn compute(
     for (index, ids) in order.chunks(LANES).enumerate() {
         let first = index * LANES;
         let codes: Vec<&[Code]> = ids.iter().map(|&id| sequences[id]).collect();
-        let group = LaneGroup::new(model, &codes, &wanted);
+        let group = PosteriorLanes::new(model, &codes, &wanted);
         let rows: Vec<usize> = (first + 1..order.len()).collect();
         let entries: Vec<Vec<((usize, usize), Sparse)>> = rows
             .par_chunks(TASK)

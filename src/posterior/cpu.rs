@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::floats::{LANES, OnFloats};
-use super::kernel::{LaneGroup, MEMORY, PosteriorScratch, Posteriors};
+use super::kernel::{MEMORY, PosteriorLanes, PosteriorScratch, Posteriors};
 use super::sparse::Sparse;
 use super::work::{Posterior, PosteriorBatch, PosteriorReport};
 use crate::engine::thread_engine::CpuKind;
@@ -41,7 +41,7 @@ impl CpuKind for Posterior {
         let chunk = &batch.chunk;
         let mut probabilities = Vec::with_capacity(batch.pairs() as usize);
         // Consecutive blocks have the columns of the same group.
-        let mut known: Option<(u32, LaneGroup)> = None;
+        let mut known: Option<(u32, PosteriorLanes)> = None;
         for block in &batch.blocks {
             if interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
@@ -56,7 +56,7 @@ impl CpuKind for Posterior {
                 _ => {
                     let end = (first as usize + LANES).min(chunk.order.len()) as u32;
                     let codes: Vec<&[Code]> = (first..end).map(|place| chunk.codes(place)).collect();
-                    LaneGroup::new(&chunk.model, &codes, &chunk.wanted)
+                    PosteriorLanes::new(&chunk.model, &codes, &chunk.wanted)
                 }
             };
             let rows = chunk.codes(block.row);

@@ -25,7 +25,7 @@ use std::ops::Range;
 
 use self::backward::{BackwardCell, ProbablePair, RightBorder};
 use self::forward::{ForwardCell, LeftBorder, PanelBorders};
-pub(super) use self::group::LaneGroup;
+pub(super) use self::group::PosteriorLanes;
 use super::floats::{FloatKernel, Floats, LANES, LaneArray};
 use super::model::Model;
 use super::scale::{BLOCK, Exponents, LaneTotal, STEP};
@@ -81,7 +81,7 @@ pub(super) struct Posteriors<'a> {
     /// Weights of residues and gaps.
     pub model: &'a Model,
     /// Sequences of the columns.
-    pub group: &'a LaneGroup,
+    pub group: &'a PosteriorLanes,
     /// Sequence of the rows.
     pub rows: &'a [Code],
     /// Lanes to compute.

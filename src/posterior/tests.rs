@@ -1,7 +1,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::floats::{LANES, OnFloats};
-use super::kernel::{CUTOFF, LaneGroup, PosteriorScratch, Posteriors};
+use super::kernel::{CUTOFF, PosteriorLanes, PosteriorScratch, Posteriors};
 use super::model::Model;
 use super::{PosteriorOptions, align, align_along, align_with, oracle};
 use crate::Error;
@@ -34,7 +34,7 @@ fn table(model: &Model, a: &[Code], b: &[Code], instructions: InstructionSet, me
     let filler = vec![1; b.len() / 2 + 3];
     let mut group: Vec<&[Code]> = vec![&filler; LANES];
     group[5] = b;
-    let group = LaneGroup::new(model, &group, &vec![true; model.codes()]);
+    let group = PosteriorLanes::new(model, &group, &vec![true; model.codes()]);
     let mut scratch = PosteriorScratch::default();
     let kernel = Posteriors { model, group: &group, rows: a, lanes: 5..6, memory, scratch: &mut scratch };
     let pairs = instructions.run(OnFloats(kernel));

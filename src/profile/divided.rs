@@ -5,7 +5,7 @@ use super::pass::ProfileRectangle;
 
 /// Position where an alignment crosses the middle row of a rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowCrossing {
+pub struct ProfileCrossing {
     /// Number of columns of the rectangle before the crossing.
     pub column: usize,
     /// Whether the crossing is inside a gap in the second profile.
@@ -15,11 +15,11 @@ pub struct RowCrossing {
 /// Crossings of rectangles as a binary heap. Entry 0 is the whole matrix, and entries `2 k + 1` and
 /// `2 k + 2` are the two rectangles that remain of rectangle `k`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DividedRectangles(pub Vec<Option<RowCrossing>>);
+pub struct DividedRectangles(pub Vec<Option<ProfileCrossing>>);
 
 impl DividedRectangles {
     /// Returns the crossing of a rectangle, if it is divided.
-    pub fn crossing(&self, node: usize) -> Option<RowCrossing> {
+    pub fn crossing(&self, node: usize) -> Option<ProfileCrossing> {
         self.0.get(node).copied().flatten()
     }
 
@@ -48,7 +48,7 @@ impl DividedRectangles {
 impl ProfileRectangle {
     /// Returns the rectangles that remain on both sides of a crossing. A gap at the crossing covers
     /// the rows on both sides of the middle.
-    pub(super) fn divided(&self, RowCrossing { column, in_gap }: RowCrossing) -> [ProfileRectangle; 2] {
+    pub(super) fn divided(&self, ProfileCrossing { column, in_gap }: ProfileCrossing) -> [ProfileRectangle; 2] {
         let &ProfileRectangle { a, b, m, n, opens, closes } = self;
         let (middle, skipped) = (m / 2, usize::from(in_gap));
         let upper = ProfileRectangle { a, b, m: middle - skipped, n: column, opens, closes: !in_gap };
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn impossible_crossings_are_refused() {
-        let crossing = |column, in_gap| Some(RowCrossing { column, in_gap });
+        let crossing = |column, in_gap| Some(ProfileCrossing { column, in_gap });
         assert_eq!(DividedRectangles(vec![crossing(3, false), crossing(3, true), None]).check([9, 7]), Ok(()));
         assert_eq!(DividedRectangles(Vec::new()).check([0, 0]), Ok(()));
         for wrong in [

@@ -4,7 +4,7 @@
 //! read again.
 
 use super::letters::ProfileLetters;
-use super::path::{self, PathStep};
+use super::path::{self, ColumnStep};
 use crate::alignment::join::JoinedColumns;
 
 /// Minimum number of consecutive hydrophilic residues in a run.
@@ -108,7 +108,7 @@ impl ProfileGroup {
     }
 
     /// Joins two groups along a path.
-    pub(super) fn join(&self, other: &ProfileGroup, letters: &ProfileLetters, path: &[PathStep]) -> ProfileGroup {
+    pub(super) fn join(&self, other: &ProfileGroup, letters: &ProfileLetters, path: &[ColumnStep]) -> ProfileGroup {
         let JoinedColumns { maps: [first, second], columns } = path::joined(path);
         debug_assert_eq!((first.len(), second.len()), (self.columns, other.columns), "a path of other profiles");
         let mut members: Vec<u32> = self.members.iter().chain(&other.members).copied().collect();
@@ -264,7 +264,7 @@ mod tests {
                     let most = [left[0].min(left[1]), left[0], left[1]][kind];
                     if most > 0 {
                         let n = rng.usize(1..=most);
-                        path.push([PathStep::Both, PathStep::First, PathStep::Second][kind](n as u32));
+                        path.push([ColumnStep::Both, ColumnStep::First, ColumnStep::Second][kind](n as u32));
                         left[0] -= if kind == 2 { 0 } else { n };
                         left[1] -= if kind == 1 { 0 } else { n };
                     }

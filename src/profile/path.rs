@@ -4,7 +4,7 @@ use crate::alignment::join::JoinedColumns;
 
 /// Consecutive columns of an alignment that come from the same profiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathStep {
+pub enum ColumnStep {
     /// Columns of both profiles.
     Both(u32),
     /// Columns of the first profile, against gaps.
@@ -18,19 +18,19 @@ pub enum PathStep {
 /// [`PathPieces::path`] merges them as ClustalW does: columns of the second profile move before
 /// columns of the first profile that immediately precede them.
 #[derive(Debug, Default)]
-pub(super) struct PathPieces(Vec<PathStep>);
+pub(super) struct PathPieces(Vec<ColumnStep>);
 
 impl PathPieces {
     pub(super) fn both(&mut self) {
-        self.0.push(PathStep::Both(1));
+        self.0.push(ColumnStep::Both(1));
     }
 
     pub(super) fn first(&mut self, columns: usize) {
-        self.0.push(PathStep::First(columns as u32));
+        self.0.push(ColumnStep::First(columns as u32));
     }
 
     pub(super) fn second(&mut self, columns: usize) {
-        self.0.push(PathStep::Second(columns as u32));
+        self.0.push(ColumnStep::Second(columns as u32));
     }
 
     /// Appends the pieces that follow.
@@ -39,13 +39,13 @@ impl PathPieces {
     }
 
     /// Merges the pieces into a path.
-    pub(super) fn path(self) -> Vec<PathStep> {
-        let mut path: Vec<PathStep> = Vec::new();
+    pub(super) fn path(self) -> Vec<ColumnStep> {
+        let mut path: Vec<ColumnStep> = Vec::new();
         for piece in self.0 {
             match (path.last_mut(), piece) {
-                (_, PathStep::First(0) | PathStep::Second(0)) => {}
-                (Some(PathStep::First(last)), PathStep::First(more)) => *last += more,
-                (Some(first @ PathStep::First(_)), PathStep::Second(_)) => {
+                (_, ColumnStep::First(0) | ColumnStep::Second(0)) => {}
+                (Some(ColumnStep::First(last)), ColumnStep::First(more)) => *last += more,
+                (Some(first @ ColumnStep::First(_)), ColumnStep::Second(_)) => {
                     let first = std::mem::replace(first, piece);
                     path.push(first);
                 }
@@ -53,7 +53,8 @@ impl PathPieces {
             }
         }
         path.dedup_by(|next, last| match (next, last) {
-            (PathStep::Both(more), PathStep::Both(columns)) | (PathStep::Second(more), PathStep::Second(columns)) => {
+            (ColumnStep::Both(more), ColumnStep::Both(columns))
+            | (ColumnStep::Second(more), ColumnStep::Second(columns)) => {
                 *columns += *more;
                 true
             }
@@ -65,13 +66,13 @@ impl PathPieces {
 
 /// Returns the columns of a path. Its maps give the column of the alignment for each column of the
 /// first and of the second profile.
-pub(super) fn joined(path: &[PathStep]) -> JoinedColumns {
+pub(super) fn joined(path: &[ColumnStep]) -> JoinedColumns {
     let mut joined = JoinedColumns::default();
     for &step in path {
         match step {
-            PathStep::Both(count) => joined.add_both(count),
-            PathStep::First(count) => joined.add_first(count),
-            PathStep::Second(count) => joined.add_second(count),
+            ColumnStep::Both(count) => joined.add_both(count),
+            ColumnStep::First(count) => joined.add_first(count),
+            ColumnStep::Second(count) => joined.add_second(count),
         }
     }
     joined
@@ -98,12 +99,12 @@ mod tests {
         pieces.append(behind);
         let path = pieces.path();
         let expected = [
-            PathStep::Both(2),
-            PathStep::Second(5),
-            PathStep::First(3),
-            PathStep::Both(1),
-            PathStep::Second(2),
-            PathStep::First(1),
+            ColumnStep::Both(2),
+            ColumnStep::Second(5),
+            ColumnStep::First(3),
+            ColumnStep::Both(1),
+            ColumnStep::Second(2),
+            ColumnStep::First(1),
         ];
         let JoinedColumns { maps, columns } = joined(&path);
         assert_eq!((path.as_slice(), columns), (expected.as_slice(), 14));

@@ -8,7 +8,7 @@ use super::columns::{Penalties, scored, tenths};
 use super::group::ProfileGroup;
 use super::letters::ProfileLetters;
 use super::options::{Iterate, ProfileCosts, ProfileOptions};
-use super::path::{self, PathStep};
+use super::path::{self, ColumnStep};
 use super::work::ProfilePair;
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::move_places;
@@ -117,7 +117,7 @@ pub(super) struct ProgressiveAligner<'a> {
 pub(super) struct CompletedJoin {
     /// Whether the first profile belongs to the second child.
     is_switched: bool,
-    path: Vec<PathStep>,
+    path: Vec<ColumnStep>,
 }
 
 /// The group of all sequences that are not delayed, if there are any, and the paths of the joins.
@@ -362,7 +362,7 @@ impl ProgressiveAligner<'_> {
         joins: &JoinStates,
         number: usize,
         joining: PendingJoin,
-        path: Vec<PathStep>,
+        path: Vec<ColumnStep>,
     ) -> ProfileGroup {
         let PendingJoin { is_switched, first, second } = joining;
         let group = first.join(&second, &self.letters, &path);
@@ -420,7 +420,7 @@ impl ProgressiveAligner<'_> {
         Ok(ProfilePair { penalties, scored: scored(first, &self.letters, &costs), tenths: tenths(second), letters })
     }
 
-    pub(super) fn path(&self, first: &ProfileGroup, second: &ProfileGroup) -> Result<Vec<PathStep>> {
+    pub(super) fn path(&self, first: &ProfileGroup, second: &ProfileGroup) -> Result<Vec<ColumnStep>> {
         self.pair(first, second)?.path(self.run.instructions, self.run.stopped).ok_or(Error::Interrupted)
     }
 
@@ -430,7 +430,7 @@ impl ProgressiveAligner<'_> {
         first: &ProfileGroup,
         second: &ProfileGroup,
         identity: Option<f64>,
-    ) -> Result<Vec<PathStep>> {
+    ) -> Result<Vec<ColumnStep>> {
         self.pair_at(first, second, identity)?.path(self.run.instructions, self.run.stopped).ok_or(Error::Interrupted)
     }
 

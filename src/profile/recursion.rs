@@ -7,9 +7,9 @@
 
 use rayon::prelude::*;
 
-use super::divided::{DividedRectangles, RowCrossing};
+use super::divided::{DividedRectangles, ProfileCrossing};
 use super::pass::{MiddleRow, PairProblem, PassScratch, ProfileRectangle, backward, forward};
-use super::path::{PathPieces, PathStep};
+use super::path::{ColumnStep, PathPieces};
 use crate::simd::InstructionSet;
 
 /// Minimum number of cells of a rectangle whose halves run on separate threads.
@@ -35,7 +35,7 @@ struct RecursionScratch {
 impl PathRecursion<'_> {
     /// Returns the path of the best alignment. The path is meaningless if the recursion was
     /// stopped. Runs on the current thread pool.
-    pub(super) fn path(&self) -> Vec<PathStep> {
+    pub(super) fn path(&self) -> Vec<ColumnStep> {
         self.rest(&DividedRectangles::default())
     }
 
@@ -43,7 +43,7 @@ impl PathRecursion<'_> {
     ///
     /// # Panics
     /// If the crossings are impossible ([`DividedRectangles::check`]).
-    pub(super) fn rest(&self, divided: &DividedRectangles) -> Vec<PathStep> {
+    pub(super) fn rest(&self, divided: &DividedRectangles) -> Vec<ColumnStep> {
         let [m, n] = self.problem.columns;
         let whole = ProfileRectangle { a: 0, b: 0, m, n, opens: false, closes: false };
         // The last element is processed next. `None` is a gap between two rectangles.
@@ -117,11 +117,11 @@ impl PathRecursion<'_> {
         }
     }
 
-    fn crossing(&self, rectangle: ProfileRectangle, above: &MiddleRow, below: &MiddleRow) -> RowCrossing {
+    fn crossing(&self, rectangle: ProfileRectangle, above: &MiddleRow, below: &MiddleRow) -> ProfileCrossing {
         let ProfileRectangle { a, b, m, n, .. } = rectangle;
         let middle = m / 2;
         let mut best = above.best[0] + below.best[0];
-        let mut crossing = RowCrossing { column: 0, in_gap: false };
+        let mut crossing = ProfileCrossing { column: 0, in_gap: false };
         for j in 0..=n {
             let score = above.best[j] + below.best[j];
             // Score from the bottom with an open gap, including its opening cost.
@@ -135,7 +135,7 @@ impl PathRecursion<'_> {
             let score = above.open[j] + below.open[j];
             if score > best {
                 best = score;
-                crossing = RowCrossing { column: j, in_gap: true };
+                crossing = ProfileCrossing { column: j, in_gap: true };
             }
         }
         crossing

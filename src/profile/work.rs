@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::divided::DividedRectangles;
 use super::pass::PairProblem;
-use super::path::{PathStep, joined};
+use super::path::{ColumnStep, joined};
 use super::recursion::PathRecursion;
 use super::{ColumnScores, Penalties};
 use crate::engine::thread_engine::CpuKind;
@@ -42,7 +42,7 @@ impl ProfilePair {
 
     /// Computes the best alignment on the current thread pool. Returns `None` if `stopped` returns
     /// true.
-    pub fn path(&self, instructions: InstructionSet, stopped: &(dyn Fn() -> bool + Sync)) -> Option<Vec<PathStep>> {
+    pub fn path(&self, instructions: InstructionSet, stopped: &(dyn Fn() -> bool + Sync)) -> Option<Vec<ColumnStep>> {
         let scores = ColumnScores::new(&self.scored, &self.tenths, self.letters, instructions);
         let problem = PairProblem::new(&self.penalties[0], &self.penalties[1], &scores);
         let path = PathRecursion { problem: &problem, instructions, stopped }.path();
@@ -57,7 +57,7 @@ impl ProfilePair {
         divided: &DividedRectangles,
         instructions: InstructionSet,
         stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Option<Vec<PathStep>> {
+    ) -> Option<Vec<ColumnStep>> {
         let scores = ColumnScores::without_table(&self.scored, &self.tenths, self.letters, instructions);
         let problem = PairProblem::new(&self.penalties[0], &self.penalties[1], &scores);
         let path = PathRecursion { problem: &problem, instructions, stopped }.rest(divided);
@@ -99,7 +99,7 @@ pub type ProfileBatch = Batch<ProfileWork>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileMerge {
     /// The complete alignment.
-    Path(Vec<PathStep>),
+    Path(Vec<ColumnStep>),
     /// Rectangles that the alignment passes through. The CPU aligns each of them.
     Divided(DividedRectangles),
 }

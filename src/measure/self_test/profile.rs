@@ -11,7 +11,7 @@ use crate::measure::simulate::SEED;
 use crate::pairs::gpu::tune::random_store;
 use crate::profile::gpu::ProfileGpu;
 use crate::profile::work::{ProfileBatch, ProfileBlock, ProfileChunk, ProfileMerge, ProfilePair, ProfileWork};
-use crate::profile::{PathStep, Penalties};
+use crate::profile::{ColumnStep, Penalties};
 use crate::seq::Alphabet;
 use crate::simd::InstructionSet;
 
@@ -20,7 +20,7 @@ const LENGTHS: [[usize; 2]; 8] =
     [[1, 7], [65, 40], [90, 129], [129, 128], [200, 300], [257, 130], [300, 1], [520, 460]];
 /// Alignments of profiles. A device may leave them incomplete.
 #[derive(Debug)]
-pub struct ProfileTest(Vec<OracleCase<ProfileWork, Vec<Option<Vec<PathStep>>>>>);
+pub struct ProfileTest(Vec<OracleCase<ProfileWork, Vec<Option<Vec<ColumnStep>>>>>);
 
 impl ProfileTest {
     /// Creates a test of these batches, with results of the CPU's recursion.
@@ -42,7 +42,7 @@ impl ProfileTest {
 impl SelfTest for ProfileTest {
     const NAME: &'static str = "profiles";
     type Engine = dyn Engine<ProfileWork>;
-    type Case = OracleCase<ProfileWork, Vec<Option<Vec<PathStep>>>>;
+    type Case = OracleCase<ProfileWork, Vec<Option<Vec<ColumnStep>>>>;
     type Found = Vec<ProfileMerge>;
 
     fn cases(&self) -> &[Self::Case] {
@@ -121,7 +121,7 @@ fn own_kernels() -> impl Iterator<Item = &'static Kernel> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{DividedRectangles, RowCrossing};
+    use crate::profile::{DividedRectangles, ProfileCrossing};
 
     #[test]
     fn wrong_crossings_are_detected() {
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(test.compare(case, &merged).expect("it is the same"), 2);
         merged[1] = ProfileMerge::Divided(DividedRectangles::default());
         assert_eq!(test.compare(case, &merged).expect("nothing is divided"), 2);
-        merged[1] = ProfileMerge::Divided(DividedRectangles(vec![Some(RowCrossing { column: 3, in_gap: true })]));
+        merged[1] = ProfileMerge::Divided(DividedRectangles(vec![Some(ProfileCrossing { column: 3, in_gap: true })]));
         assert!(test.compare(case, &merged).is_err());
     }
 }

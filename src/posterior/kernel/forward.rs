@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    BLOCK, LaneGroup, PANEL_BLOCKS, PANEL_ROWS, PANEL_STEPS, PANEL_TILES, PartitionGaps, Posteriors, ROWS, STEP, TILE,
-    ZERO,
+    BLOCK, PANEL_BLOCKS, PANEL_ROWS, PANEL_STEPS, PANEL_TILES, PartitionGaps, PosteriorLanes, Posteriors, ROWS, STEP,
+    TILE, ZERO,
 };
 use crate::posterior::floats::{Floats, LANES, LaneArray};
 use crate::posterior::scale::{self, Exponents, LaneTotal, NO_EXPONENTS};
@@ -72,7 +72,7 @@ impl PanelBorders {
 
 /// A panel, truncated at the end of the matrix.
 struct ForwardPanel<'a> {
-    group: &'a LaneGroup,
+    group: &'a PosteriorLanes,
     codes: &'a [Code],
     rows: Range<usize>,
     blocks: Range<usize>,
@@ -259,7 +259,7 @@ impl ForwardPanel<'_> {
 
 /// Some rows of a block.
 struct ForwardTile<'a> {
-    group: &'a LaneGroup,
+    group: &'a PosteriorLanes,
     /// Symbols of the rows.
     codes: &'a [Code],
     block: usize,

@@ -7,7 +7,7 @@ use crate::seq::Code;
 
 /// A group of sequences as columns, one sequence in each lane.
 #[derive(Debug)]
-pub(in crate::posterior) struct LaneGroup {
+pub(in crate::posterior) struct PosteriorLanes {
     /// Number of columns, column 0 included, rounded up to whole blocks.
     columns: usize,
     pub(super) lengths: [usize; LANES],
@@ -22,7 +22,7 @@ pub(in crate::posterior) struct LaneGroup {
     slots: Vec<usize>,
 }
 
-impl LaneGroup {
+impl PosteriorLanes {
     /// Creates a group. `wanted` are the codes of the sequences it will be compared with.
     pub(in crate::posterior) fn new(model: &Model, sequences: &[&[Code]], wanted: &[bool]) -> Self {
         assert!(sequences.len() <= LANES, "a group of {}", sequences.len());
@@ -49,7 +49,7 @@ impl LaneGroup {
             ends[sequence.len()].0[lane] = 1.0;
             has_end[sequence.len() / BLOCK] = true;
         }
-        LaneGroup { columns, lengths, weights, ends, has_end, slots }
+        PosteriorLanes { columns, lengths, weights, ends, has_end, slots }
     }
 
     /// Returns the weights of a code with the symbols of all columns, and one more.

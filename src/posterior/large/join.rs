@@ -9,7 +9,7 @@ use super::profile::CountProfile;
 use super::tuning::ProfileTuning;
 use crate::alignment::join::{JoinedColumns, moved};
 use crate::posterior::floats::{LANES, OnFloats};
-use crate::posterior::kernel::{CUTOFF, LaneGroup, MEMORY, PosteriorScratch, Posteriors};
+use crate::posterior::kernel::{CUTOFF, MEMORY, PosteriorLanes, PosteriorScratch, Posteriors};
 use crate::posterior::model::Model;
 use crate::posterior::sparse::BestChain;
 use crate::seq::Code;
@@ -109,7 +109,7 @@ impl JoinInputs<'_> {
         let mut all: Vec<Vec<ColumnPair>> = Vec::new();
         for lanes in b.chunks(LANES) {
             let codes: Vec<&[Code]> = lanes.iter().map(|one| self.sequences[one.sequence]).collect();
-            let group = LaneGroup::new(self.model, &codes, &wanted);
+            let group = PosteriorLanes::new(self.model, &codes, &wanted);
             let pairs: Vec<Vec<ColumnPair>> = a
                 .par_iter()
                 .map_init(PosteriorScratch::default, |scratch, one| {

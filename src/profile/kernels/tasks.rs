@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::layout::{ProfileParams, ProfileProblem, RectangleNode, UNDIVIDED};
 use super::program::ROWS;
-use crate::profile::divided::{DividedRectangles, RowCrossing};
+use crate::profile::divided::{DividedRectangles, ProfileCrossing};
 use crate::profile::work::{ProfileBatch, ProfilePair};
 
 /// Maximum number of rows of rectangles that are not divided further, because the CPU aligns them
@@ -188,7 +188,7 @@ impl ProfileTasks {
             problem_nodes
                 .map(|node| {
                     (node.column != UNDIVIDED)
-                        .then_some(RowCrossing { column: node.column as usize, in_gap: node.in_gap != 0 })
+                        .then_some(ProfileCrossing { column: node.column as usize, in_gap: node.in_gap != 0 })
                 })
                 .collect(),
         )
