@@ -1,6 +1,6 @@
 //! Exact pairwise sequence alignment on any GPU through wgpu, on CPUs, and on both at once.
 //!
-//! Two strings, and all pairs of a file:
+//! This example aligns two strings, and all pairs of a file:
 //!
 //! ```
 //! use pairwave::{AllPairs, Job, Run, Scoring};
@@ -20,7 +20,7 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
-//! Levenshtein distances of the same pairs, or of patterns to parts of texts, have a job of their own:
+//! [`EditDistances`] computes Levenshtein distances, here of a pattern to the nearest part of a text:
 //!
 //! ```
 //! use pairwave::score::{EditMode, EditScheme, Equality, Limit};
@@ -44,7 +44,7 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
-//! One pair of sequences that are too long for a matrix in memory is a third job:
+//! [`LongAlignment`] aligns two sequences that are too long for a matrix in memory:
 //!
 //! ```
 //! use pairwave::{Job, LongAlignment, Mode, ReadOptions, Run, Scoring, seq::read_bytes};
@@ -62,7 +62,8 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
-//! Reads aligned with a reference alignment, by the states of its tree's edges (PaPaRa), are the fourth:
+//! [`PhyloAlignment`] aligns reads with a reference alignment, by the ancestral states of its tree
+//! (PaPaRa):
 //!
 //! ```
 //! use pairwave::seq::AlphabetChoice;
@@ -81,7 +82,7 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
-//! Many sequences aligned with each other are the fifth:
+//! [`MultiAlign`](jobs::msa::MultiAlign) computes a multiple alignment:
 //!
 //! ```
 //! use pairwave::jobs::msa::{MsaMode, MultiAlign};
@@ -96,7 +97,7 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
-//! # Each job in a line
+//! # All jobs
 //!
 //! ```
 //! # use pairwave::score::{EditMode, EditScheme, Equality, Limit};
@@ -110,10 +111,10 @@
 //! # let (tree, rows) = (format!("{assets}/ref.nwk"), format!("{assets}/ref.fasta"));
 //! # let reference = Reference::read(&tree, &rows, AlphabetChoice::Detect)?;
 //! # let reads = ReadSource::File(format!("{assets}/reads.fasta").into());
-//! // Two strings: the alignment, and the distance.
+//! // The alignment and the edit distance of two strings.
 //! let alignment = pairwave::align("GATTACA", "GCATGCT", &Scoring::dna())?;
 //! let distance = pairwave::edit_distance("GATTACA", "GCATGCT");
-//! // All pairs of a file; of patterns and texts; one long pair; reads and a tree.
+//! // All pairs of a file, edit distances, one long pair, and reads with a tree.
 //! AllPairs::new(genes.clone(), Scoring::dna().into()).run(&run, |pairs| Ok(scores += pairs.len()))?;
 //! EditDistances::new(genes.clone(), Against::Later, scheme.into()).run(&run, |results| Ok(distances += results.len()))?;
 //! LongAlignment::new(genes.clone(), 0, genes, 1, Scoring::dna().into()).run(&run, |found| Ok(hits += found.len()))?;
@@ -125,111 +126,114 @@
 //!
 //! # Features
 //!
-//! `cli` and `bench` are on by default. `cli` is the program: its parser of arguments, progress
-//! bars, handler of signals and log. `bench` measures and tests devices, and contains `plot`, which
-//! draws dot plots of long pairs. A library needs none of them: `default-features = false` switches
-//! them off.
+//! `cli` and `bench` are on by default. `cli` is the program: argument parser, progress bars, signal
+//! handler and log. `bench` measures and tests devices, and includes `plot`, which draws dot plots of
+//! long pairs. A library needs none of them: `default-features = false` switches them off.
 //!
-//! # The rooms
+//! # Modules
 //!
-//! Arrows only go down: a room uses those on lines below its own and knows nothing of those above or beside it. A test
-//! holds this picture against the `use` lines. Tests inside a room may use any.
+//! A module uses only modules on lines below its own. A test compares this picture with the `use`
+//! lines of the code. Unit tests may use any module.
 //!
 //! ```text
-//! cli                       what was typed -> valid options -> one job; the program's own, the only room that knows clap
-//! measure                   benchmarks, self-tests of devices, random sequences for both, tables and plots
-//! distributed               a job's blocks in a directory: who computes which, and their rows put together again
-//! jobs                      what a user asks for: read, plan, run, hand over in input order
-//! output                    results -> bytes: formats; files that appear whole or not at all
-//! clustal profile posterior what multiple alignments need: ClustalW's pairwise alignments, profiles against profiles,
-//!                           probabilities that residues belong together
-//! pairs edit long papara    a room a recurrence: many pairs, Levenshtein distances, one very long pair, reads against the
-//!                           states of a tree
+//! cli                       arguments -> valid options -> one job; the only module that knows clap
+//! measure                   benchmarks, self-tests of devices, random sequences, tables and plots
+//! distributed               jobs in blocks: directories, claims, ranks, merged results
+//! jobs                      operations of the user: read, plan, run, return rows in input order
+//! output                    results -> bytes: formats; files that appear only when complete
+//! clustal profile posterior building blocks of multiple alignment: ClustalW's pairwise stage,
+//!                           pairs of profiles, probabilities that residues are aligned
+//! pairs edit long papara    one module per recurrence: many pairs, Levenshtein distances, one very
+//!                           long pair, reads with the states of a tree
 //! trace                     the canonical alignment of one pair on one thread
-//! gpu                       all that wgpu needs: adapters, memory, the kernel list, pipelines, the engine for any work
-//! engine   simd             the queue and who drives it; vectors of the CPU
-//! alignment tree            CIGARs, runs as devices leave them, verification by rescoring, multiple alignments; trees
-//! score                     substitution tables, gap costs, identity, the bounds of filters
-//! seq                       alphabets, the packed store, readers
-//! files                     files that appear whole or not at all; fingerprints of what a result depends on
-//! error                     errors that name their place
+//! gpu                       wgpu: adapters, memory, kernel list, pipelines, the generic engine
+//! engine   simd             the work queue and the threads that drive it; vectors of the CPU
+//! alignment tree            CIGARs, packed runs, rescoring, multiple alignments; trees
+//! score                     substitution tables, gap costs, identity, bounds of filters
+//! seq                       alphabets, the sequence store, readers
+//! files                     atomic files; fingerprints of inputs
+//! error                     errors with file, record and line
 //! ```
 //!
-//! The rooms of recurrences have the same files:
+//! The modules of recurrences have the same files:
 //!
 //! ```text
-//! work.rs       what a block, a batch and a report are, and what makes a report impossible
-//! plan          which pairs there are, in which order and pieces; pure
-//! oracle        the textbook algorithm that everything in the room answers to
-//! kernels       host halves of the shaders: constants, layouts, lists of tasks
+//! work.rs       chunks, blocks, batches and reports, and the checks of a report
+//! plan          which pairs exist, in which order and blocks; pure functions
+//! oracle        the textbook algorithm, the reference for all other code of the module
+//! kernels       host halves of the shaders: constants, layouts, task lists
 //! gpu  cpu      the engines
-//! mock.rs       an engine that does as it is told, for tests
+//! mock.rs       an engine for tests, with programmed answers and failures
 //! ```
 //!
 //! # How a pair travels
 //!
-//! 1. [`seq::read_files`] packs every record into a [`SequenceStore`], one byte a symbol.
-//! 2. [`AllPairs`] says which pairs there are; [`pairs::plan`] cuts them into bands of queries, bands into blocks (a query
-//!    and a range of targets of nearly equal length), and puts blocks of one number format together.
-//! 3. Each [`Engine`](engine::Engine), a GPU or a thread of the CPU, has a thread that pulls a batch of blocks from the
-//!    [queue](engine::queue) whenever it is free: it submits the next batch before it collects the last one. How much it
-//!    gets follows from the speed that it has shown ([`engine::sizing`]); what it reports is looked at before it counts
-//!    ([`pairs::check`]), and if it fails or falls silent, others do its work ([`engine::owner`]).
-//! 4. The engine computes score and matches of every pair ([`score::offset`]). With an identity to reach, it keeps only
-//!    the pairs that can reach it ([`score::bound`]); only those come back. A GPU has several kernels for that
-//!    ([`pairs::kernels`]), and takes the one that should be cheapest ([`gpu::choosing`]); some of them also trace the
-//!    pairs back, and leave their alignments as runs ([`alignment::packed`]).
-//!    Local alignments ([`Mode::Local`]) are not filtered: no score bounds their identity.
-//! 5. Threads of the CPU trace what they computed ([`trace::traceback()`]). Pairs that a GPU sent back without an
-//!    alignment are traced on CPU threads while engines go on.
-//!    Results are put in input order band by band and handed to the caller. The program has them made into lines of
-//!    [`output`] where they come up ([`engine::postprocess`]), so that only bytes wait for their turn ([`jobs::blocks::Encode`]).
+//! 1. [`seq::read_files`] packs every record into a [`SequenceStore`], one byte per symbol.
+//! 2. [`AllPairs`] defines the pairs. [`pairs::plan`] cuts them into chunks of queries, and chunks
+//!    into blocks: a query and a range of targets of similar length. Blocks with the same score type
+//!    go together.
+//! 3. Each [`Engine`](engine::Engine), a GPU or a CPU thread, has a thread that pulls a batch of
+//!    blocks from the [queue](engine::queue) when it is free. It submits the next batch before it
+//!    collects the previous one. The batch size follows the measured speed ([`engine::sizing`]).
+//!    Each report is checked before it counts ([`pairs::check`]). If an engine fails or stops
+//!    answering, other engines do its work ([`engine::owner`]).
+//! 4. The engine computes score and matches of every pair ([`score::offset`]). With a minimum
+//!    identity, it returns only the pairs that can reach it ([`score::bound`]). A GPU has several
+//!    kernels ([`pairs::kernels`]) and uses the one with the lowest predicted cost
+//!    ([`gpu::choosing`]). Some kernels also trace the pairs and return alignments as runs
+//!    ([`alignment::packed`]). Local alignments ([`Mode::Local`]) are not filtered, because no score
+//!    bounds their identity.
+//! 5. CPU threads trace their own pairs ([`trace::traceback()`]), and pairs that a GPU returns
+//!    without an alignment, while engines continue. Results are restored to input order chunk by
+//!    chunk. The program formats lines of [`output`] where results arise ([`engine::postprocess`]), so
+//!    that only bytes wait for their turn ([`jobs::blocks::Encode`]).
 //!
-//! A search ([`Search`]) takes the same way with parts of a database ([`seq::Subjects`]) as targets. Engines report only pairs that score
-//! enough for an E-value ([`score::statistics`]) and for the list of their query so far ([`pairs::ScoreThresholds`]).
+//! The other jobs use the same queue:
 //!
-//! Levenshtein distances ([`EditDistances`]) take the same way with blocks of their own ([`edit::work`], [`edit::plan`]):
-//! engines find distances and ends, threads of the CPU align what is handed over ([`edit::trace`]).
+//! - **[`Search`]** takes parts of a database ([`seq::Subjects`]) as targets. Engines report only
+//!   pairs whose score suffices for the E-value ([`score::statistics`]) and for the current list of
+//!   their query.
+//! - **[`EditDistances`]** has blocks of its own ([`edit::work`], [`edit::plan`]). Engines compute
+//!   distances and ends, and CPU threads align the reported pairs ([`edit::trace`]).
+//! - **[`LongAlignment`]** has engines of its own ([`mod@long`]). A chain of engines sweeps the
+//!   matrix in panels of columns; each passes its right border to the next while both compute. Some
+//!   rows and columns are kept, and the path is traced between them ([`jobs::long`]).
+//! - **[`PhyloAlignment`]** reads the tree and the alignment of its leaves ([`Reference::read`]) and
+//!   computes a vector of ancestral states for every edge ([`papara::edge_vectors`]). Reads are
+//!   streamed ([`seq::ReadChunks`]). A search ([`papara::search`]) scores them against unions of
+//!   vectors, whose scores bound their members, and then against the members that can still be best
+//!   ([`papara::work`]). CPU threads align each read with its best edge ([`papara::trace`]).
+//! - **Multiple alignments** ([`jobs::msa`]) have three stages: ClustalW's identities of all pairs
+//!   ([`clustal`]), a guide tree ([`tree`]), and alignments of profiles along the tree
+//!   ([`profile`]). The default mode aligns by the probabilities that residues are aligned
+//!   ([`posterior`]); large sets use families ([`posterior::large`]).
 //!
-//! One long pair ([`LongAlignment`]) has engines of its own ([`mod@long`]): its matrix is swept in panels of columns by
-//! a chain of engines, each of which takes what its left neighbour hands on while both compute. Of the matrix some rows and
-//! columns are kept, between which the path is walked back from its end ([`jobs::long`]).
-//!
-//! A read ([`PhyloAlignment`]) meets the edges of a tree. [`Reference::read`] holds the tree against the alignment of its
-//! leaves, and [`papara::edge_vectors`] gives every edge a vector of ancestral states. Reads come in chunks
-//! ([`seq::ReadChunks`]), a few of which are on their way at once, so that not all have to be in memory. In the rounds of a
-//! search ([`papara::search`]) the reads of a chunk are scored against unions of vectors, which bound the scores of their
-//! members, then against those members that can still be best; the blocks of a round ([`papara::work`]) go through the queue to
-//! the engines of all devices. Threads of the CPU align a read with the vector of its best edge, of edges that score the same
-//! the first ([`papara::trace`]), while engines go on with other chunks, and reads are handed over in input order.
-//!
-//! Many sequences ([`jobs::msa`]) go through three stages. Of every pair ClustalW's identities are found: engines find them with
-//! the best local alignment ([`clustal`]), a pair of equal sequences only once ([`clustal::plan`]). Of the distances comes a guide
-//! tree ([`tree`]), and along its joins profiles are aligned with profiles ([`profile`]). Or sequences are aligned by the
-//! probabilities that residues belong together ([`posterior`]), which engines compute of all pairs, and of which the tree comes,
-//! too; of very many by those of families ([`posterior::large`]), joined by profiles and by sequences that stand for them.
-//!
-//! Scores are exact integers, and of all alignments with the best score one documented rule picks one ([`trace`]; of
-//! long pairs [`mod@long`], of reads [`papara::trace`]): the result never depends on device, thread count or batch size.
+//! Scores are exact integers. A documented rule picks one of several best alignments ([`trace`]; for
+//! long pairs [`mod@long`], for reads [`papara::trace`]). The result never depends on device, thread
+//! count or batch size.
 //!
 //! # Reading order
 //!
-//! [`seq::store`], [`score::scoring`] and [`score::gaps`] are the vocabulary. [`pairs::oracle::needleman_wunsch`] is the
-//! recurrence as the textbook has it ([`pairs::oracle::smith_waterman`] that of local alignments, `trace/local.rs` how they
-//! are found), [`score::offset`] the form in which devices compute it and [`score::difference`] that of the CPU
-//! ([`pairs::cpu`]), [`pairs::kernels::nw_slice`] and its shader the way it is computed, [`pairs::kernels::matrix`] how
-//! directions are stored and walked back, [`engine`] and [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
-//! Of long pairs, [`mod@long`] says what is computed, [`long::mock`] and [`long::oracle`] are the plain forms of it,
-//! [`long::kernels::striped`] and its shader the way of GPUs, [`long::cpu`] that of CPUs, and [`jobs::long`] puts it
-//! together. Of reads, [`papara::states`] and [`papara::oracle`] say what is computed, [`papara::kernels`] and
-//! [`papara::cpu`] how, [`papara::search`] what need not be, and [`jobs::papara`] puts it together.
+//! 1. Vocabulary: [`seq::store`], [`score::scoring`], [`score::gaps`].
+//! 2. The recurrence: [`pairs::oracle::needleman_wunsch`] and [`pairs::oracle::smith_waterman`];
+//!    [`score::offset`] is the form for devices, [`score::difference`] the form for CPUs
+//!    ([`pairs::cpu`]).
+//! 3. Kernels: [`pairs::kernels::nw_slice`] and its shader, then [`pairs::kernels::matrix`] for
+//!    directions and tracebacks.
+//! 4. Scheduling: [`engine`], [`engine::queue`]. [`jobs::allpairs`] connects everything.
+//! 5. Long pairs: [`mod@long`], [`long::mock`] and [`long::oracle`] define the computation;
+//!    [`long::kernels::striped`] with its shader and [`long::cpu`] implement it; [`jobs::long`] is
+//!    the job.
+//! 6. Reads: [`papara::states`], [`papara::oracle`], [`papara::kernels`], [`papara::cpu`],
+//!    [`papara::search`], [`jobs::papara`].
 //!
 //! # Conventions
 //!
-//! Lengths are symbols, positions count from 0 unless a format says otherwise. Gap costs are positive numbers that are
-//! subtracted: `first + (k - 1) * next` for a gap of k symbols ([`Gaps`] converts from the conventions of other tools).
-//! In a [`Cigar`], `I` is a query symbol against a gap and `D` a target symbol against a gap. Every error that input can
-//! cause names its place ([`error::InputLocation`]).
+//! Lengths are numbers of symbols, and positions count from 0 unless a format requires otherwise. Gap
+//! costs are positive and are subtracted: a gap of k symbols costs `first + (k - 1) * next`
+//! ([`Gaps`] converts from the conventions of other tools). In a [`Cigar`], `I` is a query symbol
+//! with a gap and `D` a target symbol with a gap. Every error that input can cause names its place
+//! ([`error::InputLocation`]).
 
 pub mod alignment;
 #[doc(hidden)]
@@ -286,20 +290,22 @@ pub use seq::{Alphabet, ReadOptions, SequenceStore};
 use seq::Code;
 use trace::{Hint, TracebackWorkspace};
 
-/// The examples in README.md are compiled and run with those of the documentation.
+/// Compiles and runs the examples of README.md with the documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct ReadMe;
 
-/// Aligns two sequences over their whole length (with [`EndGaps::Free`], without charge for what hangs over), or with
-/// [`Mode::Local`] the two parts that score most. [`align_local`] and [`align_semi_global`] say so by their names.
+/// Aligns two sequences in the mode of `scoring`: end to end, with free overhangs
+/// ([`EndGaps::Free`]), or the two parts with the highest score ([`Mode::Local`]).
 ///
-/// Strings or bytes: letters of either case of the scheme's alphabet; `U` is `T`. An empty one is aligned with gaps. The alignment is
-/// the canonical one of [`trace`]. Many pairs are aligned faster by [`AllPairs`].
+/// The sequences are strings or bytes with letters of the scheme's alphabet in either case; `U`
+/// equals `T`. An empty sequence is aligned with gaps. The result is the canonical alignment of
+/// [`trace`]. [`align_local`] and [`align_semi_global`] set the mode. [`AllPairs`] aligns many pairs
+/// faster.
 ///
 /// # Errors
-/// [`Error::Input`] for a letter that the alphabet lacks, with `query` or `target` as the file and the letter's column,
-/// in bytes from 1.
+/// Returns [`Error::Input`] for a letter that is not in the alphabet. The location has `query` or
+/// `target` as the file, and the letter's column in bytes from 1.
 ///
 /// ```
 /// use pairwave::{EndGaps, Gaps, Mode, Scoring, align};
@@ -321,11 +327,11 @@ pub fn align(query: impl AsRef<[u8]>, target: impl AsRef<[u8]>, scoring: &Scorin
     trace::traceback(&query, &target, scoring, Hint::NONE, &mut TracebackWorkspace::default())
 }
 
-/// The parts of two sequences that score most (Smith-Waterman): [`align`] in [`Mode::Local`], whatever `scoring` says of its
-/// mode.
+/// Aligns the two parts with the highest score (Smith and Waterman 1981): [`align`] in
+/// [`Mode::Local`]. The mode of `scoring` is ignored.
 ///
 /// # Errors
-/// As [`align`].
+/// Returns the errors of [`align`].
 ///
 /// ```
 /// use pairwave::{Scoring, align_local};
@@ -338,11 +344,11 @@ pub fn align_local(query: impl AsRef<[u8]>, target: impl AsRef<[u8]>, scoring: &
     align(query, target, &Scoring { mode: Mode::Local, ..scoring.clone() })
 }
 
-/// Two sequences as wholes, where what hangs over at either end of either costs nothing: [`align`] with
-/// [`EndGaps::Free`], whatever `scoring` says of its mode and its end gaps.
+/// Aligns two sequences with free overhangs at all four ends: [`align`] with [`EndGaps::Free`]. The
+/// mode and the end gaps of `scoring` are ignored.
 ///
 /// # Errors
-/// As [`align`].
+/// Returns the errors of [`align`].
 ///
 /// ```
 /// use pairwave::{Scoring, align_semi_global};
@@ -355,11 +361,12 @@ pub fn align_semi_global(query: impl AsRef<[u8]>, target: impl AsRef<[u8]>, scor
     align(query, target, &Scoring { mode: Mode::Global, end_gaps: EndGaps::Free, ..scoring.clone() })
 }
 
-/// The Levenshtein distance of two texts: how many bytes have to be inserted, deleted or replaced to make one the other.
-/// Bytes of any value are equal if they are the same; [`EditDistances`] knows other rules, parts of texts, and many pairs.
+/// Returns the Levenshtein distance of two texts: the smallest number of bytes to insert, delete or
+/// replace to turn one into the other. [`EditDistances`] has other rules of equality, parts of
+/// texts, and many pairs.
 ///
 /// # Panics
-/// For a text of 2^32 bytes or more.
+/// Panics for a text of 2^32 bytes or more.
 ///
 /// ```
 /// assert_eq!(pairwave::edit_distance("GATTACA", "GCATGCT"), 4);
@@ -373,13 +380,13 @@ pub fn edit_distance(a: impl AsRef<[u8]>, b: impl AsRef<[u8]>) -> u32 {
 /// [`seq::read_files`] takes several files and an alphabet.
 ///
 /// # Errors
-/// As [`seq::read_files`].
+/// Returns the errors of [`seq::read_files`].
 pub fn read(path: impl AsRef<Path>) -> Result<Arc<SequenceStore>> {
     let mut stores = seq::read_files(&[path], &ReadOptions::default())?;
     stores.pop().map(Arc::new).ok_or_else(|| Error::Internal("no store for the file that was read".into()))
 }
 
-/// Codes of letters; `name` is their name in errors.
+/// Encodes letters. Errors name the sequence `name`.
 fn encode(name: &str, letters: &[u8], alphabet: Alphabet) -> Result<Vec<Code>> {
     let encode = |(position, &letter): (usize, &u8)| {
         alphabet.encode(letter).filter(|_| letter.is_ascii() || alphabet == Alphabet::Bytes).ok_or_else(|| {
@@ -396,7 +403,7 @@ fn encode(name: &str, letters: &[u8], alphabet: Alphabet) -> Result<Vec<Code>> {
     letters.iter().enumerate().map(encode).collect()
 }
 
-/// The character that some bytes begin with; for what is no UTF-8, the byte itself.
+/// Returns the first character of some bytes, or the first byte if they do not start with valid UTF-8.
 fn shown(letters: &[u8]) -> char {
     let whole = letters.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
     whole.or_else(|| letters.first().copied().map(char::from)).unwrap_or_default()
@@ -407,7 +414,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_are_aligned_as_the_oracle_aligns_them() {
+    fn strings_are_aligned_as_by_the_oracle() {
         for scoring in [Scoring::dna(), Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() }] {
             for (query, target) in [("ACGTTGCA", "acguugca"), ("", "ACG"), ("ACG", ""), ("", ""), ("GATTACA", "TACAN")]
             {
@@ -422,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_of_any_bytes_are_those_of_the_textbook() {
+    fn distances_of_any_bytes_equal_the_textbook() {
         let textbook = |a: &[u8], b: &[u8]| {
             let mut row: Vec<u32> = (0..=b.len() as u32).collect();
             for (i, x) in (1..).zip(a) {
@@ -442,7 +449,7 @@ mod tests {
             let a: Vec<u8> = (0..m).map(|_| rng.usize(..letters) as u8).collect();
             let mut b: Vec<u8> = (0..n).map(|_| rng.usize(..letters) as u8).collect();
             assert_eq!(edit_distance(&a, &b), textbook(&a, &b), "{m} {n}");
-            // Relatives: with what both have, and some that differ.
+            // Related texts: copy the common length, then change every 37th byte.
             let both = m.min(n);
             b[..both].copy_from_slice(&a[..both]);
             b.iter_mut().step_by(37).for_each(|byte| *byte = rng.u8(..));
@@ -451,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_that_the_alphabet_lacks_is_named_with_its_column() {
+    fn unknown_letters_are_reported_with_their_column() {
         let message = |query, target, scoring: &Scoring| align(query, target, scoring).unwrap_err().to_string();
         let (dna, protein) = (Scoring::dna(), Scoring::protein());
         assert_eq!(message("ACQT", "ACGT", &dna), "query, column 3: 'Q' is not a letter of DNA/RNA");

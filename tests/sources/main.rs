@@ -1,5 +1,6 @@
-//! Checks of the sources: shaders, layouts and the picture of modules.
+//! Checks of the sources: shaders, layouts, the picture of modules, and style rules.
 
 mod layout;
 mod modules;
 mod shaders;
+mod style;

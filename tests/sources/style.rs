@@ -1,0 +1,180 @@
+//! Mechanical style rules of the sources.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Functions that may exceed [`MAX_LINES`], with the reason.
+const LONG_FUNCTIONS: [(&str, &str); 1] =
+    [("src/long/cpu/tile/strip.rs", "one loop whose state must stay in registers")];
+
+/// Maximum number of lines of a function, from its signature to its closing brace.
+const MAX_LINES: usize = 100;
+
+/// Words that must not start a documentation comment. A comment starts with a verb or with a noun phrase.
+const FORBIDDEN_STARTS: [&str; 12] =
+    ["What", "Of", "Those", "So many", "So much", "As many", "As much", "Which", "Whose", "Whoever", "How many", "Nor"];
+
+/// Returns all Rust files of the library, the program, the tests, the benchmarks and the examples.
+fn rust_files() -> Vec<(String, String)> {
+    fn add(directory: &Path, files: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(directory).expect("the directory exists") {
+            let path = entry.expect("the entry can be read").path();
+            if path.is_dir() {
+                add(&path, files);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    let root = Path::new(support::ROOT);
+    let mut files = Vec::new();
+    for directory in ["src", "tests", "benches", "examples"] {
+        add(&root.join(directory), &mut files);
+    }
+    files.sort();
+    let read = |path: PathBuf| {
+        let name = path.strip_prefix(root).expect("it is below the root").to_str().expect("UTF-8").replace('\\', "/");
+        let text = fs::read_to_string(&path).expect("the file can be read");
+        (name, text)
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// Returns an item without `pub` or `pub(...)`.
+fn without_visibility(item: &str) -> &str {
+    match item.strip_prefix("pub(").and_then(|rest| rest.split_once(") ")) {
+        Some((_, rest)) => rest,
+        None => item.strip_prefix("pub ").unwrap_or(item),
+    }
+}
+
+/// Returns the name of the function whose signature starts in this line, and the indentation of the line.
+fn function_start(line: &str) -> Option<(usize, &str)> {
+    let code = line.trim_start();
+    let indent = line.len() - code.len();
+    let mut rest = without_visibility(code);
+    for prefix in ["const ", "async ", "unsafe ", "extern \"C\" "] {
+        rest = rest.strip_prefix(prefix).unwrap_or(rest);
+    }
+    let name = rest.strip_prefix("fn ")?;
+    Some((indent, &name[..name.find(['(', '<'])?]))
+}
+
+/// Returns the name, first line (from 1) and number of lines of each function. A function ends with a closing brace at
+/// its indentation, as rustfmt writes it.
+fn functions(text: &str) -> Vec<(&str, usize, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut all = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let Some((indent, name)) = function_start(line) else { continue };
+        let closing = format!("{}}}", " ".repeat(indent));
+        // A declaration without a body ends with a semicolon; a body on one line ends with a brace.
+        let signature = lines[index..].iter().position(|line| line.ends_with(['{', ';', '}']));
+        let Some(body) = signature.filter(|&body| lines[index + body].ends_with('{')) else { continue };
+        if let Some(length) = lines[index + body..].iter().position(|line| *line == closing) {
+            all.push((name, index + 1, body + length + 1));
+        }
+    }
+    all
+}
+
+/// Returns the first lines (from 1) of documentation comments that start with a forbidden word.
+fn odd_comments(text: &str) -> Vec<(usize, &str)> {
+    let comment = |line: &str| line.trim_start().starts_with("///") || line.trim_start().starts_with("//!");
+    let mut all = Vec::new();
+    let mut previous = "";
+    for (number, line) in (1..).zip(text.lines()) {
+        let words = line.trim_start().trim_start_matches("///").trim_start_matches("//!").trim();
+        let is_odd = FORBIDDEN_STARTS.iter().any(|start| {
+            words.strip_prefix(start).is_some_and(|rest| rest.starts_with([' ', '.', ',', ':', ';']) || rest.is_empty())
+        });
+        if comment(line) && !comment(previous) && is_odd && !words.starts_with("Of course") {
+            all.push((number, words));
+        }
+        previous = line;
+    }
+    all
+}
+
+#[test]
+fn functions_have_at_most_100_lines() {
+    let mut problems = Vec::new();
+    let mut used = Vec::new();
+    for (file, text) in rust_files() {
+        for (name, line, length) in functions(&text).into_iter().filter(|(.., length)| *length > MAX_LINES) {
+            if LONG_FUNCTIONS.iter().any(|(exception, _)| *exception == file) {
+                used.push(file.clone());
+            } else {
+                problems.push(format!("{file}:{line}: {name} has {length} lines"));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "split these functions:\n{}", problems.join("\n"));
+    for (file, _) in LONG_FUNCTIONS {
+        assert!(used.iter().any(|other| other == file), "{file} needs no exception any more");
+    }
+}
+
+#[test]
+fn documentation_comments_start_with_a_verb_or_a_noun() {
+    let mut problems = Vec::new();
+    for (file, text) in rust_files() {
+        problems.extend(odd_comments(&text).into_iter().map(|(line, words)| format!("{file}:{line}: {words}")));
+    }
+    assert!(problems.is_empty(), "rewrite these comments:\n{}", problems.join("\n"));
+}
+
+#[test]
+fn modules_have_one_file_style() {
+    let files = rust_files();
+    let wrong = files.iter().filter(|(file, _)| file.starts_with("src/") && file.ends_with("/mod.rs"));
+    let wrong: Vec<_> = wrong.map(|(file, _)| file).collect();
+    assert!(wrong.is_empty(), "use name.rs next to name/: {wrong:?}");
+    assert!(files.len() > 400, "only {} files were read", files.len());
+}
+
+#[test]
+fn type_names_have_one_meaning() {
+    let mut definitions = std::collections::BTreeMap::<String, Vec<String>>::new();
+    for (file, text) in rust_files().into_iter().filter(|(file, _)| file.starts_with("src/")) {
+        for (number, line) in (1..).zip(text.lines()) {
+            let Some(name) = type_name(line) else { continue };
+            definitions.entry(name.to_owned()).or_default().push(format!("{file}:{number}"));
+        }
+    }
+    let twice: Vec<_> = definitions.iter().filter(|(_, places)| places.len() > 1).collect();
+    let lines: Vec<_> = twice.iter().map(|(name, places)| format!("{name}: {}", places.join(" "))).collect();
+    assert!(lines.is_empty(), "{} type names have several definitions:\n{}", lines.len(), lines.join("\n"));
+}
+
+/// Returns the name of the type that a line defines. Associated types do not count.
+fn type_name(line: &str) -> Option<&str> {
+    let is_indented = line.starts_with(' ');
+    let rest = without_visibility(line.trim_start());
+    let rest = rest.strip_prefix("unsafe ").unwrap_or(rest);
+    let kinds = ["struct ", "enum ", "trait ", "union ", "type "];
+    let kind = kinds.iter().find(|kind| rest.starts_with(**kind))?;
+    if *kind == "type " && is_indented {
+        return None;
+    }
+    let name = &rest[kind.len()..];
+    name.split(|c: char| !c.is_alphanumeric() && c != '_').next().filter(|name| !name.is_empty())
+}
+
+#[test]
+fn the_checks_detect_violations() {
+    let long = format!(
+        "impl A {{\n    pub(in crate::b) unsafe fn f(\n        a: u8,\n    ) {{\n{}    }}\n}}\n",
+        "a;\n".repeat(98)
+    );
+    assert_eq!(functions(&long), [("f", 2, 102)]);
+    assert_eq!(functions("fn f();\nfn g() {}\nfn h() {\n}\n"), [("h", 3, 2)]);
+    assert_eq!(
+        odd_comments("/// What is here.\n/// Of these.\nfn f() {}\n//! Of all.\n"),
+        [(1, "What is here."), (4, "Of all.")]
+    );
+    assert_eq!(odd_comments("/// Whatever is here.\n\n/// Official.\n"), []);
+    assert_eq!(type_name("    pub(in crate::a) struct Name<'a>(u8);"), Some("Name"));
+    assert_eq!(type_name("    type Item = u8;"), None);
+    assert_eq!(type_name("type Alias = u8;"), Some("Alias"));
+}
