@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Scoring options; `None` is the default of the alphabet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ScoringChoice {
-    table: Option<ScoreTable>,
+    table: Option<SymbolScoreTable>,
     gap_open: Option<i32>,
     gap_extend: Option<i32>,
     end_gap_open: Option<i32>,
@@ -28,7 +28,7 @@ pub(super) struct ScoringChoice {
 
 /// Scores of pairs of symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ScoreTable {
+pub(super) enum SymbolScoreTable {
     /// Match, mismatch and ambiguity rule for nucleotides.
     Nucleotide { match_score: i32, mismatch: i32, ambiguity: Ambiguity },
     /// Substitution matrix, a built-in name or a file, with all scores multiplied by `times`.
@@ -41,7 +41,7 @@ pub(super) enum ScoreTable {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ResolvedScheme {
     pub alphabet: Alphabet,
-    pub table: ScoreTable,
+    pub table: SymbolScoreTable,
     pub gaps: Gaps,
     pub mode: Mode,
     pub end_gaps: EndGaps,
@@ -98,13 +98,13 @@ impl ScoringChoice {
             }
             (Some(matrix), None) => {
                 // The scheme's gap costs are multiplied by the same factor.
-                Some(ScoreTable::Matrix { name: matrix.clone(), times: named.map_or(1, NamedScheme::times) })
+                Some(SymbolScoreTable::Matrix { name: matrix.clone(), times: named.map_or(1, NamedScheme::times) })
             }
             (None, Some(_)) => {
                 let scores = |named: &NamedScheme| named.nucleotide();
                 let scores = named.and_then(scores).or_else(|| scores(NamedScheme::dna()));
                 let (match_score, mismatch, rule) = scores.unwrap_or_default();
-                Some(ScoreTable::Nucleotide {
+                Some(SymbolScoreTable::Nucleotide {
                     match_score: args.match_score.unwrap_or(match_score),
                     mismatch: args.mismatch.unwrap_or(mismatch),
                     ambiguity: ambiguity.unwrap_or(rule),
@@ -112,7 +112,7 @@ impl ScoringChoice {
             }
             (None, None) => None,
         };
-        if let Some(ScoreTable::Nucleotide { match_score, mismatch, .. }) = table
+        if let Some(SymbolScoreTable::Nucleotide { match_score, mismatch, .. }) = table
             && match_score <= mismatch
         {
             return Err(Error::usage(format!("a match ({match_score}) must score more than a mismatch ({mismatch})")));
@@ -148,20 +148,20 @@ impl ScoringChoice {
                     "--alphabet bytes: bytes have no scores, only distances: use 'pairwave edit'",
                 ));
             }
-            (Some(ScoreTable::Nucleotide { .. }), Alphabet::Protein) => {
+            (Some(SymbolScoreTable::Nucleotide { .. }), Alphabet::Protein) => {
                 return Err(Error::usage(
                     "--match, --mismatch and --ambiguity apply only to nucleotides, but the sequences are proteins; \
             use --matrix, or --alphabet dna if they are nucleotides",
                 ));
             }
             // The options equal the scheme's scores: use the scheme's table, which may hold more than these numbers.
-            (Some(ScoreTable::Nucleotide { match_score, mismatch, ambiguity }), _)
+            (Some(SymbolScoreTable::Nucleotide { match_score, mismatch, ambiguity }), _)
                 if named.nucleotide() == Some((*match_score, *mismatch, *ambiguity)) =>
             {
-                ScoreTable::Named(named)
+                SymbolScoreTable::Named(named)
             }
             (Some(table), _) => table.clone(),
-            (None, _) => ScoreTable::Named(named),
+            (None, _) => SymbolScoreTable::Named(named),
         };
         let default = named.scoring(alphabet)?;
         let costs = |open: Option<i32>, extend: Option<i32>, default: Gaps| {
@@ -187,7 +187,7 @@ impl ScoringChoice {
     /// Returns the path of the matrix, unless the name is built in.
     pub(super) fn matrix_file(&mut self) -> Option<&mut PathBuf> {
         match &mut self.table {
-            Some(ScoreTable::Matrix { name, .. }) if !is_built_in(name) => Some(name),
+            Some(SymbolScoreTable::Matrix { name, .. }) if !is_built_in(name) => Some(name),
             _ => None,
         }
     }
@@ -202,14 +202,14 @@ impl ResolvedScheme {
     /// Returns the scheme in the form that engines use.
     pub(super) fn scoring(&self) -> Result<Scoring> {
         let scoring = match &self.table {
-            &ScoreTable::Nucleotide { match_score, mismatch, ambiguity } => {
+            &SymbolScoreTable::Nucleotide { match_score, mismatch, ambiguity } => {
                 Scoring::nucleotide(match_score, mismatch, ambiguity, self.gaps, self.end_gaps)?
             }
-            ScoreTable::Matrix { name, times } => {
+            SymbolScoreTable::Matrix { name, times } => {
                 let matrix = SubstitutionMatrix::open(name)?;
                 Scoring::matrix(self.alphabet, &matrix, self.gaps, self.end_gaps)?.times(*times)?
             }
-            ScoreTable::Named(named) => named.scoring(self.alphabet)?.with_gaps(self.gaps, self.end_gaps)?,
+            SymbolScoreTable::Named(named) => named.scoring(self.alphabet)?.with_gaps(self.gaps, self.end_gaps)?,
         };
         Ok(Scoring { mode: self.mode, ..scoring })
     }
@@ -310,7 +310,7 @@ mod tests {
     fn one_number_leaves_the_others_at_their_defaults() {
         let args = ScoringArgs { mismatch: Some(-2), gap_open: Some(3), ..Default::default() };
         let scheme = choice(args).unwrap().resolve(Alphabet::Dna).unwrap();
-        let table = ScoreTable::Nucleotide { match_score: 5, mismatch: -2, ambiguity: Ambiguity::Overlap };
+        let table = SymbolScoreTable::Nucleotide { match_score: 5, mismatch: -2, ambiguity: Ambiguity::Overlap };
         assert_eq!((scheme.table, scheme.gaps), (table, Gaps { first: 8, next: 5 }));
         assert_eq!(scheme.end_gaps, EndGaps::Charged);
         let scores_only = ScoringArgs { match_score: Some(4), ..Default::default() };

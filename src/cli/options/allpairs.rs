@@ -25,7 +25,7 @@ pub(in crate::cli) struct AllPairsOptions {
     pub read: ReadOptions,
     pub scoring: ScoringChoice,
     pub strand: Strands,
-    pub selection: PairSelection,
+    pub selection: AllPairsSelection,
     pub format: PairFormat,
     pub files: OutputFiles,
     pub compute: ComputeOptions,
@@ -33,7 +33,7 @@ pub(in crate::cli) struct AllPairsOptions {
 
 /// Conditions that a written pair must meet, and the values that are computed.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::cli) struct PairSelection {
+pub(in crate::cli) struct AllPairsSelection {
     /// Least identity, from 0 to 1.
     pub min_identity: Option<f64>,
     pub min_score: Option<i64>,
@@ -68,7 +68,7 @@ impl TryFrom<AllPairsArgs> for AllPairsOptions {
     }
 }
 
-fn selection(args: &AllPairsArgs, mode: Mode) -> Result<PairSelection> {
+fn selection(args: &AllPairsArgs, mode: Mode) -> Result<AllPairsSelection> {
     if let Some(given) = args.min_identity {
         if given > 1.0 && given <= 100.0 {
             return Err(Error::usage(format!(
@@ -89,7 +89,7 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<PairSelection> {
             ("--check", args.compute.machine.check, "rescores alignments"),
         ],
     )?;
-    Ok(PairSelection {
+    Ok(AllPairsSelection {
         min_identity: args.min_identity,
         min_score: args.min_score,
         identity: args.identity.definition(mode)?,
