@@ -1,5 +1,7 @@
-//! Scores of reads against the ancestral states of a tree's edges (PaPaRa: Berger and Stamatakis
-//! 2011; Alachiotis, Berger and Stamatakis 2013).
+//! Places sequencing reads on the edges of a reference tree (PaPaRa: Berger and Stamatakis 2011;
+//! Alachiotis, Berger and Stamatakis 2013). Each edge has a vector of ancestral states, which
+//! contains a set of characters and two flags per site. A site is an informative column of the
+//! reference alignment. Engines score a read against an octet, a group of eight vectors.
 
 pub mod cpu;
 pub mod gpu;

@@ -1,13 +1,14 @@
-//! Scores of reads against vectors of states on the CPU. Each lane holds one vector of states.
-//! Usually all lanes share one read; nucleotide reads with few vectors each share the lanes.
+//! Scores reads against vectors of states on the CPU. Each lane computes one vector of states.
+//! Usually all lanes have the same read. If each nucleotide read has only a few vectors, several
+//! reads share the lanes.
 //!
-//! Cells are stored so that extending a gap costs nothing, and relative to a nearby cell (`costs`).
-//! Therefore 8 bits suffice for a read of any length.
+//! Cells are stored relative to a nearby cell, in a form where extending a gap costs nothing
+//! (`costs`). Therefore 8 bits suffice for a read of any length.
 //!
 //! The sweep processes one block of sites at a time. It first computes the score of each symbol of
 //! the read at each site of the block (`sites`). Then it processes the read in stripes of symbols
-//! that stay in registers (`kernel`). Between blocks it stores a column of cells with one entry per
-//! symbol. Between stripes it stores a row of the block.
+//! that stay in registers (`kernel`). Between blocks it stores one cell per symbol. Between stripes
+//! it stores one cell per site of the block.
 
 mod compute;
 mod costs;

@@ -1,5 +1,5 @@
-//! Scores of reads against ancestral states on a GPU, as a job kind of
-//! [`crate::gpu::engine::GpuEngine`]. Vectors stay on the device.
+//! Scores reads against ancestral states on a GPU, as a job kind of
+//! [`crate::gpu::engine::GpuEngine`]. The vectors of states stay on the device.
 
 mod dispatch;
 
@@ -24,11 +24,11 @@ use crate::seq::Alphabet;
 const FIRST_SECONDS: f64 = 0.05;
 /// Maximum number of read-octet pairs in a batch. Task lists and scores take 40 bytes per pair.
 const MAX_PAIRS: u64 = 1 << 21;
-/// Minimum seconds of a batch whose speed is recorded.
+/// Minimum duration, in seconds, of a batch whose speed is recorded.
 const TELLING_SECONDS: f64 = 0.005;
 /// Settings for trials of the other score type during a job.
 const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, doubt: 2.0 };
-/// Ratio of the speeds per column with many and with few columns.
+/// Speed per padded column with many columns in registers, divided by the speed with few columns.
 const WIDE_GAIN: f64 = 1.09;
 /// Maximum number of workgroups of a dispatch. Each has its own scratch memory.
 const MAX_GROUPS: u64 = 1 << 13;
@@ -36,7 +36,7 @@ const MAX_GROUPS: u64 = 1 << 13;
 /// A GPU engine that scores reads against vectors.
 pub type PhyloGpu = engine::GpuEngine<Phylo>;
 
-/// Sizes of the kernels on a device.
+/// Kernel parameters chosen for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockShape {
     /// Invocations per workgroup.
@@ -82,8 +82,8 @@ impl PhyloGpu {
     /// Opens an adapter.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
-        // Assumed cells per second, and the read-octet pairs that a large card, a small card or CPU
-        // threads compute at once.
+        // Assumed cells per second and number of read-octet pairs computed at once, for a large
+        // card, a small card and CPU threads.
         let (assumed, fill) = found.description.suited((2e12, 1 << 17), (1e11, 1 << 10), (2e8, 1));
         let host = PhyloDeviceState {
             kernels: KernelSet::new(&gpu, found),
@@ -110,7 +110,7 @@ impl PhyloDeviceState {
         BlockVariant { numbers, workgroup, columns, chunk, is_plain, is_protein }
     }
 
-    /// Checks whether many columns are faster for the reads of a batch.
+    /// Checks whether the variant with many columns is faster for the reads of a batch.
     fn is_wide(&self, numbers: ScoreType, batch: &PhyloBatch) -> bool {
         let padded = |is_wide: bool| {
             let variant = self.variant(numbers, is_wide, false, false);
@@ -163,7 +163,7 @@ impl GpuKind for Phylo {
     const MAX_PAIRS: u64 = MAX_PAIRS;
 
     /// Returns the number of pairs that keep the device busy. An invocation takes some hundredths
-    /// of a second for a read of some hundred symbols, however many others run.
+    /// of a second for a read of a few hundred symbols, even if it runs alone.
     fn fill(host: &PhyloDeviceState) -> u64 {
         host.fill
     }

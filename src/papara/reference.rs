@@ -1,4 +1,4 @@
-//! A reference alignment with its tree. Reads are placed on this tree.
+//! A reference alignment with its tree, on which reads are placed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::error::{Error, InputLocation, Result};
 use crate::seq::aligned::aligned_code;
 use crate::seq::{AlignedRows, Alphabet, AlphabetChoice, is_standard};
 
-/// Maximum number of names of either side that an error lists.
+/// Maximum number of unmatched names that an error lists, for the leaves and for the rows each.
 const MAX_LISTED_NAMES: usize = 5;
 
 /// A tree and the alignment of its leaves.
@@ -106,7 +106,7 @@ impl Reference {
     }
 
     /// Returns the sets of characters of a leaf at some sites. An unknown character gives the set
-    /// of all. Inner nodes give nothing.
+    /// of all characters. The iterator is empty for inner nodes.
     pub fn leaf_sets(&self, node: NodeId, sites: Range<u32>) -> impl Iterator<Item = u32> + '_ {
         let row = self.leaf_row(node).map(|row| &self.rows[row as usize]);
         let columns = &self.columns[sites.start as usize..sites.end as usize];
@@ -118,7 +118,7 @@ fn wrong(file: &str, message: String) -> Error {
     Error::Input { location: InputLocation::in_file(file), message }
 }
 
-/// Warns of rows without an informative letter, because their data does not affect any placement.
+/// Warns about rows without an informative letter, because such rows do not affect any placement.
 fn warn_of_unknown_rows(file: &str, names: &[BString], rows: &[Vec<u8>], is_known: impl Fn(u8) -> bool + Sync) {
     let has_none = |row: &Vec<u8>| !row.iter().any(|&letter| is_known(letter));
     let unknown: Vec<usize> = (0..rows.len()).into_par_iter().filter(|&row| has_none(&rows[row])).collect();

@@ -1,11 +1,11 @@
 //! Finds the best edges of a read without scoring every edge. Unions of vectors bound the scores of
 //! their members from above.
 //!
-//! Eight consecutive vectors have a union, eight unions again have a union, and so on. A read is
-//! first scored against the topmost unions. It then descends into the members of the unions with
-//! the highest scores, down to edges, which gives scores to beat. Unions that cannot beat them are
-//! pruned with all their members. All other edges are scored. The result is the same as if every
-//! edge had been scored.
+//! The union of eight consecutive vectors is a vector that scores at least as high as each of them.
+//! Eight unions have a union in turn, and so on. A read is first scored against the topmost unions.
+//! The search then scores the members of the unions with the highest scores, down to the edges.
+//! This gives scores to beat. Unions that cannot beat them are pruned with all their members. All
+//! other edges are scored. The result is the same as if every edge had been scored.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use crate::seq::Strand;
 
 /// Maximum number of vectors at the top of the tree of unions.
 const MAX_TOP_VECTORS: u32 = 64;
-/// Number of octets that a read expands at once on its way down.
+/// Number of octets that a search scores per height on its way down to the edges.
 const DIVE_OCTETS: usize = 8;
 
-/// The distinct vectors of a tree's edges, and the tree of their unions. Height 0 has the vectors;
-/// a vector of height h + 1 unites eight vectors of height h.
+/// The distinct vectors of a tree's edges, and the tree of their unions. The vectors of the edges
+/// have height 0. A vector of height h + 1 is the union of eight vectors of height h.
 #[derive(Debug)]
 pub struct UnionTree {
     /// Vectors by height.
     by_height: Vec<Arc<Vectors>>,
-    /// Edges grouped by their vector of height 0. The edges of a vector are in increasing order.
+    /// Edges grouped by their vector. The edges of a vector are in increasing order.
     edges: Vec<u32>,
     /// Start of each vector's edges in `edges`, followed by the end of the last.
     starts: Vec<u32>,
@@ -33,8 +33,8 @@ pub struct UnionTree {
 }
 
 impl UnionTree {
-    /// Builds the tree from distinct vectors. `vector_of` has the vector of each edge. Without
-    /// `bounds`, no unions are built, so that every edge is scored.
+    /// Builds the tree from distinct vectors. `vector_of` contains the index of each edge's vector.
+    /// Without `bounds`, no unions are built, so that every edge is scored.
     pub fn new(vectors: Vectors, vector_of: &[u32], bounds: bool, pool: &rayon::ThreadPool) -> Self {
         let count = vectors.len() as usize;
         let mut starts = vec![0u32; count + 1];
@@ -64,7 +64,8 @@ impl UnionTree {
         self.by_height.len()
     }
 
-    /// Checks whether there are no vectors at all. There is always height 0.
+    /// Checks whether the tree has no heights. This is never the case, because height 0 always
+    /// exists.
     pub fn is_empty(&self) -> bool {
         self.by_height.is_empty()
     }
@@ -79,7 +80,7 @@ impl UnionTree {
         self.edges.len()
     }
 
-    /// Returns the edges of a vector of height 0.
+    /// Returns the edges with this vector.
     fn edges_of(&self, vector: u32) -> &[u32] {
         &self.edges[self.starts[vector as usize] as usize..self.starts[vector as usize + 1] as usize]
     }
@@ -107,8 +108,8 @@ pub struct ScoredEdge {
 }
 
 impl ScoredEdge {
-    /// Checks whether it ranks before another: by higher score, then by strand (plus first), then
-    /// by smaller edge.
+    /// Checks whether this edge ranks before another: by higher score, then by strand (plus first),
+    /// then by smaller edge number.
     fn is_before(&self, other: &ScoredEdge) -> bool {
         let rank = |edge: &ScoredEdge| (Reverse(edge.score), edge.strand, edge.edge);
         rank(self) < rank(other)
@@ -142,7 +143,7 @@ impl BestEdges {
     }
 }
 
-/// A round of scoring. All reads go through the rounds in step.
+/// A round of scoring. All reads finish a round before the next one starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchRound {
     /// Scores all vectors of the greatest height.
@@ -210,15 +211,16 @@ impl EdgeSearch {
             if self.best.second.is_some_and(|second| score < second.score) {
                 continue;
             }
-            // At most two edges of a vector can be among the best two.
+            // Only the first two edges of a vector can be among the best two, because all have the
+            // same score.
             for &edge in tree.edges_of(vector).iter().take(2) {
                 self.best.add(ScoredEdge { edge, vector, score, strand });
             }
         }
     }
 
-    /// Returns the octets to score in a round, each with its strand. Returns none for
-    /// [`SearchRound::All`], because all reads score the same octets there.
+    /// Returns the octets to score in a round, each with its strand. Returns an empty list for
+    /// [`SearchRound::All`], because all reads are scored against the same octets in that round.
     pub fn next_octets(&mut self, tree: &UnionTree, round: SearchRound) -> Vec<(Strand, u32)> {
         let second = self.best.second;
         match round {
@@ -256,7 +258,7 @@ mod tests {
     use crate::score::PhyloScheme;
     use crate::seq::Alphabet;
 
-    /// Runs a search with textbook scores and returns its result and the number of scored octets.
+    /// Runs a search with textbook scores. Returns its result and the number of scored octets.
     fn search(tree: &UnionTree, strands: &[(Strand, Vec<u32>)], scheme: &PhyloScheme) -> (BestEdges, usize) {
         let (mut search, mut octets) = (EdgeSearch::new(tree.heights()), 0);
         let mut round = Some(SearchRound::All);

@@ -1,10 +1,10 @@
 //! Ancestral states of every edge, as computed by PaPaRa: sets of characters after Fitch (1971),
 //! and a flag for gap sites.
 //!
-//! A row of values summarises all leaves on one side of an edge. The rows of both sides give the
-//! vector of the edge. Sites are independent, so threads compute blocks of 16 sites. The values of
-//! a block are adjacent in memory, so all arithmetic works on short arrays. The work is linear in
-//! the number of leaves.
+//! A row of values summarises all leaves on one side of an edge. The rows of both sides combine to
+//! the vector of the edge. Sites are independent, so threads compute blocks of 16 sites. The values
+//! of a block are adjacent in memory, so all arithmetic works on short arrays. The work is linear
+//! in the number of leaves.
 
 mod likelihood;
 mod parsimony;
@@ -28,29 +28,33 @@ pub enum GapModel {
     Parsimony,
 }
 
-/// Number of sites in a block. It fills any vector unit. The values of 27,641 edges take 14 MB per
-/// thread.
+/// Number of sites in a block. It fills the vector registers of any instruction set. With 27,641
+/// edges, the values of a block take 14 MB per thread.
 const WIDTH: usize = 16;
 
-/// Values that are propagated along edges, for the sites of a block.
+/// A model of values that are propagated along edges, for the sites of a block.
 trait EdgeValues {
     /// Values of one side of an edge.
     type Row: Copy;
 
-    /// Returns the values of a leaf with these sets, seen across its edge.
+    /// Returns the values of a leaf with these sets, propagated across its edge.
     fn leaf(&self, sets: &[u32; WIDTH], edge: usize) -> Self::Row;
 
-    /// Combines two sides of a node, seen across the edge to its third neighbour.
+    /// Combines the values of two neighbours of a node and propagates them across `edge` to the
+    /// third.
     fn two(&self, one: &Self::Row, other: &Self::Row, edge: usize) -> Self::Row;
 
-    /// Combines one or more sides of a node, seen across the edge to its last neighbour.
+    /// Combines the values of all neighbours of a node except one and propagates them across `edge`
+    /// to that neighbour.
     fn many(&self, sides: &[Self::Row], edge: usize) -> Self::Row;
 
-    /// Returns, for each side from `first` on, the combination of all other sides, seen across the
-    /// edge to that side. `edges` are the edges of these sides.
+    /// Computes one row for each neighbour of a node from index `first` on. The row combines all
+    /// other neighbours in `sides` and is propagated across the edge to that neighbour. `edges`
+    /// contains the edges to these neighbours.
     fn others(&self, sides: &[Self::Row], first: usize, edges: impl Iterator<Item = usize>) -> Vec<Self::Row>;
 
-    /// Combines both sides of an edge and returns the bits of each site's cell.
+    /// Combines both sides of an edge. Returns the bits that this model contributes to each site's
+    /// cell.
     fn both(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH];
 }
 
@@ -85,7 +89,7 @@ fn write_cells<C: Send>(
     cell: impl Fn(u32) -> C + Sync,
 ) {
     let sites = reference.sites() as usize;
-    // `parts[block]` has the block's sites of every octet.
+    // `parts[block]` contains, for every octet, the cells of the block's sites.
     let octets = cells.len() / (sites * OCTET);
     let mut parts: Vec<Vec<&mut [C]>> = (0..sites.div_ceil(WIDTH)).map(|_| Vec::with_capacity(octets)).collect();
     for octet in cells.chunks_mut(sites * OCTET) {
@@ -124,8 +128,8 @@ struct EdgeSides<'a, V: EdgeValues> {
 impl<'a, V: EdgeValues> EdgeSides<'a, V> {
     fn new(tree: &ReferenceTree, values: &'a V, leaves: &[[u32; WIDTH]]) -> Self {
         let edge_of = |child: NodeId| child as usize - 1;
-        // `below[edge]` has the values below an edge. Edge n - 1 leads to node n, and nodes below
-        // it have larger numbers.
+        // `below[edge]` contains the values of the side below the edge. Edge n - 1 leads to node n,
+        // and nodes below node n have larger numbers.
         let none = values.leaf(&[0; WIDTH], 0);
         let mut below = vec![none; tree.edges.len()];
         for edge in (0..tree.edges.len()).rev() {

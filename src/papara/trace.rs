@@ -1,11 +1,11 @@
 //! The alignment of a read with one vector of states. Among alignments with the best score, it is
 //! the alignment that PaPaRa reports.
 //!
-//! Cells are computed along anti-diagonals (`diagonals`), so that a single pair of a read and a
-//! vector fills the processor's vectors. A first pass stores only some diagonals and finds the end
-//! of the alignment. Then the blocks of diagonals on the path are recomputed, from the last to the
-//! first, with the direction of each cell. The path of a read crosses few of them, because
-//! overhanging ends of the reference are not part of it.
+//! Cells are computed along anti-diagonals (`diagonals`), so that a single read against a single
+//! vector of states fills the lanes of the processor. A first pass stores only some diagonals and
+//! finds the end of the alignment. Then the blocks of diagonals on the path are recomputed, from
+//! the last to the first, with the direction of each cell. The path crosses few blocks, because it
+//! does not include the sites before and after the read.
 
 mod diagonals;
 mod pass;
@@ -23,7 +23,7 @@ use pass::LaneAligner;
 pub struct ReadAlignment {
     /// Score of the alignment.
     pub score: i32,
-    /// Number of sites before the first column.
+    /// Number of sites before the first column of the alignment.
     pub first_site: u32,
     /// Columns of the alignment, with the read as the query: `=` where the site's set contains the
     /// character, `X` otherwise. It covers the whole read, with overhanging ends as insertions. It
@@ -56,9 +56,8 @@ impl ReadAligner {
 
     /// Aligns a read with a vector.
     ///
-    /// # Panics
-    /// Panics if the score exceeds 32 bits. That takes a read of 32,767 symbols and the largest
-    /// values that a scheme may have.
+    /// # Panics Panics if the score exceeds 32 bits. This is only possible for reads of at least
+    /// 32,767 symbols with the largest values that a scheme may have.
     pub fn align(&mut self, read: &[Code], vectors: &Vectors, vector: u32, scheme: &PhyloScheme) -> ReadAlignment {
         let instructions = self.instructions;
         let (score, first_site, cigar) = if pass::fits::<i16>(read.len(), scheme) {

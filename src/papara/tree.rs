@@ -1,4 +1,4 @@
-//! Unrooted trees as PaPaRa reads them, with the edges in its order.
+//! Unrooted trees as PaPaRa reads them, with edges in PaPaRa's order.
 //!
 //! A root with two children is not a node: its two edges become one, with the sum of both lengths.
 //! A missing length becomes 1 and a negative length becomes 0, each with a warning.
@@ -23,7 +23,7 @@ pub type NodeId = u32;
 pub struct Edge {
     /// The end closer to node 0.
     pub above: NodeId,
-    /// The other end, with the number of the edge plus 1.
+    /// The other end. Its index is the number of the edge plus 1.
     pub below: NodeId,
     /// Length from the file, or 1 if it is missing; at least 0.
     pub length: f64,
@@ -43,8 +43,8 @@ pub struct ReferenceTree {
     pub names: Vec<Option<BString>>,
     /// Neighbours of each node that are farther from node 0.
     pub children: Vec<Vec<NodeId>>,
-    /// At most three directions of each node: the edge, and the first leaf by name behind it. The
-    /// directions are sorted by that name.
+    /// Up to three edges of each node, each with the first leaf by name in the subtree behind it.
+    /// The edges are sorted by that name.
     nearest: Vec<[Option<(u32, NodeId)>; 3]>,
 }
 
@@ -100,18 +100,18 @@ impl ReferenceTree {
     }
 
     /// Returns the tree as Newick, with each edge's number in braces after its length, as in
-    /// placement files. The root is node 0. A reader with this module's numbering finds the same
+    /// placement files. The root is node 0. Parsing the text with this module gives the same edge
     /// numbers.
     pub fn annotated(&self) -> BString {
         let mut text = BString::default();
-        // Nodes, and the number of their children already written.
+        // Each entry is a node and the number of its children already written.
         let mut stack: Vec<(NodeId, usize)> = vec![(0, 0)];
         while let Some((node, written)) = stack.pop() {
             let children = &self.children[node as usize];
             if written < children.len() {
                 text.push(if written == 0 { b'(' } else { b',' });
                 stack.push((node, written + 1));
-                // The third child of node 0 has the first edge.
+                // The edges of node 0 are numbered from its third child on.
                 let rank = if node == 0 && written < 3 { (written + 1) % 3 } else { written };
                 stack.push((children[rank], 0));
                 continue;
@@ -133,8 +133,8 @@ impl ReferenceTree {
     }
 
     /// Returns a unique name of an edge, such as `a,b|c,d`: a and b are leaves behind one end, c
-    /// and d behind the other. The two leaves of a side are in different subtrees, namely the two
-    /// subtrees with the first leaves by name. The edge of a leaf is named `a|c,d`.
+    /// and d behind the other. The two leaves of a side come from different subtrees: those whose
+    /// first leaf by name comes first. The edge of leaf a is named `a|c,d`.
     pub fn split(&self, edge: u32) -> BString {
         let [above, below] = [self.edges[edge as usize].above, self.edges[edge as usize].below];
         let name = |leaf: NodeId| self.names[leaf as usize].as_ref().map(|name| name.as_bstr()).unwrap_or_default();
@@ -153,7 +153,8 @@ impl ReferenceTree {
     }
 }
 
-/// An edge without a number: the nodes of the text at its ends, and its length.
+/// An edge without a number yet: the indices of its upper and lower node in the text, and its
+/// length.
 type PendingEdge = (usize, usize, f64);
 
 /// Builds the tree of a text.
@@ -213,7 +214,7 @@ fn build(file: &str, text: &[u8]) -> Result<ReferenceTree, NewickError> {
 }
 
 /// Follows nodes with a single child down to the next leaf or branching node. Returns that node and
-/// the length of the edge to it.
+/// the total length of the edges to it.
 fn descend(nodes: &[NewickNode], mut node: usize) -> (usize, f64) {
     let above = |node: usize| nodes[node].length.map_or(1.0, |length| length.max(0.0));
     let mut length = above(node);
@@ -229,8 +230,8 @@ fn edge_to(nodes: &[NewickNode], above: usize, child: usize) -> PendingEdge {
     (above, below, length)
 }
 
-/// Returns, for each node, up to three edges behind which the first leaves are, with these leaves.
-/// `leaves` is sorted by name.
+/// Returns [`ReferenceTree::nearest`] for each node: the edges to the subtrees with the first
+/// leaves by name, and these leaves. `leaves` is sorted by name.
 fn nearest(tree: &ReferenceTree, leaves: &[NodeId]) -> Vec<[Option<(u32, NodeId)>; 3]> {
     let mut ranks = vec![u32::MAX; tree.names.len()];
     for (rank, &leaf) in (0..).zip(leaves) {

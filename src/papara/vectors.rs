@@ -1,5 +1,5 @@
-//! Vectors of ancestral states in the layout of the engines. A site has a set of characters and two
-//! flags. Eight vectors are interleaved.
+//! Vectors of ancestral states in the memory layout of the engines. Each site of a vector has a set
+//! of characters and two flags. Eight vectors, an octet, are interleaved.
 
 use std::collections::HashMap;
 use std::ops::{BitAnd, BitOr, Not};
@@ -12,7 +12,7 @@ use crate::seq::{Alphabet, Code};
 /// Number of interleaved vectors.
 pub const OCTET: usize = 8;
 
-/// The content of a site for any alphabet.
+/// One site of a vector, for any alphabet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Site {
     /// Set of characters, with the bits of [`set_of`].
@@ -24,7 +24,7 @@ pub struct Site {
     pub is_free: bool,
 }
 
-/// Returns the number of bits in a set: bases or amino acids.
+/// Returns the number of bits in a set: one per base or amino acid.
 pub const fn set_bits(alphabet: Alphabet) -> u32 {
     match alphabet {
         Alphabet::Dna => 4,
@@ -41,7 +41,7 @@ pub const fn all(alphabet: Alphabet) -> u32 {
 const AMINO_ACIDS: &[u8; 20] = b"ARNDCQEGHILKMFPSTWYV";
 
 /// Returns the set of characters that a code stands for. B is N or D, Z is Q or E. Any other code
-/// that is no amino acid stands for all of them.
+/// that is not an amino acid stands for all amino acids.
 pub fn set_of(alphabet: Alphabet, code: Code) -> u32 {
     if alphabet == Alphabet::Dna {
         return u32::from(code);
@@ -151,9 +151,9 @@ impl Vectors {
         &mut self.cells
     }
 
-    /// Unites each octet into one vector, which scores at least as much as each of its eight
-    /// members. A site of the union contains the characters of all members. It is penalised if all
-    /// members are, and free if any member is.
+    /// Unites each octet into one vector. Its score is at least that of each of the eight members.
+    /// A site of the union contains the characters of all members. It is penalised if all members
+    /// are, and free if any member is.
     pub fn unions(&self, pool: &rayon::ThreadPool) -> Vectors {
         let mut unions = Vectors::new(self.alphabet, self.sites, self.octets());
         let penalised = 1 << set_bits(self.alphabet);
@@ -165,8 +165,8 @@ impl Vectors {
         unions
     }
 
-    /// Combines the cells of each octet: keeps each bit that any vector has, but keeps `in_all`
-    /// only if all vectors have it.
+    /// Combines the cells of each octet. A bit is set if any vector has it, except the bits of
+    /// `in_all`, which all vectors must have.
     fn unite<C>(&self, cells: &[C], unions: &mut [C], in_all: C)
     where
         C: Copy + Send + Sync + BitAnd<Output = C> + BitOr<Output = C> + Not<Output = C>,
@@ -193,7 +193,7 @@ impl Vectors {
     }
 
     /// Returns the distinct vectors in the order of their first occurrence, and the index of each
-    /// vector's equal among them. Uses all threads of the current pool.
+    /// original vector among them. Uses all threads of the current pool.
     pub fn distinct(&self) -> (Vectors, Vec<u32>) {
         match &self.cells {
             StateCells::Bytes(cells) => self.distinct_cells(cells, StateCells::Bytes),

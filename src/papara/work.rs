@@ -1,4 +1,5 @@
-//! The work types of scoring reads against vectors of ancestral states.
+//! Chunks, blocks and reports for the job kind that scores reads against vectors of ancestral
+//! states.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,8 +19,8 @@ pub struct PhyloChunk {
     pub vectors: Arc<Vectors>,
     /// Scores and costs.
     pub scheme: Arc<PhyloScheme>,
-    /// Octets of vectors that the positions of blocks index. `None` means all octets in their
-    /// order.
+    /// Octets that the positions of blocks refer to. `None` means that a position is the index of
+    /// an octet.
     pub octets: Option<Arc<[u32]>>,
 }
 
@@ -57,9 +58,8 @@ pub type PhyloBatch = Batch<Phylo>;
 /// Results of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct PhyloReport {
-    /// Eight scores per octet: blocks in their order, and the octets of a block in theirs. Scores
-    /// of the padding vectors of an octet have no meaning, and neither have scores of unfinished
-    /// blocks.
+    /// Eight scores per octet, ordered by block and then by position. Scores of padding vectors and
+    /// of unfinished blocks are meaningless.
     pub scores: Vec<[i32; OCTET]>,
     /// Indices of the blocks that the engine did not finish.
     pub unfinished: Vec<usize>,

@@ -1,5 +1,5 @@
-//! Computation of a batch by one thread. It processes one read with as many octets as the lanes
-//! hold. Reads with few octets share the lanes.
+//! Computation of a batch by one thread. The lanes usually process one read with as many octets as
+//! fit. Reads with few octets share the lanes.
 
 use std::cmp::Reverse;
 
@@ -58,13 +58,13 @@ pub(super) fn run_until(
     } else if let Some(sites) = costs.sites::<i16>(stripe) {
         workspace.compute::<i16>(batch, &costs, sites, &is_over)
     } else {
-        // Every valid scheme fits.
+        // Every valid scheme fits `i32` elements.
         let sites = costs.sites::<i32>(stripe).unwrap_or(1);
         workspace.compute::<i32>(batch, &costs, sites, &is_over)
     }
 }
 
-/// An octet of a read that shares the lanes with octets of other reads.
+/// A read and one of its octets, which shares the lanes with octets of other reads.
 struct SharedOctet<'a> {
     codes: &'a [Code],
     octet: u32,
@@ -72,9 +72,9 @@ struct SharedOctet<'a> {
     index: usize,
 }
 
-/// Relative time of lanes with different reads, compared with lanes of one read (numerator and
-/// denominator). The octets of a read share lanes with others if they fill less than the inverse of
-/// this fraction.
+/// Ratio of the computing time with several reads per group of lanes to the time with one read
+/// (numerator and denominator). The octets of a read share lanes with other reads if they fill less
+/// than the inverse of this fraction.
 const SHARED_COST: (usize, usize) = (5, 3);
 
 impl PhyloWorkspace {

@@ -6,7 +6,7 @@
 //! S'(i,j) = S(i,j) + j * insertion.next + (deletion.next for each of the first i sites that is not free)
 //! ```
 //!
-//! A gap then costs something only when it opens:
+//! A gap then has a cost only where it opens:
 //!
 //! ```text
 //! inserted(i,j) = max(S'(i,j-1) - insertion opening, inserted(i,j-1))
@@ -61,8 +61,8 @@ pub(super) struct SiteKindScores<E> {
     pub matching: [E; KINDS],
     /// Score of a symbol that the site's set does not contain.
     pub mismatch: [E; KINDS],
-    /// Score of a padding symbol before the first symbol. It keeps the cells of padding at score 0,
-    /// like the first column.
+    /// Score of a padding symbol before the first symbol. It keeps the score of all padding cells
+    /// at 0, like that of the cells before the first symbol.
     pub padding: [E; KINDS],
     /// Cost of opening a deletion at the site.
     pub opening: [E; KINDS],
@@ -96,7 +96,8 @@ impl CellCosts {
         (MIN_SITES..=MAX_SITES).rev().find(fits)
     }
 
-    /// Returns the difference between the largest and the smallest value of a stripe in a block.
+    /// Returns an upper bound on the difference between the largest and the smallest value of a
+    /// stripe in a block.
     fn span(&self, stripe: usize, sites: usize) -> i64 {
         let along_sites = sites as i64 * (self.site + (self.matching + self.symbol).max(0)) + self.opening;
         let along_symbols = stripe as i64 * (self.symbol + (self.matching + self.site).max(0)) + self.site_opening;
@@ -139,8 +140,8 @@ impl CellCosts {
         if is_free { 0 } else { self.site }
     }
 
-    /// Returns the score of a symbol. It is clamped, because an insertion next to a deletion never
-    /// costs more than both openings.
+    /// Returns the stored score of a symbol at a site of a kind. A lower limit is safe, because an
+    /// insertion next to a deletion never costs more than both openings.
     fn aligned(&self, score: i64, is_penalised: bool, is_free: bool) -> i64 {
         let penalty = if is_penalised { self.gap_site } else { 0 };
         (score - penalty + self.symbol + self.gained(is_free)).max(-self.openings())

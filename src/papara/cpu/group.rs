@@ -37,7 +37,8 @@ impl ReadRows {
 pub(super) enum LaneReads<'a> {
     /// All lanes have one read.
     One(&'a ReadRows),
-    /// Each eight lanes have a nucleotide read. Remaining lanes have the last read.
+    /// Each group of eight lanes has its own nucleotide read. If there are fewer reads than groups,
+    /// the remaining groups repeat the last read.
     Each(&'a [&'a [Code]]),
 }
 
@@ -54,10 +55,10 @@ pub(super) struct ReadLaneGroup<'a> {
 
 /// Scratch memory of a group, as vectors with one element per lane.
 pub(super) struct GroupScratch<'a, E> {
-    /// Cells of a column: for each stripe its cells, followed by the deletions that end there.
+    /// Cells after the last site of a block: for each stripe its cells, then its deletions.
     pub column: &'a mut [E],
-    /// Cells of the last symbol before the next stripe at the sites of a block. `insertions` has
-    /// the insertions that continue from there.
+    /// Cells of the last symbol of a stripe, one per site of a block. `insertions` contains the
+    /// scores of insertions that continue into the next stripe.
     pub cells: &'a mut [E],
     pub insertions: &'a mut [E],
     /// Scores of symbols in a block ([`super::sites::BlockProfile`]).
@@ -70,7 +71,7 @@ pub(super) struct GroupScratch<'a, E> {
 const PROFILE_BYTES: usize = 20 << 10;
 
 impl LaneReads<'_> {
-    /// Returns the number of symbols of the read in a group of eight lanes.
+    /// Returns the number of symbols of the read in the group of eight lanes with index `eight`.
     pub(super) fn symbols(&self, eight: usize) -> usize {
         match self {
             LaneReads::One(read) => read.rows.len(),
@@ -94,7 +95,7 @@ impl LaneReads<'_> {
         }
     }
 
-    /// Returns the number of vectors that a site has in the profile.
+    /// Returns the number of lane vectors per site in the profile.
     pub(super) fn rows(&self) -> usize {
         self.sets().map_or(2, <[u32]>::len) + 1
     }
@@ -113,7 +114,7 @@ impl ReadLaneGroup<'_> {
         (2 * symbols + sites * (self.reads.rows() + 4)) * lanes
     }
 
-    /// Splits memory into the parts of the scratch memory. `memory` must be large enough.
+    /// Splits `memory` into the buffers of the scratch memory. `memory` must be large enough.
     pub(super) fn scratch<'m, E>(
         &self,
         memory: &'m mut [E],
@@ -129,8 +130,8 @@ impl ReadLaneGroup<'_> {
         GroupScratch { column, cells, insertions, rows, opening, gained: rest }
     }
 
-    /// Interleaves the codes of the lanes' reads, symbol by symbol, with padding before their first
-    /// symbol. Leaves `codes` empty if all lanes share a read.
+    /// Interleaves the codes of the lanes' reads, symbol by symbol. Shorter reads have padding
+    /// before their first symbol. Leaves `codes` empty if all lanes share a read.
     pub(super) fn codes(&self, codes: &mut Vec<Code>, symbols: usize, lanes: usize) {
         codes.clear();
         if let LaneReads::Each(reads) = self.reads {

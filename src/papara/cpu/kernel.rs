@@ -1,4 +1,5 @@
-//! Computation of cells: keeps a stripe of symbols in registers and goes through the sites.
+//! Computation of cells. A stripe of symbols stays in registers while the sweep visits the sites of
+//! a block.
 
 use std::marker::PhantomData;
 
@@ -79,7 +80,8 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &ReadLaneGroup<'_>, memory: &
     let scratch = &mut group.scratch::<V::Elem>(bytemuck::cast_slice_mut(memory), symbols, block, lanes);
     let kinds = costs.kinds::<V::Elem>();
     let origin = costs.origin::<V::Elem>();
-    // Score of the whole read after the sites so far, and the best of these scores.
+    // `scores` is the score of the whole read after the sites so far. `best` is the highest of
+    // these scores.
     let mut scores = [0; MAX_LANES];
     let part = lanes.min(OCTET);
     for (eight, first) in (0..lanes).step_by(part).enumerate() {
@@ -154,7 +156,7 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &ReadLaneGroup<'_>, memory: &
 }
 
 /// Sets the cells before the first site, stripe by stripe. The cells of a stripe are relative to
-/// the stripe before it.
+/// the last cell of the previous stripe.
 #[inline(always)]
 fn start_column<V: Lanes, const R: usize>(
     group: &ReadLaneGroup<'_>,
@@ -186,8 +188,8 @@ fn start_column<V: Lanes, const R: usize>(
     }
 }
 
-/// Raises the best scores to those cells of the last site that score higher, for schemes where the
-/// remaining symbols of a read are free.
+/// Updates the best scores with all cells of the last site. Schemes need this if the rest of a read
+/// may extend beyond the last site for free.
 #[inline(always)]
 fn take_last_column<V: Lanes, const R: usize>(
     costs: &CellCosts,
@@ -219,8 +221,8 @@ trait StripeScores<V: Lanes>: Copy {
     unsafe fn at(&self, rows: *const V::Elem, site: usize, r: usize) -> V;
 }
 
-/// All lanes have the same read. The profile has one vector per set, and `offsets` has the vector
-/// offset of each symbol in the stripe.
+/// Scores where all lanes have the same read. The profile has one vector per set. `offsets`
+/// contains the offset of the vector of each symbol in the stripe.
 #[derive(Clone, Copy)]
 struct SharedRead<const R: usize> {
     offsets: [usize; R],
@@ -234,7 +236,8 @@ impl<V: Lanes, const R: usize> StripeScores<V> for SharedRead<R> {
     }
 }
 
-/// Each octet of lanes has its own nucleotide read. Some symbols of the stripe may be padding.
+/// Scores where each group of eight lanes has its own nucleotide read. Some symbols of the stripe
+/// may be padding.
 #[derive(Clone, Copy)]
 struct OctetReads {
     codes: *const Code,
@@ -271,18 +274,18 @@ struct StripeSweep<V> {
     opening: V,
     /// Opening of a deletion.
     site_opening: V,
-    /// Excess of the cells stored by the previous stripe. The next stripe subtracts it.
+    /// Difference between the reference cells of this stripe and the previous one. This stripe
+    /// subtracts it from the values that the previous stripe stored.
     before: V,
 }
 
 impl<V: Lanes> StripeSweep<V> {
     /// Computes a stripe's cells at all sites of the block.
     ///
-    /// # Safety
-    /// The processor has the instructions of `V`. `column` points to `2 * R` vectors that may be
-    /// read and written. `scratch.cells`, `scratch.insertions` and `scratch.opening` have a vector for each of
-    /// `self.sites`, and `scratch.rows` has `self.rows` vectors for each. `scores` has scores of those
-    /// sites and of `R` symbols.
+    /// # Safety The processor has the instructions of `V`. `column` points to `2 * R` vectors that
+    /// may be read and written. `scratch.cells`, `scratch.insertions` and `scratch.opening` have a
+    /// vector for each of the `self.sites` sites, and `scratch.rows` has `self.rows` vectors for
+    /// each site. `scores` accepts these sites and `R` symbols.
     #[inline(always)]
     unsafe fn pass<const R: usize>(
         &mut self,

@@ -18,32 +18,32 @@ const FREE: u8 = 1 << 5;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaneVectors<'a> {
     pub vectors: &'a Vectors,
-    /// One octet for each eight lanes. Remaining lanes have the last octet.
+    /// Index of the octet of each group of eight lanes. Remaining groups repeat the last octet.
     pub octets: &'a [u32],
-    /// Vector of the octet in the first lane. With fewer than eight lanes, an octet is computed in
-    /// parts.
+    /// Index within the octet of the vector in the first lane. With fewer than eight lanes, an
+    /// octet is computed in several parts.
     pub first: usize,
 }
 
 /// Output for the values of a block's sites: vectors of lanes, site by site.
 pub(super) struct BlockProfile<'a, E> {
-    /// Scores of symbols: one vector per set, or one vector each for a match and a mismatch; then
-    /// one vector for padding.
+    /// Scores of symbols at each site: one vector per set if all lanes share a read, otherwise one
+    /// for a match and one for a mismatch. A vector for padding follows.
     pub rows: &'a mut [E],
     /// Cost of opening a deletion.
     pub opening: &'a mut [E],
-    /// Increase of cells since the start of the block.
+    /// Increase of the stored values from the start of the block to each site.
     pub gained: &'a mut [E],
 }
 
-/// A block of sites as bytes: for each site its bytes, each interleaved for all lanes.
+/// The bytes of a block of sites. Each byte of a site is stored for all lanes next to each other.
 pub(super) struct SiteBlock {
     bytes: [u8; MAX_SITES * PLANES * MAX_LANES],
     planes: usize,
     lanes: usize,
 }
 
-/// Masks of the lanes without a flag: all bits set, or none.
+/// Lane masks. All bits of a lane are set if its site does not have the flag.
 struct SiteFlags<V> {
     unpenalised: V,
     bound: V,
@@ -122,7 +122,7 @@ impl SiteBlock {
         }
     }
 
-    /// Returns the bytes of a site in all lanes.
+    /// Returns a pointer to byte `plane` of a site in all lanes.
     #[inline(always)]
     pub(super) fn byte(&self, site: usize, plane: usize) -> *const u8 {
         self.bytes[(site * self.planes + plane) * self.lanes..][..self.lanes].as_ptr()

@@ -1,4 +1,4 @@
-//! Host side of the kernels for reads and ancestral states: constants and task lists.
+//! Host side of `papara_block` and `papara_block_half`: constants, parameters and task lists.
 
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, of_kind};
 use crate::gpu::source::Constants;
@@ -11,7 +11,8 @@ pub use crate::gpu::kernels::ScoreType;
 
 /// Number of invocations that share an octet.
 pub const LANES: u32 = OCTET as u32 / 2;
-/// Number of sites in a chunk. S of a slice is stored in memory between chunks.
+/// Number of sites in a chunk. Kernels process all slices (groups of read columns) in one chunk
+/// before the next chunk. The scores of a slice are stored in scratch memory between chunks.
 pub const CHUNK: u32 = 128;
 /// Largest value that an f16 lane holds exactly, in units of 1/2048.
 const MAX_F16: i64 = 2047;
@@ -39,7 +40,7 @@ pub struct BlockVariant {
     pub chunk: u32,
     /// Whether all reads consist of unambiguous bases.
     pub is_plain: bool,
-    /// Whether the vectors hold amino acids.
+    /// Whether the vectors contain amino acids.
     pub is_protein: bool,
 }
 
@@ -60,8 +61,8 @@ impl KernelProgram for BlockVariant {
 }
 
 impl BlockVariant {
-    /// Returns the rows of the score table: one for each code of a read, and one for the padding
-    /// before the read.
+    /// Returns the number of rows of the score table: one for each code of a read, and one for the
+    /// padding before the read.
     fn rows(&self) -> u32 {
         match (self.is_plain, self.is_protein) {
             (true, _) => 5,
@@ -83,7 +84,7 @@ impl BlockVariant {
         self.workgroup / LANES
     }
 
-    /// Returns the columns of a read with `symbols` symbols, including padding.
+    /// Returns the number of columns of a read with `symbols` symbols, including padding.
     pub fn padded(&self, symbols: u32) -> u32 {
         symbols.next_multiple_of(self.columns)
     }
@@ -107,12 +108,12 @@ impl BlockVariant {
         };
         let (deletion, insertion) = (scheme.deletion, scheme.insertion);
         let steps = i64::from(insertion.next) * i64::from(self.padded(symbols));
-        // The offset of a column, and the increment of one site.
+        // Upper bound on the offset of a stored value within a chunk, including one more site.
         let above = i64::from(deletion.next) * i64::from(self.chunk + 1);
         let one = [scheme.matching, scheme.mismatch, scheme.gap_site, deletion.first, insertion.first];
         let one: i64 = one.into_iter().map(|cost| i64::from(cost).abs()).sum();
-        // S is at least minus the cost of inserting all symbols. The steps compensate for that cost
-        // except for the first symbol.
+        // A score is at least minus the cost of inserting all symbols. `steps` compensates for that
+        // cost, except for the opening of the gap.
         scheme.most(symbols) + steps + above + 2 * one <= most
     }
 }
@@ -163,7 +164,7 @@ pub struct BlockTask {
     pub read: u32,
     /// Number of symbols of the read.
     pub symbols: u32,
-    /// Index of the set of its first table row.
+    /// Index in [`BlockTasks::rows`] of its first table row.
     pub rows: u32,
     /// Number of its table rows.
     pub row_count: u32,
@@ -173,7 +174,7 @@ pub struct BlockTask {
     pub score: u32,
 }
 
-/// The work of one program in a batch.
+/// The tasks of one program in a batch.
 #[derive(Debug, Clone)]
 pub struct BlockLaunch {
     /// Program that computes the tasks.

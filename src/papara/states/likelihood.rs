@@ -1,5 +1,5 @@
-//! Gaps by likelihood: a model with the states residue and gap, and the branch lengths. The rows of
-//! both sides of an edge include its whole length.
+//! Gap flags by likelihood. The model has the states residue and gap and uses the branch lengths.
+//! The rows on both sides of an edge include the whole length of the edge.
 
 use std::array::from_fn;
 
@@ -10,9 +10,9 @@ use crate::papara::tree::ReferenceTree;
 /// s at this end.
 type Branch = [[f64; 2]; 2];
 
-/// Threshold of 2^-256 for rescaling. If both likelihoods are smaller, both are divided by it, so
-/// that products of many factors do not underflow. The larger likelihood of a factor is at least
-/// this, unless both are 0.
+/// Threshold of 2^-256 for rescaling. If both likelihoods of a factor are smaller, both are divided
+/// by it, so that products of many factors do not underflow. After that, the larger likelihood is
+/// at least this threshold, unless both are 0.
 const SMALL: f64 = f64::from_bits((1023 - 256) << 52);
 
 /// The likelihood model.
@@ -29,7 +29,7 @@ impl Likelihoods {
         Likelihoods { branches: tree.edges.iter().map(|edge| branch(share, edge.length)).collect(), all, gap }
     }
 
-    /// Transforms likelihoods to the other end of an edge.
+    /// Propagates likelihoods to the other end of an edge.
     fn across(&self, row: &[[f64; WIDTH]; 2], edge: usize) -> [[f64; WIDTH]; 2] {
         let branch = &self.branches[edge];
         from_fn(|state| from_fn(|site| branch[state][0] * row[0][site] + branch[state][1] * row[1][site]))
@@ -41,7 +41,7 @@ fn branch(share: f64, length: f64) -> Branch {
     [[1.0 - p + p * e, p * (1.0 - e)], [(1.0 - p) * (1.0 - e), p + (1.0 - p) * e]]
 }
 
-/// Returns the product, up to a power of two at each site.
+/// Returns the elementwise product. Each site may be scaled by a power of two.
 fn product(one: &[[f64; WIDTH]; 2], other: &[[f64; WIDTH]; 2]) -> [[f64; WIDTH]; 2] {
     let row: [[f64; WIDTH]; 2] = from_fn(|state| from_fn(|site| one[state][site] * other[state][site]));
     let is_small = |site: usize| row[0][site] < SMALL && row[1][site] < SMALL;

@@ -1,15 +1,16 @@
-//! Gaps by parsimony (Berger and Stamatakis 2011). Each side of an edge is no gap, a closed gap or
-//! an open gap.
+//! Gap flags by parsimony (Berger and Stamatakis 2011). Each side of an edge has no gap, a closed
+//! gap or an open gap.
 //!
-//! At a node next to a leaf, a side counts as a gap if it is a closed or an open gap. At other
-//! nodes, only closed gaps count. If all sides count, the result is a closed gap; if only some
-//! count, it is an open gap.
+//! At a node next to a leaf, closed and open gaps count. At other nodes, only closed gaps count.
+//! The result is a closed gap if all sides count, an open gap if only some do, and no gap
+//! otherwise.
 
 use std::array::from_fn;
 
 use super::{EdgeValues, WIDTH};
 
-/// Bits of a side. `CLOSED` marks any gap, `OPEN` an open one, and `LEAF` a leaf.
+/// Bits of a side. `CLOSED` is set for every gap. `OPEN` is set in addition if the gap is open.
+/// `LEAF` marks a leaf.
 const CLOSED: u8 = 1;
 const OPEN: u8 = 2;
 const LEAF: u8 = 4;
@@ -20,7 +21,7 @@ pub(super) struct ParsimonyGaps {
     pub(super) gap: u32,
 }
 
-/// Numbers of sides of a node at each site: all, leaves, gaps and closed gaps.
+/// Numbers of sides of a node at each site: all sides, leaves, gaps and closed gaps.
 #[derive(Clone, Copy)]
 struct SideCounts {
     sides: [u32; WIDTH],
@@ -77,8 +78,8 @@ fn is_closed(side: u8) -> bool {
 fn join(one: &[u8; WIDTH], other: &[u8; WIDTH]) -> [u8; WIDTH] {
     from_fn(|site| {
         let (one, other) = (one[site], other[site]);
-        // Bit 1 moves to the position of bit 0. An open gap does not count unless one side is a
-        // leaf.
+        // The shift moves `OPEN` to the position of `CLOSED`. An open gap does not count unless one
+        // side is a leaf.
         let leaves = (one | other) >> 2 & 1;
         let counts = |side: u8| side & (leaves | !(side >> 1)) & 1;
         let (all, any) = (counts(one) & counts(other), counts(one) | counts(other));

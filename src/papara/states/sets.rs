@@ -1,6 +1,6 @@
-//! Sets of characters. Two sets give their intersection if it is not empty, else their union (Fitch
-//! 1971). More sets give the most frequent characters (Hartigan 1973), which is the same rule for
-//! two sets.
+//! Sets of ancestral characters. Two sets combine to their intersection, or to their union if the
+//! intersection is empty (Fitch 1971). More than two sets combine to their most frequent characters
+//! (Hartigan 1973). For two sets, both rules agree.
 
 use std::array::from_fn;
 

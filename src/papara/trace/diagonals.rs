@@ -1,8 +1,8 @@
 //! Sweeps over anti-diagonals, with as many cells at once as the processor's vectors hold.
 //!
-//! Compilers vectorise loops over arrays of a fixed length for any instruction set. Therefore one
-//! generic form serves all number types. Lanes beyond the last cell of a diagonal compute values
-//! that are never read.
+//! Compilers vectorise loops over arrays of a fixed length for any instruction set. Therefore the
+//! same generic code is used for all number types. Lanes beyond the last cell of a diagonal compute
+//! values that are never read.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(super) trait CellNumber: Copy + Default + PartialOrd + std::fmt::Debug {
     const NEG_INF: Self;
     /// The value with all bits set.
     const ONES: Self;
-    /// Number of bits of a set that the type holds.
+    /// Number of bits of a set that fit the type.
     const SET_BITS: u32;
     fn from_i64(number: i64) -> Self;
     fn to_i64(self) -> i64;
@@ -68,8 +68,8 @@ macro_rules! cell_numbers {
 }
 cell_numbers!(i16, 14_000, 10; i32, 1 << 29, 20; i64, 1 << 60, 20);
 
-/// Bits of a cell's direction. The lowest two bits are the source of its best score. Higher bits
-/// mark whether its gaps extend a gap.
+/// Bits of a cell's direction. The lowest two bits are the source of its best score. The higher
+/// bits tell whether its deletion and its insertion extend an open gap.
 pub(super) mod direction {
     pub(in super::super) const SOURCE: u8 = 3;
     pub(in super::super) const DELETED: u8 = 1;
@@ -112,18 +112,19 @@ impl<T: CellNumber> SchemeNumbers<T> {
 /// Inputs of a read and a vector. All lists have padding for a vector of lanes at their end.
 #[derive(Debug, Default)]
 pub(super) struct DiagonalSets<T> {
-    /// Sets of the read's symbols: the lower bits, and the remaining bits if one number does not
-    /// hold all.
+    /// Sets of the read's symbols: the lower bits, then the remaining bits if a set does not fit
+    /// one number.
     pub read: [Vec<T>; 2],
     /// Sets of the sites, in reverse order.
     pub sites: [Vec<T>; 2],
-    /// All bits set where a deletion has a cost, else 0. The sites are in reverse order.
+    /// Mask of the sites where a deletion has a cost: all bits set, or 0. The sites are in reverse
+    /// order.
     pub charged: Vec<T>,
     /// Additional cost of an aligned character at each site, in reverse order.
     pub penalty: Vec<T>,
 }
 
-/// The last diagonals, indexed by symbols of the read.
+/// The most recent diagonals. The index is the number of read symbols up to a cell.
 #[derive(Debug, Default)]
 pub(super) struct DiagonalState<T> {
     before_last: Vec<T>,
@@ -151,7 +152,7 @@ impl<T: CellNumber> DiagonalState<T> {
         all.into_iter().for_each(|list| kept.extend_from_slice(&list[window.clone()]));
     }
 
-    /// Restores the cells that `save` appended. Other cells are not read.
+    /// Restores the cells that `save` appended. The sweep reads no other cells.
     pub(super) fn restore(&mut self, diagonal: usize, limits: MatrixLimits, kept: &[T]) {
         let window = limits.before(diagonal);
         let all = [&mut self.before_last, &mut self.last, &mut self.deleted, &mut self.inserted];
@@ -161,12 +162,12 @@ impl<T: CellNumber> DiagonalState<T> {
     }
 }
 
-/// The best cells of the last symbol and of the last site with their diagonals. Among equal cells,
-/// the first one is kept.
+/// The best cell after the last symbol and the best cell after the last site, each with its
+/// diagonal. Among equal cells, the first one wins.
 #[derive(Debug)]
 pub(super) struct DiagonalEnds<T> {
     pub last_symbol: (T, usize),
-    /// Best cell of the last site, excluding the last symbol.
+    /// Best cell after the last site, excluding the cell after the last symbol.
     pub last_site: (T, usize),
 }
 
@@ -188,7 +189,7 @@ impl<T: CellNumber> DiagonalEnds<T> {
     }
 }
 
-/// The range of cells to compute: up to a site and a symbol.
+/// The part of the matrix to compute: the cells up to a site and a symbol.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MatrixLimits {
     pub sites: usize,
@@ -198,13 +199,13 @@ pub(super) struct MatrixLimits {
 }
 
 impl MatrixLimits {
-    /// Returns the symbols of the two diagonals before a diagonal.
+    /// Returns the range of symbols on the two diagonals before a diagonal.
     fn before(self, diagonal: usize) -> Range<usize> {
         diagonal.saturating_sub(self.all_sites + 2)..diagonal.min(self.symbols + 1)
     }
 
-    /// Returns the index of a cell's direction within its diagonal. The first index is the smallest
-    /// symbol that the diagonal can have.
+    /// Returns the index of a cell's direction within its diagonal. Index 0 is the smallest symbol
+    /// that the diagonal can have.
     #[inline(always)]
     pub(super) fn direction_index(self, diagonal: usize, symbol: usize) -> usize {
         symbol - diagonal.saturating_sub(self.all_sites)
@@ -260,7 +261,7 @@ struct CellSources<'a, T, const LANES: usize> {
 /// Computes one vector of cells: the best scores, deletions, insertions and directions. `deleted`
 /// also has the deletions of the cells above as input.
 ///
-/// A single loop whose outputs are not aliased, so that compilers vectorise it.
+/// The function is a single loop whose outputs do not alias, so that compilers vectorise it.
 #[inline(always)]
 fn cells<T: CellNumber, const LANES: usize, const PARTS: usize, const DIRECTIONS: bool>(
     costs: &SchemeNumbers<T>,
@@ -373,7 +374,8 @@ impl<T: CellNumber, const LANES: usize, const PARTS: usize> DiagonalSweep<'_, T,
 
 impl<T: CellNumber, const LANES: usize, const PARTS: usize> SimdKernel for DiagonalSweep<'_, T, LANES, PARTS> {
     type Output = ();
-    /// Most reads are short, and most accesses cross a 512-bit boundary.
+    /// AVX-512 does not pay off here: most reads are short, and most accesses cross a 512-bit
+    /// boundary.
     const USES_AVX512: bool = false;
 
     #[inline(always)]

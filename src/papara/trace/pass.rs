@@ -1,4 +1,4 @@
-//! The alignment of one pair: the first pass, its end and the traceback.
+//! The alignment of a read with a vector: the first pass, the choice of the end and the traceback.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const MIN_BLOCK: usize = 128;
 pub(super) struct LaneAligner<T, const LANES: usize> {
     sets: DiagonalSets<T>,
     state: DiagonalState<T>,
-    /// Cells that each block depends on, by block.
+    /// Cells that each block of diagonals depends on, indexed by block.
     kept: Vec<Vec<T>>,
     directions: Vec<u8>,
 }
@@ -142,7 +142,7 @@ impl<T: CellNumber, const LANES: usize> LaneAligner<T, LANES> {
             });
         }
         let DiagonalEnds { last_symbol, last_site } = ends;
-        // Cells of the last site come first, except the cell of the last symbol.
+        // On a tie, a cell of the last site wins. `last_site` excludes the cell of the last symbol.
         if scheme.free_read_ends && last_site.0 >= last_symbol.0 {
             let end = PathCell { i: sites, j: last_site.1 - sites };
             let (first_site, cigar) = self.back::<PARTS>(instructions, limits, end, costs, block);
@@ -173,8 +173,8 @@ impl<T: CellNumber, const LANES: usize> LaneAligner<T, LANES> {
         let (mut gap, mut known) = (PathGap::None, usize::MAX);
         while i > 0 && j > 0 {
             if i + j < known {
-                // The path has reached an earlier block. Only cells before the current one matter
-                // there.
+                // The path enters a block without directions. Only cells up to the current site and
+                // symbol are recomputed.
                 let index = (i + j - 1) / block;
                 known = in_block(index, block).start;
                 self.state.restore(known, limits, &self.kept[index]);

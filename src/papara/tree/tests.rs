@@ -20,7 +20,7 @@ fn edges_are_numbered_in_paparas_order() {
     assert_eq!(below("(a:1,(b:2,(c:3,d:4):5):6);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
     assert_eq!(below("((b:2,(c:3,d:4):5):6,a:1);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
     assert_eq!(below(" ( 'a b':1e-1 [x[y]] ,\"it\"\"s\":2, c_d:-0.5 ) ; "), ["c_d:0", "a b:0.1", "it\"s:2"]);
-    // Nodes with a single child are points on an edge, at the root too.
+    // Nodes with a single child are points on an edge, including a root with a single child.
     assert_eq!(below("(((a:1):2,b,(c,d)0.5:1{7}));"), ["0.5:1", "c:1", "d:1", "a:3", "b:1"]);
 }
 
