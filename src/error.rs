@@ -1,7 +1,7 @@
 //! Errors: their kinds, their locations in the input, and the exit code of each.
 //!
-//! Every error that a user can cause names the file, the record and the line where it was found.
-//! The command line prints an [`Error`] as one line on standard error and exits with
+//! Every error in an input names the file and, as far as they are known, the line, the column and
+//! the record. The command line prints an [`Error`] as one line on standard error and exits with
 //! [`Error::exit_code`].
 
 use std::fmt;
@@ -49,14 +49,14 @@ impl fmt::Display for InputLocation {
 
 /// An invalid option, or a contradiction between options.
 ///
-/// If one field of a job, a scheme or a [`Run`](crate::Run) is wrong, `field` holds its name in
-/// this library. The message names other fields in backquotes. The command line replaces these
-/// names by its own.
+/// If a single field of a job, a scheme or a [`Run`](crate::Run) is wrong, `field` is its name in
+/// this library. The message puts the names of other fields in backquotes. The command line
+/// replaces all these names with its own option names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Usage {
     /// The wrong field, if there is exactly one.
     pub field: Option<&'static str>,
-    /// The field's value, if it is wrong whatever the values of other fields.
+    /// The field's value, if it is invalid regardless of the other fields.
     pub value: Option<String>,
     /// The problem and, where it helps, a valid value.
     pub message: String,
@@ -102,7 +102,7 @@ pub enum Error {
         /// The failure.
         message: String,
     },
-    /// A working engine cannot compute this batch, so that another engine must.
+    /// A working device cannot compute this batch, and another engine must compute it instead.
     #[error("device '{device}': {message}")]
     Unsuited {
         /// Name of the device.
@@ -110,7 +110,7 @@ pub enum Error {
         /// The reason.
         message: String,
     },
-    /// The user interrupted the program.
+    /// The user interrupted the program (Ctrl-C or a signal).
     #[error("interrupted")]
     Interrupted,
     /// The reader of the output closed it. This is not an error for the user.
@@ -134,17 +134,17 @@ impl Error {
         }
     }
 
-    /// Returns an error of the options that does not concern a single field.
+    /// Returns a usage error that does not concern a single field.
     pub fn usage(message: impl Into<String>) -> Self {
         Error::Usage(Usage { field: None, value: None, message: message.into() })
     }
 
-    /// Returns an error of one field that depends on other fields.
+    /// Returns a usage error for a field whose value conflicts with other fields.
     pub fn usage_of(field: &'static str, message: impl Into<String>) -> Self {
         Error::Usage(Usage { field: Some(field), value: None, message: message.into() })
     }
 
-    /// Returns an error for a value that is always wrong for its field.
+    /// Returns a usage error for a value that is never valid for its field.
     pub fn usage_value(field: &'static str, value: impl fmt::Display, message: impl Into<String>) -> Self {
         Error::Usage(Usage { field: Some(field), value: Some(value.to_string()), message: message.into() })
     }
@@ -158,8 +158,8 @@ impl Error {
     }
 }
 
-/// Formats an operating system's error for the middle of a sentence: without its number, and with a
-/// lower-case first letter.
+/// Formats an operating system's error for the middle of a sentence: without the error number, and
+/// with a lower-case first letter.
 pub(crate) fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
     let Some(number) = error.raw_os_error() else { return text };

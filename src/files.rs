@@ -1,5 +1,5 @@
-//! Files that appear completely or not at all, and files that are read and written at any position.
-//! Results that are written bit by bit use [`Output`](crate::output::Output) instead.
+//! Files that are replaced atomically, temporary files, and reads and writes at any position of a
+//! file. Results that are written incrementally use [`Output`](crate::output::Output) instead.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,8 +14,8 @@ use temporary::CleanupEntry;
 
 /// Replaces the file `path` atomically. The content is written to `aside`, a name in the same
 /// directory, and then renamed. If the process or the machine fails at any time, `path` has either
-/// its old content or all of the new content. Two concurrent writers of one file need different
-/// names `aside`.
+/// its old content or all of the new content. Concurrent writers of the same file must use
+/// different names for `aside`.
 ///
 /// # Errors
 /// Returns the error of `fill` or of the operating system. The file `aside` is then removed.
@@ -35,13 +35,14 @@ pub(crate) fn replace(path: &Path, aside: &Path, fill: impl FnOnce(&mut File) ->
 /// # Errors
 /// Returns the error of the operating system.
 pub(crate) fn publish(file: &File, aside: &Path, path: &Path) -> io::Result<()> {
-    // The content must be on disk before the name is.
+    // The content must reach the disk before the rename, or a crash could leave a truncated file
+    // under the final name.
     file.sync_all()?;
     fs::rename(aside, path)?;
     sync_directory_of(path)
 }
 
-/// Writes the directory of a file to disk, so that the file's name survives a crash.
+/// Syncs the directory that contains a file to disk, so that the file's name survives a crash.
 ///
 /// # Errors
 /// Returns the error of the operating system.

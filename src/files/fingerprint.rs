@@ -3,8 +3,8 @@
 //!
 //! Plans, checkpoints and device measurements are stored for later runs together with a
 //! [`Fingerprint`]. A later run builds its own and compares the two. The command line records every
-//! argument except a list of arguments that change no byte of the output. So a new option counts by
-//! default.
+//! argument except a list of arguments that change no byte of the output. Therefore a new option is
+//! part of the fingerprint unless it is excluded explicitly.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ use twox_hash::XxHash3_64;
 use super::names;
 use crate::error::{Error, Result};
 
-/// Number of bytes that are read from a file at once.
+/// Size of the read buffer in bytes.
 const PIECE: usize = 1 << 18;
 
 /// The program, the options and the inputs that a result depends on.
@@ -40,7 +40,7 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
-    /// Sets a value, and replaces an earlier value of the same name.
+    /// Sets a value. It replaces an earlier value of the same name.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl fmt::Display) -> Self {
         self.options.insert(name.into(), value.to_string());
@@ -75,8 +75,8 @@ impl Fingerprint {
         self
     }
 
-    /// Returns the first difference of a later run from this one, or `None` if both have the same
-    /// results.
+    /// Returns the first difference between this fingerprint and the one of a later run, or `None`
+    /// if both runs have the same results.
     pub fn difference(&self, later: &Fingerprint) -> Option<Difference> {
         use Difference::{Content, Other};
         if self.program != later.program {
@@ -109,7 +109,7 @@ impl Fingerprint {
         Some(Other(format!("{name} was {}, now it is {}", before.display(), now.display())))
     }
 
-    /// Returns all values in one line, as the key of a cache entry. Paths are not part of it.
+    /// Returns all values in one line, as the key of a cache entry. The key contains no paths.
     pub fn key(&self) -> String {
         let inputs = self.inputs.iter().map(|(name, file)| format!("{name} {} {}", file.bytes, file.xxh3));
         let options = self.options.iter().map(|(name, value)| format!("{name} {value}"));

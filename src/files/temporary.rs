@@ -1,10 +1,10 @@
-//! Files under temporary names that are removed when they are not completed.
+//! Temporary files that are removed unless they are completed and renamed.
 //!
-//! A temporary file of `NAME` is called `.NAME.xxxxxx.part` and lies in the same directory. Its
-//! process holds a lock on it. If the process fails, the file is removed. If a signal ends the
-//! process, the program's signal handler removes all files listed here. If the process ends without
-//! a handler (kill -9, power loss), the file stays but its lock is released, and the next process
-//! that writes `NAME` removes it.
+//! The temporary file for `NAME` is called `.NAME.xxxxxx.part` and is created in the same
+//! directory. The process that writes it holds a lock on it. If the process fails, the file is
+//! removed. If a signal ends the process, the program's signal handler removes all files listed
+//! here. If the process ends without a handler (kill -9, power loss), the file stays but its lock
+//! is released, and the next process that writes `NAME` removes it.
 
 use std::ffi::{CStr, CString, c_char};
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use tempfile::NamedTempFile;
 
-/// Maximum number of characters of a name that its temporary names start with.
+/// Maximum number of characters of the final name that its temporary names contain.
 const NAME_CHARS: usize = 48;
 /// Number of random characters in a temporary name.
 const RANDOM_CHARS: usize = 6;
@@ -44,12 +44,12 @@ pub fn for_each(mut each: impl FnMut(&CStr)) {
 pub(crate) struct CleanupEntry(Option<usize>);
 
 impl CleanupEntry {
-    /// Adds a path to the list. A path that no C string can hold is not listed, and neither is any
-    /// path while the list is full.
+    /// Adds a path to the list. A path that contains a zero byte is not listed. No path is listed
+    /// while the list is full.
     pub(crate) fn new(path: &Path) -> Self {
         let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let Ok(text) = CString::new(whole.as_os_str().as_encoded_bytes()) else { return CleanupEntry(None) };
-        // The string is never freed because a handler may read it at any time. This leaks some
+        // The string is never freed because a handler may read it at any time. This leaks about a
         // hundred bytes for each file.
         let text = text.into_raw();
         let is_taken = |slot: &AtomicPtr<c_char>| {
@@ -84,7 +84,7 @@ impl TemporaryFile {
     pub(crate) fn create(directory: &Path, name: &str) -> io::Result<Self> {
         let prefix = prefix_of(name);
         sweep(directory, &prefix);
-        // Opens the file like any other, so that it gets the usual permissions; files created by
+        // Opens the file like any other, so that it gets the usual permissions. Files created by
         // tempfile itself are private to the user. The code of the system's error is kept because
         // tempfile's error names the temporary file, which the user does not know.
         let mut code = None;
@@ -93,8 +93,8 @@ impl TemporaryFile {
         let made = builder.make_in(directory, |path| {
             let file = File::options().write(true).create_new(true).open(path);
             let file = file.inspect_err(|error| code = error.raw_os_error())?;
-            // Another process may have found and removed the file before it was locked. Then
-            // another name is tried.
+            // Another process may have removed the file before it was locked. In this case tempfile
+            // tries another name.
             match file.try_lock() {
                 Err(fs::TryLockError::WouldBlock) => Err(io::ErrorKind::AlreadyExists.into()),
                 Ok(()) if !is_there(&file, path) => Err(io::ErrorKind::AlreadyExists.into()),
