@@ -8,7 +8,7 @@
 //! NEXUS declares it as a gap, or with `matchchar` as the letter of the first row.
 //!
 //! Letters are checked against the alphabet later ([`AlignedRows::detect`],
-//! [`AlignedRows::check`]), because all rows decide on it.
+//! [`AlignedRows::check`]), because the alphabet is detected from all rows.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -28,8 +28,8 @@ mod phylip;
 
 pub(crate) use nexus::quoted as nexus_quoted;
 
-/// An alignment as in a file: at least one row, all of the same length, which is above 0. Names are
-/// unique.
+/// An alignment as read from a file. It has at least one row, all rows have the same non-zero
+/// length, and all names are unique.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlignedRows {
     /// Name of the file as the user gave it.
@@ -59,8 +59,8 @@ impl AlignedRows {
     ///
     /// # Errors
     /// Returns [`crate::Error::Input`] with the file, the record and the line for rows of unequal
-    /// lengths, two rows of one name, counts that differ from PHYLIP's first line, missing rows,
-    /// invalid bytes, and unknown formats. Returns [`crate::Error::Io`] if the system fails.
+    /// lengths, two rows with the same name, counts that differ from PHYLIP's first line, missing
+    /// rows, invalid bytes, and unknown formats. Returns [`crate::Error::Io`] if the system fails.
     pub fn read(path: impl AsRef<Path>) -> Result<AlignedRows> {
         let path = path.as_ref();
         AlignedRows::parse(&path.display().to_string(), &input::read_whole(SequenceInput::open(path)?)?)
@@ -197,7 +197,7 @@ pub(super) fn alignment_format(line: &[u8]) -> Option<&'static str> {
 enum Dot {
     #[default]
     Gap,
-    /// The format does not define it. Holds the rest of the error message.
+    /// The format does not define it. The value completes the error message.
     Undefined(&'static str),
 }
 

@@ -1,13 +1,13 @@
 //! Alphabets, which convert letters to codes and back.
 //!
 //! A *code* is a small integer. It takes one byte in every store and on every device. Code 0 is
-//! [`PAD`] in every alphabet: it stands before the first symbol of a packed sequence, and never
+//! [`PAD`] in every alphabet: it precedes the first symbol of a packed sequence, and never occurs
 //! inside one.
 
 /// One symbol of a sequence, in the form that every engine uses.
 pub type Code = u8;
 
-/// The code that pads a packed sequence to whole words. No letter has it.
+/// The code that pads a packed sequence to whole words. No letter has this code.
 pub const PAD: Code = 0;
 
 /// The kinds of sequences.
@@ -92,10 +92,10 @@ pub enum AlphabetChoice {
     /// The alphabet is detected from the letters of all records in all files. Let `core` be the
     /// fraction of A, C, G, T and U among the letters other than N and X. If every letter is an
     /// IUPAC nucleotide letter, the alphabet is DNA/RNA if `core` is at least 2/3: degenerate
-    /// primers reach this, but a peptide without E, F, I, L, P or Q does not. If some letter is
-    /// not, the alphabet is DNA/RNA if `core` is at least 9/10, and that letter is an error. In all
-    /// other cases it is protein. A set of tiny peptides such as `GATTACA` alone is read as DNA,
-    /// unless the alphabet is given.
+    /// primers reach this, but a peptide without E, F, I, L, P or Q does not. If some letter is no
+    /// IUPAC nucleotide letter, the alphabet is DNA/RNA if `core` is at least 9/10, and that letter
+    /// is an error. In all other cases it is protein. A set of tiny peptides such as `GATTACA`
+    /// alone is read as DNA, unless the alphabet is given.
     #[default]
     Detect,
     /// The alphabet is given.

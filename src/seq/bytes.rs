@@ -3,7 +3,7 @@
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// Memory that several values can share parts of.
+/// Memory whose parts several values can share.
 #[derive(Debug)]
 pub(super) enum Backing {
     /// A mapped file. The system loads its pages when they are first read, and may drop them again.
@@ -41,7 +41,7 @@ impl SharedBytes {
         }
     }
 
-    /// Converts the bytes so that parts of them need no copies.
+    /// Moves owned bytes into shared memory, so that taking a part of them copies nothing.
     pub(super) fn shared(self) -> Self {
         match self {
             SharedBytes::Owned(bytes) => {

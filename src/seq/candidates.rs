@@ -215,8 +215,8 @@ impl<'a> CandidateParser<'a> {
                 .is_none_or(|end| !self.patterns.ids.contains_key(&line[..end]))
     }
 
-    /// Returns whether a line is a header: its names are in [`HEADERS`], not both are sequences,
-    /// and it contains no numbers.
+    /// Returns whether a line is a header: its first two columns are in [`HEADERS`], at least one
+    /// of them is not the name of a sequence, and no other column is a number.
     fn is_header(&self, line: &[u8]) -> bool {
         let mut columns = line.split(|&byte| byte == b'\t');
         let names @ (pattern, text) = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());

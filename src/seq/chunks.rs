@@ -1,4 +1,4 @@
-//! Reads in chunks, so that files of any size pass through memory.
+//! Sequencing reads in chunks, so that the size of a file is not limited by memory.
 
 use std::io::Cursor;
 use std::ops::Range;
@@ -56,7 +56,7 @@ pub struct ReadChunks<'a> {
 impl ReadChunks<'static> {
     /// Opens FASTA or FASTQ, plain or compressed; `-` is standard input. The letters of
     /// [`read_files`](super::read_files) are accepted, and `?` stands for any letter. A read may be
-    /// empty. A warning reports if the first chunk looks like another alphabet.
+    /// empty. Warns if the first chunk looks like another alphabet.
     ///
     /// # Errors
     /// Returns the errors of [`read_files`](super::read_files) for everything before the first

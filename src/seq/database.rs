@@ -3,25 +3,26 @@
 //!
 //! # File format
 //!
-//! All numbers are little-endian. The file starts with a head of [`HEAD_BYTES`]: [`MAGIC`], the
-//! version in 32 bits, and zeros. Then the sections follow, each padded with zeros to a multiple of
-//! 64 bytes:
+//! All numbers are little-endian. The file starts with a head of [`HEAD_BYTES`] bytes: [`MAGIC`],
+//! the version in 32 bits, and zeros. Then the sections follow, each padded with zeros to a
+//! multiple of 64 bytes:
 //!
 //! ```text
-//! codes             as the store packs them: a byte a symbol, zeros before each sequence up to whole words of four
-//! lengths           32 bits each, falling
-//! records           64 bits each: places in the input, from 0; they rise where lengths are equal
-//! name ends         64 bits each: where each name ends in the section of names
-//! description ends  the same of descriptions
+//! codes             as packed by the store: one byte per symbol, and zeros in front of each sequence
+//!                   that complete it to a multiple of four bytes
+//! lengths           32 bits each, in decreasing order
+//! records           64 bits each: positions in the input, from 0; increasing among equal lengths
+//! name ends         64 bits each: the end of each name in the section of names
+//! description ends  64 bits each: the end of each description in the section of descriptions
 //! names             bytes
 //! descriptions      bytes
 //! ```
 //!
-//! After the sections, there is XXH3 (64 bits) of each block of [`BLOCK_BYTES`] of everything
-//! before. The foot contains the numbers of sequences and symbols, the alphabet, the ends of the
-//! sections, XXH3 of these checksums, XXH3 of the foot, and an end mark. A truncated file lacks its
-//! foot. The foot and the lengths are checked when a file is opened. All other blocks are checked
-//! when they are first read.
+//! A list of checksums follows the sections: XXH3 (64 bits) of each block of [`BLOCK_BYTES`] of all
+//! bytes before the list. The foot contains the numbers of sequences and symbols, the alphabet, the
+//! ends of the sections, XXH3 of the list of checksums, XXH3 of the foot itself, and an end mark. A
+//! truncated file lacks its foot. The foot and the lengths are checked when a file is opened. All
+//! other blocks are checked when they are first read.
 
 mod file;
 mod layout;

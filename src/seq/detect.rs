@@ -8,9 +8,10 @@
 //!   2/3. Degenerate primers reach this, since they rarely go below 70%. A peptide that happens to
 //!   lack E, F, I, L, P, Q, Z, J, O and `*` does not, because its other letters are as frequent as
 //!   A, C, G and T.
-//! - If some letter is not, the alphabet is DNA/RNA if `core` is at least 9/10, and that letter is
-//!   an error. A single typing mistake in genes must not turn them into proteins. No set of
-//!   proteins comes near, since about 26% of residues are A, C, G or T.
+//! - If some letter is no IUPAC nucleotide letter, the alphabet is DNA/RNA if `core` is at least
+//!   9/10, and that letter is an error. A single typing mistake in genes must not turn them into
+//!   proteins. No set of proteins comes near this fraction, since about 26% of residues are A, C, G
+//!   or T.
 //! - Otherwise the alphabet is protein. This includes the case that X is the only letter.
 //!
 //! A set of very short peptides such as `GATTACA` remains ambiguous. It is read as DNA/RNA, unless

@@ -1,9 +1,10 @@
 //! Input bytes from a file, standard input or memory, plain or compressed.
 //!
-//! The compression is inferred from the first bytes, not from the name. Every format may hold
-//! several members in sequence (the output of `cat a.gz b.gz`, bgzip, pbzip2 and pigz); all of them
-//! are read. Zero bytes after the last member are padding. Other bytes after it are ignored with a
-//! warning in gzip and bzip2, as those programs do, and are an error in the other formats.
+//! The compression is inferred from the first bytes, not from the name. A file of any format may
+//! consist of several members in sequence (the output of `cat a.gz b.gz`, bgzip, pbzip2 and pigz).
+//! All of them are read. Zero bytes after the last member are padding. Other bytes after it are
+//! ignored with a warning in gzip and bzip2, as those programs do, and are an error in the other
+//! formats.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};

@@ -1,10 +1,11 @@
-//! Names in file formats: the characters that each format can contain, and new names for others.
+//! Names in file formats: the characters that each format allows, and replacements for names that
+//! it does not allow.
 //!
 //! | format | characters that become `_` | further rules |
 //! |---|---|---|
 //! | Newick | none; a name with blanks or `( ) [ ] : ; , ' "` is quoted | see `quoted` in `src/tree/newick.rs` |
 //! | NEXUS | none; a name with blanks or punctuation is quoted | see `quoted` in `src/seq/aligned/nexus.rs` |
-//! | PHYLIP | blank and `( ) [ ] : ; , ' "`, which trees of the same names cannot hold bare | any length |
+//! | PHYLIP | blank and `( ) [ ] : ; , ' "`, which a tree with the same names would have to quote | any length |
 //! | strict PHYLIP | as PHYLIP | at most 10 characters |
 //! | Clustal | blank | at most 30 characters |
 //! | Stockholm | blank, and `#` or `/` at the start | |
@@ -29,7 +30,7 @@ pub struct NameRules {
     pub format: &'static str,
     /// Maximum number of characters.
     max_chars: usize,
-    /// ASCII characters that a name cannot contain, besides control characters.
+    /// ASCII characters that a name cannot contain, in addition to control characters.
     excluded: &'static [u8],
     /// Characters that a name cannot start with.
     excluded_first: &'static [u8],
@@ -63,7 +64,8 @@ impl NameRules {
     /// The names that ClustalW 2.1 reads. It replaces these characters in all of its files.
     pub const CLUSTALW: NameRules = NameRules::any_length("ClustalW", b" :(),;");
 
-    /// The rules that may have changed names in trees of `pairwave msa`, besides Newick's own.
+    /// The rules that may have changed names in trees of `pairwave msa`, in addition to Newick's
+    /// own.
     pub const OF_TREES: [NameRules; 5] =
         [NameRules::CLUSTALW, NameRules::PHYLIP, NameRules::PHYLIP_STRICT, NameRules::CLUSTAL, NameRules::STOCKHOLM];
 
@@ -138,7 +140,8 @@ impl NameRules {
 #[derive(Debug, Clone)]
 pub struct Namer {
     rules: NameRules,
-    /// Hashes of the names in use. A file may have very many names.
+    /// Hashes of the names in use. They take less memory than the names, of which a file may have
+    /// very many.
     taken: HashSet<u128>,
     /// Last number that was appended to each name.
     numbers: HashMap<Vec<u8>, usize>,

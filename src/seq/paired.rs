@@ -1,5 +1,5 @@
-//! Records of two files that are paired by number. Files of any size pass through memory some pairs
-//! at a time.
+//! Records of two files that are paired by number. They are read a chunk of pairs at a time, so
+//! that the size of the files is not limited by memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct PairedChunk {
     pub first: u64,
     /// Records of the first file.
     pub queries: Arc<SequenceStore>,
-    /// Records of the second file, as many as of the first.
+    /// Records of the second file. Their number is that of `queries`.
     pub targets: Arc<SequenceStore>,
 }
 
@@ -265,8 +265,8 @@ pub fn check_counts<P: AsRef<Path>>(paths: [P; 2], [a, b]: [&SequenceStore; 2]) 
     Err(no_partner(names, counts, longer.name(counts[1] as SequenceId)))
 }
 
-/// Returns the error from the longer file and the other, their numbers of records, and the first
-/// record without a partner.
+/// Returns the error for two files of unequal length. The arguments are the names of the longer and
+/// the other file, their numbers of records, and the first record without a partner.
 fn no_partner([longer, other]: [&str; 2], [count, own]: [u64; 2], record: &str) -> Error {
     let location =
         InputLocation { file: longer.to_owned(), record: Some(record.to_owned()), ..InputLocation::default() };

@@ -1,5 +1,5 @@
-//! Parts of an all-against-all comparison: some of its queries, or some targets of one query, and
-//! their cost.
+//! Parts of an all-against-all comparison, and their cost. A part is a range of queries, or a range
+//! of the targets of one query.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -7,13 +7,15 @@ use std::ops::Range;
 use super::store::{SequenceId, SequenceStore};
 use super::strand::QueryStrands;
 
-/// Some of the queries, with all strands of each. If pairs are given one by one, some of the pairs.
+/// A range of the queries, with all strands of each sequence. If the user lists pairs, it is a
+/// range of these pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryPart {
-    /// Numbers of the queries, which count strands; or numbers of the pairs.
+    /// Numbers of the queries, where each strand of a sequence is a query; or numbers of the listed
+    /// pairs.
     pub queries: Range<SequenceId>,
-    /// Range of the targets that the queries are compared with, out of the usual targets; `None`
-    /// for all. It is `None` if pairs are given.
+    /// Range that the targets of the queries are restricted to; `None` for no restriction. It is
+    /// `None` for listed pairs.
     pub targets: Option<Range<SequenceId>>,
 }
 
@@ -23,8 +25,8 @@ impl QueryPart {
         QueryPart { queries: 0..queries as SequenceId, targets: None }
     }
 
-    /// Returns the targets that a sequence's queries are compared with, out of `targets`. If
-    /// `later_only`, they are only those after it.
+    /// Returns the targets that a sequence's queries are compared with. `targets` is the number of
+    /// all targets. If `later_only`, only targets after the sequence are compared.
     pub fn met(&self, sequence: SequenceId, targets: usize, later_only: bool) -> Range<SequenceId> {
         let (start, end) = self.targets.as_ref().map_or((0, targets as SequenceId), |some| (some.start, some.end));
         let start = if later_only { start.max(sequence + 1) } else { start };
@@ -68,7 +70,7 @@ impl PartsLeft {
 #[derive(Debug)]
 pub struct Extents<'a> {
     queries: &'a SequenceStore,
-    /// Number of symbols in the targets before each.
+    /// Total number of symbols in the targets before each target.
     symbols: Vec<u64>,
     strands: QueryStrands,
     later_only: bool,

@@ -3,7 +3,7 @@
 //!
 //! Each record is encoded directly into the packed store. If the alphabet is detected, letters are
 //! stored as protein codes, which every letter has, and converted in place after all files have
-//! been read. So there is no second copy of the letters.
+//! been read. This avoids a second copy of the letters.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -150,8 +150,8 @@ struct StoreLimits {
     words: usize,
 }
 
-/// Kernels address the letters of a sequence and the words of a store with 32 bits. The end of the
-/// last one is one past them.
+/// Kernels address the letters of a sequence and the words of a store with 32 bits. The limits
+/// ensure that even the exclusive end of the last one fits 32 bits.
 const LIMITS: StoreLimits = StoreLimits { letters: u32::MAX as usize, words: u32::MAX as usize };
 
 /// Message for a record without a sequence if records are paired by their numbers.
@@ -220,7 +220,7 @@ enum RecordReader<'a> {
 enum EmptyRecords {
     Skip,
     Keep,
-    /// Skipping a record would give the other file's record a different partner.
+    /// Refuse the record, because skipping it would give later records wrong partners.
     Refuse,
 }
 
@@ -531,8 +531,8 @@ pub(super) struct Duplicates {
 }
 
 impl Duplicates {
-    /// Creates the list for `records` records with the name of an earlier one. `distinct` holds
-    /// such names, at most one more than [`NAMED_DUPLICATES`].
+    /// Creates the list for `records` records with the name of an earlier one. `distinct` contains
+    /// the first of these names, at most one more than [`NAMED_DUPLICATES`].
     pub(super) fn new(records: u64, mut distinct: Vec<String>) -> Self {
         let more = distinct.len() > NAMED_DUPLICATES;
         distinct.truncate(NAMED_DUPLICATES);

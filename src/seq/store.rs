@@ -165,7 +165,8 @@ impl SequenceStore {
         (self.codes.len() + texts + self.len() * each) as u64
     }
 
-    /// Converts the store so that parts of it need no copies.
+    /// Moves the texts and codes into shared memory, so that taking a part of the store does not
+    /// copy them.
     pub(super) fn shared(self) -> Self {
         let shared = |texts: Box<TextList>| Box::new(TextList { bytes: texts.bytes.shared(), ends: texts.ends });
         SequenceStore {
@@ -370,8 +371,8 @@ impl StoreBuilder {
 
     /// Adds a sequence of at most `at_most` codes in place. `fill` gets that many bytes, writes
     /// codes to their front, and returns the number of codes. This saves the readers a second copy
-    /// of each record. They refuse a sequence of 2^32 symbols or more, which gets a length that is
-    /// too small here.
+    /// of each record. The readers refuse sequences of 2^32 symbols or more. This function would
+    /// store a truncated length for them.
     pub(super) fn push_with(&mut self, name: &[u8], at_most: usize, fill: impl FnOnce(&mut [Code]) -> usize) {
         let store = &mut self.store;
         let codes = store.codes.to_mut();

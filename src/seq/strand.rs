@@ -72,7 +72,7 @@ fn complement(code: &Code) -> Code {
 /// compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueryStrands {
-    /// Strands in the store. If both are present, they are neighbours, and the plus strand comes
+    /// Strands in the store. If both are present, they are adjacent, and the plus strand comes
     /// first.
     pub strand: Strands,
     /// Whether each query is compared only with targets after its own sequence. Targets are then

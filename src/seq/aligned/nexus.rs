@@ -1,5 +1,5 @@
 //! Reader of the matrix in a NEXUS file, sequential or interleaved, with each row of a block on its
-//! own line; and the format's quoting of names.
+//! own line. This module also quotes names for the format.
 
 use std::collections::HashMap;
 
@@ -44,7 +44,7 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRow
         if !line.is_empty() {
             let open = found.rows.len().checked_sub(1).filter(|&row| Some(found.rows[row].len()) < format.columns);
             let (name, letters) = name(line);
-            // The letters of a row continue on the next line, if that has no name.
+            // A line without a name continues the row of the line before it.
             match open {
                 Some(row) if letters.is_empty() && !rows.contains_key(&name) => {
                     add(&mut found, lines, number, row, line, format)?;

@@ -48,8 +48,8 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize, header: Header) -> 
     };
     sequential(lines, &body, header, strict_name).or_else(|_| interleaved(lines, &body, header, strict_name)).map_err(
         |_| {
-            // Relaxed names are usual, so the error is reported for the form that can be read
-            // further.
+            // Relaxed names are usual, so this reports an error of a relaxed form, namely the one
+            // that occurs later in the file.
             if line(&interleaved_error) > line(&sequential_error) { interleaved_error } else { sequential_error }
         },
     )
@@ -115,7 +115,7 @@ fn interleaved(lines: &AlignmentLines<'_>, body: &Body<'_>, header: Header, spli
         return Err(too_few(lines, body.len(), rows));
     }
     for (block, own) in body.chunks(rows).enumerate() {
-        // Names may be repeated in every block, and are then before all of its rows.
+        // Later blocks may repeat the names, but only in all rows of a block.
         let is_named = |(row, &(_, line)): (usize, &(usize, &[u8]))| {
             let (name, letters) = split(line);
             block == 0 || (!letters.is_empty() && name == found.names[row])

@@ -29,7 +29,7 @@ pub(super) struct DatabaseFile {
     checked: Vec<AtomicBool>,
 }
 
-/// Message for a file that was written to.
+/// Error message for a database that was modified while it was open.
 const CHANGED: &str = "the database was changed while it was read: start again";
 
 /// Checks the head, the foot and the list of checksums of a database, and returns the foot.
@@ -60,7 +60,7 @@ impl DatabaseFile {
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
         let foot = match checked_foot(&map) {
             Ok(foot) => foot,
-            // A file that is being written to looks damaged.
+            // A file that another process is writing looks damaged.
             Err(_) if Stamp::read(&file).map_err(failed)? != opened => return Err(wrong(CHANGED.to_owned())),
             Err(message) => return Err(wrong(message)),
         };
@@ -138,8 +138,8 @@ impl DatabaseFile {
         }
         let sums = self.foot.sums();
         let blocks = range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES);
-        // Single sequences are read one after the other, and mostly from checked blocks. No thread
-        // is woken for these.
+        // Reads of single sequences mostly touch blocks that are already checked. They return here
+        // without waking other threads.
         if blocks.clone().all(|block| self.checked[block as usize].load(Ordering::Relaxed)) {
             return Ok(());
         }
@@ -242,11 +242,11 @@ impl Stamp {
     }
 }
 
-/// Returns whether codes are valid for the engines: every symbol is in the alphabet, and exactly
-/// the padding bytes are [`PAD`].
+/// Returns whether codes are valid for the engines: every symbol is in the alphabet, and [`PAD`]
+/// occurs in the padding only.
 fn are_codes_right(alphabet: Alphabet, codes: &[Code], lengths: &[u32]) -> bool {
     let (mut largest, mut pads) = (0, 0_usize);
-    // Chunks are so short that the inner counts fit 8-bit lanes.
+    // The pieces are so short that their counts fit 8-bit lanes.
     for piece in codes.chunks(128) {
         largest = piece.iter().fold(largest, |most, &code| most.max(code));
         pads += usize::from(piece.iter().fold(0_u8, |count, &code| count + u8::from(code == PAD)));

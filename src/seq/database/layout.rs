@@ -13,7 +13,7 @@ const END: [u8; 8] = *b"PWDBend\n";
 pub const VERSION: u32 = 1;
 /// Number of bytes before the first section.
 pub const HEAD_BYTES: u64 = 64;
-/// Number of bytes with a common checksum.
+/// Size in bytes of a block, which has one checksum.
 pub const BLOCK_BYTES: u64 = 4 << 20;
 /// Sections start at multiples of this.
 pub(super) const ALIGNMENT: u64 = 64;
@@ -85,7 +85,7 @@ pub(super) fn check_head(start: &[u8]) -> Result<(), String> {
 pub(super) const TRUNCATED: &str =
     "the database is truncated, or something was added to it: it does not end as it should";
 
-/// Formats the message for bytes that differ from the written ones.
+/// Formats the error message for a part of the file that does not match its checksum.
 pub(super) fn damaged(what: &str) -> String {
     format!("the database is damaged: {what} is not what was written")
 }
@@ -181,12 +181,12 @@ pub(super) fn sum(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 
-/// Returns the 64-bit number that bytes start with.
+/// Decodes the 64-bit number at the start of `bytes`.
 pub(super) fn u64_of(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |&bytes| u64::from_le_bytes(bytes))
 }
 
-/// Returns the 32-bit number that bytes start with.
+/// Decodes the 32-bit number at the start of `bytes`.
 pub(super) fn u32_of(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |&bytes| u32::from_le_bytes(bytes))
 }

@@ -1,8 +1,8 @@
 //! Creation of databases from files of sequences that need not fit into memory.
 //!
-//! Whenever sequences fill their part of the memory, they are sorted and written to a temporary
-//! file as a run ([`Runs`]). The runs are merged at the end. The memory does not grow with the
-//! number of records.
+//! When the sequences read so far fill their share of the memory limit, they are sorted and written
+//! to a temporary file as a run ([`Runs`]). The runs are merged at the end. The required memory
+//! does not grow with the number of records.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -26,10 +26,10 @@ const RECORDS_PER_STEP: u64 = 1 << 12;
 pub struct MakeOptions {
     /// Options for reading the inputs.
     pub read: ReadOptions,
-    /// Approximate limit of memory in bytes, for any number of sequences. A longer sequence is held
-    /// regardless.
+    /// Approximate limit of memory in bytes, for any number of sequences. A single sequence that is
+    /// longer than this limit is held in memory nevertheless.
     pub memory: u64,
-    /// Directory for temporary files. These have no names on systems that support this.
+    /// Directory for temporary files. On systems that support it, these files have no names.
     pub aside: PathBuf,
 }
 
@@ -67,8 +67,8 @@ struct HeldSequences {
     store: SequenceStore,
 }
 
-/// Sort key of a sequence in a database. The name, the description and the codes follow it in a
-/// run.
+/// Sort key of a sequence in a database. In a run, the name, the description and the codes follow
+/// the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct SequenceKey {
@@ -91,7 +91,7 @@ impl SortKey for SequenceKey {
     }
 }
 
-/// Division of the memory.
+/// Shares of the memory limit.
 struct Budget {
     /// Bytes for the sequences of a run.
     sequences: u64,
@@ -197,8 +197,8 @@ struct NameSums {
     runs: Runs,
 }
 
-/// The hash of a name, and its record. In one of 37 databases with a billion names, two different
-/// names have the same 64-bit hash.
+/// The hash of a name, and its record. Two of a billion different names have the same 64-bit hash
+/// with a probability of 1 in 37.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct NameKey {
@@ -216,8 +216,8 @@ impl SortKey for NameKey {
 #[derive(Debug, Default)]
 struct Repeated {
     records: u64,
-    /// First record that repeats a name, for the first of these names and one more, in increasing
-    /// order.
+    /// For each repeated name, the first record that repeats it, in increasing order. Contains at
+    /// most [`NAMED_DUPLICATES`] + 1 records.
     first: Vec<u64>,
 }
 

@@ -24,8 +24,8 @@ pub struct SequenceTotals {
 
 /// The targets of a search: sequences with names and descriptions, in order of decreasing length.
 ///
-/// They are returned in chunks, because they may exceed the memory. The position of each sequence
-/// in its input is known ([`SubjectChunk::record`]), so that results need not depend on this order.
+/// They are returned in chunks, because they may exceed the memory. [`SubjectChunk::record`]
+/// returns the position of a sequence in its input, so that results need not depend on this order.
 ///
 /// ```
 /// use pairwave::seq::{ReadOptions, Subjects};
@@ -73,8 +73,8 @@ impl Subjects {
     ///
     /// # Errors
     /// Returns the errors of [`read_files`](crate::seq::read_files). Returns [`Error::Input`] for a
-    /// database that is damaged or truncated, that has another version, or whose alphabet is
-    /// another.
+    /// database that is damaged or truncated, that has another version, or whose alphabet is not
+    /// the given one.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
         let path = path.as_ref();
         if is_standard(path) {
@@ -194,7 +194,8 @@ impl Subjects {
     }
 
     /// Divides the sequences into ranges. The sequences of a range take at most `at_most_bytes`
-    /// packed bytes, and ids can count them. A sequence that takes more has a range of its own.
+    /// packed bytes, and their number fits [`SequenceId`]. A sequence that takes more has a range
+    /// of its own.
     pub fn ranges(&self, at_most_bytes: u64) -> Vec<Range<u64>> {
         self.ranges_of(0..self.size.sequences, at_most_bytes)
     }
@@ -258,7 +259,7 @@ impl Subjects {
                 order[record as usize] = index;
             }
         }
-        // Sequences of one length that follow each other in the input are neighbours.
+        // Sequences of equal length that are adjacent in the input are adjacent here too.
         for places in order.chunk_by(|&before, &after| after == before + 1) {
             let chunk = self.chunk(places[0]..places[0] + places.len() as u64)?;
             (0..chunk.store.len() as SequenceId).try_for_each(|id| take(&chunk.store, id))?;

@@ -1,4 +1,4 @@
-//! Writes a database from sequences that arrive in its order.
+//! Writer of a database, for sequences that arrive in the order of the database.
 
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,12 @@ use super::subjects::SequenceTotals;
 use crate::error::{Error, Result};
 use crate::seq::alphabet::{Alphabet, Code, PAD};
 
-/// Maximum number of bytes of a section that wait in memory. The rest waits in a temporary file.
+/// Maximum number of bytes of a section that are buffered in memory. The rest is buffered in a
+/// temporary file.
 const MAX_SPOOLED: u64 = 32 << 20;
 
-/// Writes codes directly. The other sections wait in nameless temporary files.
+/// A writer that writes the section of codes directly, and buffers all other sections in nameless
+/// temporary files.
 pub(super) struct DatabaseWriter<W> {
     to: Summed<W>,
     alphabet: Alphabet,
@@ -28,8 +30,8 @@ pub(super) struct DatabaseWriter<W> {
 }
 
 impl<W: Write> DatabaseWriter<W> {
-    /// Starts a database. Errors name it `name`. Waiting sections take `memory` bytes, and the rest
-    /// goes to temporary files in `aside`.
+    /// Starts a database. Errors name it `name`. Buffered sections take `memory` bytes, and the
+    /// rest goes to temporary files in `aside`.
     pub(super) fn new(to: W, name: &Path, alphabet: Alphabet, aside: &Path, memory: u64) -> Result<Self> {
         let spooled = (memory / (SECTIONS as u64 - 1)).min(MAX_SPOOLED) as usize;
         let mut to = Summed { to, block: Vec::with_capacity(BLOCK_BYTES as usize), position: 0, sums: Vec::new() };
@@ -102,7 +104,7 @@ impl<W: Write> DatabaseWriter<W> {
     }
 }
 
-/// Computes the checksum of each block that is written through it.
+/// A writer that computes the checksum of each block that it passes on.
 struct Summed<W> {
     to: W,
     block: Vec<u8>,
