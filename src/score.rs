@@ -1,5 +1,5 @@
-//! Scoring schemes and what follows from them: substitution tables, gap costs, identities and
-//! statistics. Only this module knows the gap conventions of other programs.
+//! Scoring schemes: substitution tables, gap costs, identities and statistics. Gap costs in the
+//! conventions of other programs are converted in this module only.
 
 #[doc(hidden)]
 pub mod bound;

@@ -1,4 +1,5 @@
-//! A bound on a pair's identity from its score: the filter of paper 1, made exact and sharper.
+//! A bound on a pair's identity, computed from its score: an exact and sharper version of the
+//! filter of Truong et al. (2014).
 //!
 //! Truong et al. (2014, section 5.4) derive a lower bound on the score of every pair that reaches
 //! an identity, and align only the pairs above that bound. [`IdentityFilter`] does this for every
@@ -27,10 +28,10 @@
 //! where O_min is 1 if m != n and 0 otherwise. If gaps are linear and q' > 0,
 //! `X <= (S' - p' M) / q'`. In any case, `X <= min(m, n) - M`.
 //!
-//! If a mismatch costs more than two further gap symbols (q' < 0, the rule under affine gaps), the
-//! left side of (1) gives `p' M - S' <= opening O - q' X`. Each mismatch or opening accounts for at
-//! most w = max(opening, -q') of this deficit, so `X + O >= (p' M - S') / w`.
-//! From these follows an upper bound on the identity for each definition:
+//! If a mismatch costs more than two further gap symbols (q' < 0, the usual case under affine
+//! gaps), the left side of (1) gives `p' M - S' <= opening O - q' X`. Each mismatch or opening
+//! accounts for at most w = max(opening, -q') of this deficit, so `X + O >= (p' M - S') / w`. From
+//! these follows an upper bound on the identity for each definition:
 //!
 //! - 0: M / min(m, n), exactly.
 //! - 1 and 4: columns = m + n - M - X, so M / (m + n - M - X_max).
@@ -53,7 +54,7 @@
 //!
 //! The right side is at most w'' per column, where w'' = max(-q - 2 next'', first - next''). So the
 //! columns without end gaps are at least M + the left side / w''. With next'' = next and opening''
-//! = opening, this is the bound above. With free end gaps, both are 0.
+//! = opening, this is the bound above. With free end gaps, next'' and opening'' are 0.
 //!
 //! If only the score is known, (1) still gives `S' >= p' M + q' X - opening O` with `O <= m + n - 2
 //! (M + X)`, which is linear in M and X. Each definition confines (M, X) to a polygon, so S' is at
@@ -93,9 +94,10 @@ pub struct IdentityFilter {
 /// threshold, so that it keeps every pair that [`IdentityFilter::may_reach`] keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeviceFilter {
-    /// 0 to 3: the definition with this number, from score and matches; 5: from the score alone.
+    /// The bound to compute. 0 to 3: the bound for the definition with this number, from the score
+    /// and the matches. 5: the bound from the score alone.
     pub mode: u32,
-    /// P': the most that a match adds to the offset score.
+    /// P': the greatest amount that a match adds to the offset score.
     pub match_score: i32,
     /// Q', or 0 if end gaps have costs of their own.
     pub mismatch_score: i32,
@@ -106,7 +108,7 @@ pub struct DeviceFilter {
     pub threshold: f32,
     /// q' if it bounds the number of mismatches from above, and 0 otherwise.
     pub mismatch_low: i32,
-    /// p': the least that a match adds to the offset score.
+    /// p': the least amount that a match adds to the offset score.
     pub match_low: i32,
     /// w, or 0 if there is no such bound.
     pub dearest: i32,
@@ -127,8 +129,8 @@ impl IdentityFilter {
     /// Creates the filter for pairs of at least `threshold` identity. The threshold is a fraction
     /// and is compared as `100 * identity >= 100 * threshold` in double precision, as vsearch does.
     pub fn new(definition: IdentityDefinition, threshold: f64, scoring: &Scoring) -> Self {
-        // If the table has no match or no mismatch, the scores of these bound nothing, and any
-        // number is correct.
+        // If the table has no match or no mismatch, no column has such a score, so any bound on it
+        // is correct.
         let (match_low, match_high) = scoring.substitution.range(true).unwrap_or((0, 0));
         let (mismatch_low, mismatch_high) = scoring.substitution.range(false).unwrap_or((0, 0));
         IdentityFilter {
@@ -173,8 +175,8 @@ impl IdentityFilter {
             let bound = self.forms().iter().map(|form| form[0] * shorter + form[1] * longer).fold(f64::MAX, f64::min);
             let offset_score = (score + self.next * (m as i64 + n as i64)) as f64;
             // The bound may be a small difference of large numbers, so its rounding error is
-            // relative to these. It is below 3e-15 of them. A much larger tolerance would exceed
-            // the tolerance of the kernels.
+            // relative to these. It is below 3e-15 times their size. A much larger tolerance would
+            // exceed the tolerance of the kernels.
             let [p, q] = self.corner_scores();
             let largest = p.abs().max(q.abs()) + self.opening as f64;
             return offset_score >= bound - 1e-14 * largest * (shorter + longer) - 1e-9;
@@ -290,8 +292,8 @@ impl IdentityFilter {
             IdentityDefinition::InnerColumns => {
                 [all_match, corner([0.0, 0.0], [0.0, 0.0]), corner([t, 0.0], [1.0 - t, 0.0])]
             }
-            // Only M + X <= min holds, because two long gaps are just two differences whatever they
-            // cost.
+            // Only M + X <= min holds, because two long gaps count as only two differences,
+            // regardless of their cost.
             IdentityDefinition::Mbl => [all_match, corner([0.0, 0.0], [0.0, 0.0]), corner([0.0, 0.0], [1.0, 0.0])],
         }
     }

@@ -16,7 +16,7 @@ use crate::seq::{Alphabet, Code};
 /// in all.
 const SHORT: (usize, usize) = (128, 16);
 const LONG: (usize, usize) = (1024, 4);
-/// Chance scores grow linearly if they grow faster than this power of the lengths.
+/// Exponent of growth with the lengths above which chance scores are considered to grow linearly.
 const LINEAR_GROWTH: f64 = 0.5;
 /// Maximum number of symbols that are counted in a sequence. Longer sequences are sampled at even
 /// steps.
@@ -66,11 +66,11 @@ impl Composition {
 /// The growth of chance scores with the lengths of the sequences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Growth {
-    /// Two random symbols have a mean score of at least 0, so alignments span everything. Holds the
-    /// mean score.
+    /// Two random symbols have a mean score of at least 0, so alignments span everything. The value
+    /// is the mean score.
     Everything(f64),
-    /// Gaps are so cheap that alignments of unrelated sequences continue indefinitely. Holds the
-    /// score per symbol of the shorter sequence.
+    /// Gaps are so cheap that alignments of unrelated sequences continue indefinitely. The value is
+    /// the score per symbol of the shorter sequence.
     Linear(f64),
     /// The growth that meaningful local alignments require.
     Logarithmic,
@@ -86,8 +86,8 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// Estimates the chance scores between sequences of these compositions, in some hundredths of a
-    /// second. Returns `None` if a composition is empty.
+    /// Estimates the chance scores between sequences of these compositions, in a few hundredths of
+    /// a second. Returns `None` if a composition is empty.
     pub fn estimate(scoring: &Scoring, query: &Composition, target: &Composition) -> Option<Self> {
         let (query, target) = (query.shares(), target.shares());
         if query.is_empty() || target.is_empty() {

@@ -11,7 +11,7 @@ use crate::seq::{Alphabet, Code};
 
 /// The letters with codes. The code of a letter is its index.
 pub const LETTERS: &[u8; 25] = b"ABCDEFGHIKLMNOPQRSTUVWXYZ";
-/// Number of codes that a [`ClustalTable`] has room for.
+/// Number of rows and of columns of a [`ClustalTable`]; at least the number of codes.
 pub const CODES: usize = 32;
 /// Pairs of bases that score as transitions: A and G, C and T, C and U.
 const TRANSITIONS: [(u8, u8); 3] = [(b'A', b'G'), (b'C', b'T'), (b'C', b'U')];

@@ -26,17 +26,17 @@ use super::scoring::Scoring;
 pub use super::substitution::STEPS;
 use crate::seq::Code;
 
-/// An integer type that holds a difference.
+/// An integer type for differences.
 pub trait Element: bytemuck::Pod + Default + Eq + Ord + std::fmt::Debug + Send + Sync {
     /// The least value.
     const MIN: i64;
     /// The greatest value.
     const MAX: i64;
-    /// Converts a number that fits. Of other numbers, only the low bits are kept.
+    /// Converts a number. A number that does not fit is truncated to its low bits.
     fn from_number(number: i64) -> Self;
     /// Returns the value.
     fn number(self) -> i64;
-    /// Returns the value of the same bits as an unsigned integer.
+    /// Returns the value of the bits when read as an unsigned integer.
     fn unsigned(self) -> i64;
 }
 

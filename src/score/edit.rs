@@ -19,11 +19,13 @@ pub enum EditMode {
     Global,
     /// The part with the least distance: approximate string matching (edlib's HW).
     Infix,
-    /// The part with the least distance that starts where the text does (edlib's SHW).
+    /// The part with the least distance among those that start at the start of the text (edlib's
+    /// SHW).
     Prefix,
-    /// A part of the pattern and a part of the text. One part starts its sequence and one part
-    /// ends it, as in a global alignment without its end gaps. At most [`OverlapReach::unaligned`]
-    /// symbols may follow the parts. The end is not computed: [`EditDistance::end`] is 0.
+    /// A part of the pattern and a part of the text. At least one of the two parts starts at the
+    /// start of its sequence, and at least one ends at the end of its sequence, as in a global
+    /// alignment without its end gaps. At most [`OverlapReach::unaligned`] symbols may follow the
+    /// parts. The end is not computed: [`EditDistance::end`] is 0.
     Overlap(OverlapReach),
 }
 
@@ -86,8 +88,8 @@ pub enum Limit {
     None,
     /// An absolute number of edits.
     Distance(u32),
-    /// Edits per symbol, rounded down, from 0 to 1. It counts the symbols of the pattern, and in
-    /// global mode the symbols of the longer sequence.
+    /// Edits per symbol, rounded down, from 0 to 1. The symbols are those of the pattern, or in
+    /// global mode those of the longer sequence.
     Rate(f64),
     /// Edits per symbol of the shorter sequence, and edits per symbol by which the longer one
     /// exceeds it. The sum plus a millionth is rounded down.
@@ -210,7 +212,8 @@ impl EditScheme {
             Limit::Distance(distance) => distance.min(most),
             Limit::Rate(rate) => {
                 let whole = if self.mode == EditMode::Global { most } else { m };
-                // Rates are meant in decimal: 0.2 times 15 is 3, although 0.2 is rounded in binary.
+                // Users write rates in decimal. The tolerance makes 0.2 times 15 equal 3, although
+                // the binary value of 0.2 is rounded.
                 ((rate * f64::from(whole) * (1.0 + 1e-12)) as u32).min(most)
             }
             Limit::Shorter(rate, further) => {

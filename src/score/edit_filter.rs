@@ -8,18 +8,17 @@
 //! - Definitions 1 and 4, M / (M + X + G) >= t: X + G <= k M. The edit distance is at most X + G.
 //! - Definition 0, M / min(m, n) >= t: X + G = m + n - 2 M - X <= |m - n| + 2 (1 - t) min(m, n).
 //! - Definition 2, M / (M + X + G - E) >= t: without its end gaps, the alignment covers a part of
-//!   each sequence. One of these parts starts its sequence, and one of them ends it. Their distance
-//!   is at most k M, and M is at most the number of symbols of either sequence up to the end of the
-//!   parts. Such parts may be short, so this is useful only if the score bounds E. Let s be the
-//!   greatest score of two symbols, and -q the least. The alignment scores at least as much as
-//!   aligning both sequences without inner gaps: `-q min(m, n) - opening - next |m - n|`. It scores
-//!   at most `s (M + X) - next G`. Hence
-//!   `G <= |m - n| + 2 ((s + q) min(m, n) + opening) / (s + 2 next)`. The longer sequence has
-//!   |m - n| of these symbols more than the shorter one. The shorter one has half of the rest:
-//!   `((s + q) min(m, n) + opening) / (s + 2 next)`.
-//!   Here opening and next are the costs of end gaps, which inner gaps cost at least. The cheaper
-//!   end gaps are, the shorter an overlap can be the best alignment of two unrelated sequences, and
-//!   the weaker the filter is.
+//!   each sequence. At least one of these parts starts at the start of its sequence, and at least
+//!   one ends at the end of its sequence. Their distance is at most k M, and M is at most the
+//!   number of symbols of either sequence up to the end of the parts. Such parts may be short, so
+//!   this is useful only if the score bounds E. Let s be the greatest score of two symbols, and -q
+//!   the least. The alignment scores at least as much as aligning both sequences without inner
+//!   gaps: `-q min(m, n) - opening - next |m - n|`. It scores at most `s (M + X) - next G`. Hence
+//!   `G <= |m - n| + 2 ((s + q) min(m, n) + opening) / (s + 2 next)`. The longer sequence has |m -
+//!   n| of these symbols more than the shorter one. The shorter one has half of the rest: `((s + q)
+//!   min(m, n) + opening) / (s + 2 next)`. Here opening and next are the costs of end gaps. Inner
+//!   gaps cost at least as much. The cheaper end gaps are, the shorter an overlap can be the best
+//!   alignment of two unrelated sequences, and the weaker the filter is.
 //! - Definition 3 counts gaps, not their symbols, so no distance bounds it.
 
 use super::edit::{EditMode, EditScheme, Equality, Limit, OverlapReach};

@@ -55,7 +55,7 @@ pub enum EndGaps {
     Charged,
     /// No costs (EMBOSS needle's default; "overlap" alignment).
     Free,
-    /// Costs of their own (vsearch's default). Neither number exceeds the inner gaps' number.
+    /// Separate costs (vsearch's default). Neither `first` nor `next` exceeds that of inner gaps.
     /// Otherwise, splitting an end gap or aligning a symbol beyond it would improve the score.
     Priced(Gaps),
 }

@@ -217,7 +217,7 @@ impl SubstitutionMatrix {
         }))
     }
 
-    /// Returns the letter under which the matrix has `letter`, if it does.
+    /// Returns the matrix's letter for `letter`, if there is one. For DNA, U can represent T.
     fn letter(&self, letter: u8, alphabet: Alphabet) -> Option<u8> {
         let other = if alphabet == Alphabet::Dna && letter == b'T' { b'U' } else { letter };
         [letter, other].into_iter().find(|letter| self.letters.contains(letter))

@@ -123,11 +123,11 @@ impl OffsetScoring {
     /// the border's value after k real symbols: B(0) = 0, and B(k) = `edge_opening + k * edge_step`
     /// otherwise.
     /// - PAD against PAD adds 0: cells before both sequences keep their value.
-    /// - PAD against a symbol is never taken if end gaps cost as much as inner gaps. A padded row
-    ///   keeps B in every real column, because its left neighbours are a 0 (paying the opening
-    ///   gives B(1) = B(k)) and then B itself. The same holds down a padded column. A gap from a
-    ///   border cell leaves values below B in E or F. The first real cell would get these values
-    ///   from it anyway.
+    /// - PAD against a symbol is never taken if end gaps cost as much as inner gaps. In a padded
+    ///   row, the last padded column has the value 0. A gap that opens there gives B(1) in the
+    ///   first real column, and its extension gives B(k) = B(1) in all others. The same holds down
+    ///   a padded column. The gaps leave values in E or F that are at most those of a gap from the
+    ///   border itself, which the first real cell would get anyway.
     /// - PAD against a symbol adds `edge_step` if end gaps have costs of their own. The diagonal
     ///   step from B(k - 1) gives exactly B(k); for k = 1, the padding before both sequences must
     ///   hold `edge_opening`. No other step gives more. B does not decrease after B(1). A gap that

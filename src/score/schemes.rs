@@ -133,8 +133,8 @@ impl NamedScheme {
         scoring.times(times)
     }
 
-    /// Returns the ratio of scores and costs to the original program's, so that all are
-    /// integers.
+    /// Returns the factor by which all scores and costs of the original program are multiplied to
+    /// make them integers.
     pub fn times(&self) -> i32 {
         let (SchemeScores::Nucleotide { times, .. } | SchemeScores::Matrix { times, .. }) = self.table;
         times

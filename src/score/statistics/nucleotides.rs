@@ -1,10 +1,10 @@
 //! Parameters of local alignments of nucleotides, for the scores and gap costs that BLASTN
 //! supports, and its search space.
 //!
-//! The numbers are from NCBI's `blast_stat.c` (public domain). Scores with a common divisor are
-//! looked up without it, and lambda and alpha are divided by it. Where gaps are so expensive that
-//! they are rare by chance, the parameters describe alignments without gaps, which are computed
-//! (Karlin and Altschul 1990).
+//! The numbers are from NCBI's `blast_stat.c` (public domain). Scores are divided by their common
+//! divisor before they are looked up, and lambda and alpha are divided by it afterwards. Where gaps
+//! are so expensive that they are rare by chance, the parameters describe alignments without gaps,
+//! which are computed (Karlin and Altschul 1990).
 
 use super::Parameters;
 
@@ -24,7 +24,7 @@ struct NucleotideParameters {
 /// Parameters for one pair of match and mismatch scores.
 struct BaseScores {
     scores: (i32, i32),
-    /// Minimum gap costs (open, extend) where alignments behave as without gaps.
+    /// Gap costs (open, extend) from which on alignments behave like alignments without gaps.
     dear: (i32, i32),
     /// Whether E-values are computed from the next lower even score.
     even: bool,

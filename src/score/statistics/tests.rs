@@ -120,7 +120,8 @@ fn schemes() -> impl Strategy<Value = Scoring> {
 }
 
 proptest! {
-    /// No pair below the least score has such a small E-value, and a pair slightly above has.
+    /// No pair below the least score has such a small E-value, and a pair slightly above the least
+    /// score has one.
     #[test]
     fn least_score_excludes_no_significant_pair(
         scoring in schemes(),
