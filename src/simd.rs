@@ -4,8 +4,8 @@
 //! A kernel is written once, generically over vectors of lanes, and implements `SimdKernel`. The
 //! vector traits are `Lanes` (8, 16, 32 or 64 bits), `LanesI32` and `EightLanes` (32 bits, with
 //! additional operations) and `LanesU64` (64 bits, used as sets of bits). `InstructionSet::run`
-//! compiles the kernel for every instruction set (`Simd`) and runs it with one.
-//! [`InstructionSet::best`] detects the best instruction set at run time.
+//! makes the compiler generate code for every instruction set (`Simd`), and runs the code for one
+//! of them. [`InstructionSet::best`] detects the best instruction set at run time.
 //!
 //! Vector operations compile to one or a few instructions. They are unsafe because the processor
 //! must have these instructions. They are always inlined because the surrounding code must be

@@ -14,7 +14,7 @@ use crate::score::difference::Element;
 pub struct InstructionSet(Instructions);
 
 impl InstructionSet {
-    /// Arrays, which every processor can compute with.
+    /// Vectors as arrays, which need no special instructions.
     pub const PORTABLE: InstructionSet = InstructionSet(Instructions::Portable);
 
     /// Returns the instruction set of these vectors.
@@ -178,7 +178,7 @@ impl LaneElement for i32 {
     type In<S: Simd> = S::I32Lanes;
 }
 
-/// Scores beyond 32 bits are rare, so arrays serve for them on every processor.
+/// Scores beyond 32 bits are rare, so arrays are used for them on every processor.
 impl LaneElement for i64 {
     type In<S: Simd> = Array<i64, { portable::LONG_LANES }>;
     const PORTABLE_ONLY: bool = true;

@@ -11,7 +11,7 @@ use super::portable::{Array, lookup_each, test_each};
 use super::{BLOCK, Instructions, Lanes, LanesI32, LanesU64, STEPS, Simd};
 use crate::seq::Code;
 
-/// One register of 128 bits, held as bytes.
+/// One register of 128 bits, stored as bytes.
 #[derive(Clone, Copy)]
 pub struct Neon<E>(int8x16_t, PhantomData<E>);
 
@@ -93,11 +93,11 @@ macro_rules! lanes {
     };
 }
 
-/// Returns the register unchanged, since it holds bytes already.
+/// Returns the register unchanged, since it already contains bytes.
 ///
 /// # Safety
-/// There are no preconditions. The function is unsafe so that it can stand where unsafe intrinsics
-/// do.
+/// There are no preconditions. The function is unsafe so that macros can use it in place of an
+/// unsafe intrinsic.
 #[inline(always)]
 unsafe fn bytes(lanes: int8x16_t) -> int8x16_t {
     lanes
@@ -156,7 +156,8 @@ unsafe fn disjoint_eight(a: uint8x8_t, b: uint8x8_t) -> int8x8_t {
 }
 
 impl Neon<i8> {
-    /// Does [`Lanes::equal`]: keeps one distinct bit for each equal lane and adds up each half.
+    /// Implements [`Lanes::equal`]: keeps one distinct bit for each equal lane, and adds up each
+    /// half.
     ///
     /// # Safety
     /// The processor has NEON.
@@ -166,7 +167,7 @@ impl Neon<i8> {
         let bits = vandq_u8(vceqq_s8(self.0, other.0), vld1q_u8(BITS.as_ptr()));
         u64::from(vaddv_u8(vget_low_u8(bits))) | u64::from(vaddv_u8(vget_high_u8(bits))) << 8
     }
-    /// Does [`Lanes::disjoint_bytes`].
+    /// Implements [`Lanes::disjoint_bytes`].
     ///
     /// # Safety
     /// The processor has NEON. `a` and `b` point to 16 bytes each.
@@ -174,7 +175,7 @@ impl Neon<i8> {
     unsafe fn disjoint(a: *const u8, b: *const u8) -> Self {
         Neon(vreinterpretq_s8_u8(vceqzq_u8(vandq_u8(vld1q_u8(a), vld1q_u8(b)))), PhantomData)
     }
-    /// Does [`Lanes::lookup`].
+    /// Implements [`Lanes::lookup`].
     ///
     /// # Safety
     /// The processor has NEON. `codes` points to 16 codes.
@@ -186,7 +187,7 @@ impl Neon<i8> {
 }
 
 impl Neon<i16> {
-    /// Does [`Lanes::equal`]: keeps one distinct bit for each equal lane and adds them up.
+    /// Implements [`Lanes::equal`]: keeps one distinct bit for each equal lane and adds them up.
     ///
     /// # Safety
     /// The processor has NEON.
@@ -196,7 +197,7 @@ impl Neon<i16> {
         let equal = vceqq_s16(vreinterpretq_s16_s8(self.0), vreinterpretq_s16_s8(other.0));
         vaddvq_u16(vandq_u16(equal, vld1q_u16(BITS.as_ptr()))).into()
     }
-    /// Does [`Lanes::disjoint_bytes`].
+    /// Implements [`Lanes::disjoint_bytes`].
     ///
     /// # Safety
     /// The processor has NEON. `a` and `b` point to 8 bytes each.
@@ -204,7 +205,7 @@ impl Neon<i16> {
     unsafe fn disjoint(a: *const u8, b: *const u8) -> Self {
         Neon(vreinterpretq_s8_s16(vmovl_s8(disjoint_eight(vld1_u8(a), vld1_u8(b)))), PhantomData)
     }
-    /// Does [`Lanes::lookup`].
+    /// Implements [`Lanes::lookup`].
     ///
     /// # Safety
     /// The processor has NEON. `codes` points to 8 codes.
@@ -215,7 +216,7 @@ impl Neon<i16> {
 }
 
 impl Neon<i32> {
-    /// Does [`Lanes::equal`]: keeps one distinct bit for each equal lane and adds them up.
+    /// Implements [`Lanes::equal`]: keeps one distinct bit for each equal lane and adds them up.
     ///
     /// # Safety
     /// The processor has NEON.
@@ -225,7 +226,7 @@ impl Neon<i32> {
         let equal = vceqq_s32(vreinterpretq_s32_s8(self.0), vreinterpretq_s32_s8(other.0));
         vaddvq_u32(vandq_u32(equal, vld1q_u32(BITS.as_ptr()))).into()
     }
-    /// Does [`Lanes::disjoint_bytes`].
+    /// Implements [`Lanes::disjoint_bytes`].
     ///
     /// # Safety
     /// The processor has NEON. `a` and `b` point to 4 bytes each.
@@ -235,7 +236,7 @@ impl Neon<i32> {
         let wide = vmovl_s16(vget_low_s16(vmovl_s8(disjoint_eight(four(a), four(b)))));
         Neon(vreinterpretq_s8_s32(wide), PhantomData)
     }
-    /// Does [`Lanes::lookup`].
+    /// Implements [`Lanes::lookup`].
     ///
     /// # Safety
     /// The processor has NEON. `codes` points to 4 codes.

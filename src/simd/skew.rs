@@ -3,13 +3,13 @@
 //!
 //! A strip has as many rows as a vector has lanes. Row k is in lane COUNT - 1 - k and computes
 //! column t - k at step t. So all cells of a step lie on one antidiagonal and depend on the last
-//! two steps only. The bottom row, lane 0, leaves the strip. Storing it stores the whole vector;
-//! later steps overwrite the other lanes.
+//! two steps only. Only the bottom row, in lane 0, is needed by the next strip. Each step stores
+//! its whole vector, and later steps overwrite the other lanes.
 //!
-//! Each lane needs the score of its own row against a different column. A profile holds, for each
-//! code, a vector of its scores against all rows of the strip. [`Skew`] delays each lane of the
-//! stream of these vectors by its row number. Each stage handles one bit of the row number, so a
-//! step takes log2(COUNT) blends for any substitution table.
+//! Each lane needs the score of its own row against a different column. A profile contains, for
+//! each code, a vector of its scores against all rows of the strip. [`Skew`] delays each lane of
+//! the stream of these vectors by its row number. Each stage handles one bit of the row number, so
+//! a step takes log2(COUNT) blends for any substitution table.
 
 use super::{AlignedBuffer, Lanes};
 use crate::score::difference::{Element, STEPS};
@@ -97,8 +97,8 @@ impl<'a, W: Lanes> Skew<'a, W> {
         }
     }
 
-    /// Returns the scores of step `t` lane by lane. The caller asks for the steps in order, up to
-    /// step columns + COUNT - 2.
+    /// Returns the scores of step `t` lane by lane. The caller requests the steps in order, the
+    /// last of which is columns + COUNT - 2.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `t` is at most columns + [`Lanes::COUNT`] - 1.

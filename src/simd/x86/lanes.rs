@@ -293,7 +293,7 @@ unsafe fn shift_128<const SIZE: i32>(lanes: __m128i, last: __m128i) -> __m128i {
     align_by!(SIZE, _mm_alignr_epi8, last, lanes)
 }
 
-/// Does [`shift_128`] in 256 bits.
+/// Implements [`shift_128`] for 256 bits.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -304,7 +304,7 @@ unsafe fn shift_256<const SIZE: i32>(lanes: __m256i, last: __m256i) -> __m256i {
     align_by!(SIZE, _mm256_alignr_epi8, above, lanes)
 }
 
-/// Does [`shift_128`] in 512 bits.
+/// Implements [`shift_128`] for 512 bits.
 ///
 /// # Safety
 /// The processor has AVX-512F and AVX-512BW.
@@ -336,7 +336,7 @@ unsafe fn disjoint_128(a: __m128i, b: __m128i) -> __m128i {
     _mm_cmpeq_epi8(_mm_and_si128(a, b), _mm_setzero_si128())
 }
 
-/// Does [`Lanes::disjoint_bytes`] for 16 lanes of 8 bits.
+/// Implements [`Lanes::disjoint_bytes`] for 16 lanes of 8 bits.
 ///
 /// # Safety
 /// The processor has SSE2. `a` and `b` point to 16 bytes each.
@@ -345,7 +345,7 @@ unsafe fn disjoint_i8_128(a: *const u8, b: *const u8) -> __m128i {
     disjoint_128(_mm_loadu_si128(a.cast()), _mm_loadu_si128(b.cast()))
 }
 
-/// Does [`Lanes::disjoint_bytes`] for 8 lanes of 16 bits.
+/// Implements [`Lanes::disjoint_bytes`] for 8 lanes of 16 bits.
 ///
 /// # Safety
 /// The processor has SSE4.1. `a` and `b` point to 8 bytes each.
@@ -354,7 +354,7 @@ unsafe fn disjoint_i16_128(a: *const u8, b: *const u8) -> __m128i {
     _mm_cvtepi8_epi16(disjoint_128(_mm_loadl_epi64(a.cast()), _mm_loadl_epi64(b.cast())))
 }
 
-/// Does [`Lanes::disjoint_bytes`] for 4 lanes of 32 bits.
+/// Implements [`Lanes::disjoint_bytes`] for 4 lanes of 32 bits.
 ///
 /// # Safety
 /// The processor has SSE4.1. `a` and `b` point to 4 bytes each.
@@ -364,7 +364,7 @@ unsafe fn disjoint_i32_128(a: *const u8, b: *const u8) -> __m128i {
     _mm_cvtepi8_epi32(disjoint_128(four(a), four(b)))
 }
 
-/// Does [`Lanes::disjoint_bytes`] for 32 lanes of 8 bits.
+/// Implements [`Lanes::disjoint_bytes`] for 32 lanes of 8 bits.
 ///
 /// # Safety
 /// The processor has AVX2. `a` and `b` point to 32 bytes each.
@@ -374,7 +374,7 @@ unsafe fn disjoint_i8_256(a: *const u8, b: *const u8) -> __m256i {
     _mm256_cmpeq_epi8(shared, _mm256_setzero_si256())
 }
 
-/// Does [`Lanes::disjoint_bytes`] for 16 lanes of 16 bits.
+/// Implements [`Lanes::disjoint_bytes`] for 16 lanes of 16 bits.
 ///
 /// # Safety
 /// The processor has AVX2. `a` and `b` point to 16 bytes each.
@@ -383,7 +383,7 @@ unsafe fn disjoint_i16_256(a: *const u8, b: *const u8) -> __m256i {
     _mm256_cvtepi8_epi16(disjoint_i8_128(a, b))
 }
 
-/// Does [`Lanes::disjoint_bytes`] for 8 lanes of 32 bits.
+/// Implements [`Lanes::disjoint_bytes`] for 8 lanes of 32 bits.
 ///
 /// # Safety
 /// The processor has AVX2. `a` and `b` point to 8 bytes each.
@@ -392,7 +392,7 @@ unsafe fn disjoint_i32_256(a: *const u8, b: *const u8) -> __m256i {
     _mm256_cvtepi8_epi32(disjoint_128(_mm_loadl_epi64(a.cast()), _mm_loadl_epi64(b.cast())))
 }
 
-/// Does [`Lanes::disjoint_bytes`] for 64 lanes of 8 bits.
+/// Implements [`Lanes::disjoint_bytes`] for 64 lanes of 8 bits.
 ///
 /// # Safety
 /// The processor has AVX-512F and AVX-512BW. `a` and `b` point to 64 bytes each.
@@ -401,7 +401,7 @@ unsafe fn disjoint_i8_512(a: *const u8, b: *const u8) -> __m512i {
     _mm512_movm_epi8(_mm512_testn_epi8_mask(_mm512_loadu_si512(a.cast()), _mm512_loadu_si512(b.cast())))
 }
 
-/// Does [`Lanes::equal`] for 16 lanes of 8 bits.
+/// Implements [`Lanes::equal`] for 16 lanes of 8 bits.
 ///
 /// # Safety
 /// The processor has SSE2.
@@ -410,8 +410,8 @@ unsafe fn equal_i8_128(a: __m128i, b: __m128i) -> u64 {
     _mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) as u64
 }
 
-/// Does [`Lanes::equal`] for 8 lanes of 16 bits. Each lane of the comparison is packed into a byte,
-/// and the signs of the bytes are the mask.
+/// Implements [`Lanes::equal`] for 8 lanes of 16 bits. Each lane of the comparison is packed into a
+/// byte, and the signs of the bytes are the mask.
 ///
 /// # Safety
 /// The processor has SSE2.
@@ -420,7 +420,7 @@ unsafe fn equal_i16_128(a: __m128i, b: __m128i) -> u64 {
     _mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(a, b), _mm_setzero_si128())) as u64
 }
 
-/// Does [`Lanes::equal`] for 4 lanes of 32 bits.
+/// Implements [`Lanes::equal`] for 4 lanes of 32 bits.
 ///
 /// # Safety
 /// The processor has SSE2.
@@ -429,7 +429,7 @@ unsafe fn equal_i32_128(a: __m128i, b: __m128i) -> u64 {
     _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(a, b))) as u64
 }
 
-/// Does [`Lanes::equal`] for 32 lanes of 8 bits.
+/// Implements [`Lanes::equal`] for 32 lanes of 8 bits.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -438,8 +438,8 @@ unsafe fn equal_i8_256(a: __m256i, b: __m256i) -> u64 {
     (_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b)) as u32).into()
 }
 
-/// Does [`Lanes::equal`] for 16 lanes of 16 bits. Packing works within halves, so each half gives
-/// one byte of the mask.
+/// Implements [`Lanes::equal`] for 16 lanes of 16 bits. Packing works within 128-bit halves, so
+/// each half gives one byte of the mask.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -449,7 +449,7 @@ unsafe fn equal_i16_256(a: __m256i, b: __m256i) -> u64 {
     halves & 0xff | halves >> 8 & 0xff00
 }
 
-/// Does [`Lanes::equal`] for 8 lanes of 32 bits.
+/// Implements [`Lanes::equal`] for 8 lanes of 32 bits.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -458,7 +458,7 @@ unsafe fn equal_i32_256(a: __m256i, b: __m256i) -> u64 {
     _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b))) as u64
 }
 
-/// Does [`Lanes::equal`] for 64 lanes of 8 bits.
+/// Implements [`Lanes::equal`] for 64 lanes of 8 bits.
 ///
 /// # Safety
 /// The processor has AVX-512F and AVX-512BW.
@@ -467,7 +467,7 @@ unsafe fn equal_i8_512(a: __m512i, b: __m512i) -> u64 {
     _mm512_cmpeq_epi8_mask(a, b)
 }
 
-/// Does [`Lanes::equal`] for 32 lanes of 16 bits.
+/// Implements [`Lanes::equal`] for 32 lanes of 16 bits.
 ///
 /// # Safety
 /// The processor has AVX-512F and AVX-512BW.
@@ -476,7 +476,7 @@ unsafe fn equal_i16_512(a: __m512i, b: __m512i) -> u64 {
     _mm512_cmpeq_epi16_mask(a, b).into()
 }
 
-/// Does [`Lanes::equal`] for 16 lanes of 32 bits.
+/// Implements [`Lanes::equal`] for 16 lanes of 32 bits.
 ///
 /// # Safety
 /// The processor has AVX-512F.
@@ -485,7 +485,7 @@ unsafe fn equal_i32_512(a: __m512i, b: __m512i) -> u64 {
     _mm512_cmpeq_epi32_mask(a, b).into()
 }
 
-/// Does [`Lanes::disjoint_bytes`] for 32 lanes of 16 bits.
+/// Implements [`Lanes::disjoint_bytes`] for 32 lanes of 16 bits.
 ///
 /// # Safety
 /// The processor has AVX-512F and AVX-512BW. `a` and `b` point to 32 bytes each.
@@ -494,7 +494,7 @@ unsafe fn disjoint_i16_512(a: *const u8, b: *const u8) -> __m512i {
     _mm512_cvtepi8_epi16(disjoint_i8_256(a, b))
 }
 
-/// Does [`Lanes::disjoint_bytes`] for 16 lanes of 32 bits.
+/// Implements [`Lanes::disjoint_bytes`] for 16 lanes of 32 bits.
 ///
 /// # Safety
 /// The processor has AVX-512F. `a` and `b` point to 16 bytes each.
@@ -503,8 +503,8 @@ unsafe fn disjoint_i32_512(a: *const u8, b: *const u8) -> __m512i {
     _mm512_cvtepi8_epi32(disjoint_i8_128(a, b))
 }
 
-/// Does [`Lanes::lookup`] for 16 lanes of 8 bits. The table of 32 bytes fills two registers. Bit 4
-/// of each code, shifted to the top of its byte, selects the register.
+/// Implements [`Lanes::lookup`] for 16 lanes of 8 bits. The table of 32 bytes fills two registers.
+/// Bit 4 of each code, shifted to the top of its byte, selects the register.
 ///
 /// # Safety
 /// The processor has SSE4.1. `codes` points to 16 codes.
@@ -516,7 +516,7 @@ unsafe fn lookup_i8_128(table: &[i8; STEPS], codes: *const Code) -> V128<i8> {
     V128(_mm_blendv_epi8(low, high, _mm_slli_epi16::<3>(codes)), PhantomData)
 }
 
-/// Does [`Lanes::lookup`] for 32 lanes of 8 bits.
+/// Implements [`Lanes::lookup`] for 32 lanes of 8 bits.
 ///
 /// # Safety
 /// The processor has AVX2. `codes` points to 32 codes.
@@ -529,7 +529,7 @@ unsafe fn lookup_i8_256(table: &[i8; STEPS], codes: *const Code) -> V256<i8> {
     V256(_mm256_blendv_epi8(low, high, _mm256_slli_epi16::<3>(codes)), PhantomData)
 }
 
-/// Does [`Lanes::lookup`] for 64 lanes of 8 bits.
+/// Implements [`Lanes::lookup`] for 64 lanes of 8 bits.
 ///
 /// # Safety
 /// The processor has AVX-512F and AVX-512BW. `codes` points to 64 codes.
@@ -543,7 +543,7 @@ unsafe fn lookup_i8_512(table: &[i8; STEPS], codes: *const Code) -> V512<i8> {
     V512(_mm512_mask_shuffle_epi8(low, is_high, high, codes), PhantomData)
 }
 
-/// Does [`Lanes::lookup`] for 8 lanes of 16 bits.
+/// Implements [`Lanes::lookup`] for 8 lanes of 16 bits.
 ///
 /// # Safety
 /// The processor has SSE2. `codes` points to 8 codes.
@@ -552,7 +552,7 @@ unsafe fn lookup_i16_128(table: &[i16; STEPS], codes: *const Code) -> V128<i16> 
     V128::load(lookup_each::<i16, 8>(table, codes).as_ptr())
 }
 
-/// Does [`Lanes::lookup`] for 16 lanes of 16 bits.
+/// Implements [`Lanes::lookup`] for 16 lanes of 16 bits.
 ///
 /// # Safety
 /// The processor has AVX2. `codes` points to 16 codes.
@@ -561,7 +561,7 @@ unsafe fn lookup_i16_256(table: &[i16; STEPS], codes: *const Code) -> V256<i16> 
     V256::load(lookup_each::<i16, 16>(table, codes).as_ptr())
 }
 
-/// Does [`Lanes::lookup`] for 32 lanes of 16 bits.
+/// Implements [`Lanes::lookup`] for 32 lanes of 16 bits.
 ///
 /// # Safety
 /// The processor has AVX-512F and AVX-512BW. `codes` points to 32 codes.
@@ -571,7 +571,7 @@ unsafe fn lookup_i16_512(table: &[i16; STEPS], codes: *const Code) -> V512<i16> 
     V512(_mm512_permutexvar_epi16(codes, _mm512_loadu_si512(table.as_ptr().cast())), PhantomData)
 }
 
-/// Does [`Lanes::lookup`] for 4 lanes of 32 bits.
+/// Implements [`Lanes::lookup`] for 4 lanes of 32 bits.
 ///
 /// # Safety
 /// The processor has SSE2. `codes` points to 4 codes.
@@ -580,7 +580,7 @@ unsafe fn lookup_i32_128(table: &[i32; STEPS], codes: *const Code) -> V128<i32> 
     V128::load(lookup_each::<i32, 4>(table, codes).as_ptr())
 }
 
-/// Does [`Lanes::lookup`] for 8 lanes of 32 bits.
+/// Implements [`Lanes::lookup`] for 8 lanes of 32 bits.
 ///
 /// # Safety
 /// The processor has AVX2. `codes` points to 8 codes.
@@ -592,7 +592,7 @@ unsafe fn lookup_i32_256(table: &[i32; STEPS], codes: *const Code) -> V256<i32> 
     V256(_mm256_i32gather_epi32::<4>(table.as_ptr(), codes), PhantomData)
 }
 
-/// Does [`Lanes::lookup`] for 16 lanes of 32 bits.
+/// Implements [`Lanes::lookup`] for 16 lanes of 32 bits.
 ///
 /// # Safety
 /// The processor has AVX-512F. `codes` points to 16 codes.

@@ -8,7 +8,7 @@ use super::{V128, V256, V512};
 use crate::seq::Code;
 use crate::simd::{BLOCK, EightLanes, LanesI32};
 
-/// Does [`LanesI32::transpose`] in four rounds of interleaving 128-bit registers.
+/// Implements [`LanesI32::transpose`] in four rounds of interleaving 128-bit registers.
 ///
 /// # Safety
 /// The processor has SSE2. Each of the rows points to [`BLOCK`] bytes, and `to` to [`BLOCK`]

@@ -126,7 +126,7 @@ words!(
     shift_down_256
 );
 
-/// Does [`LanesU64::shift_down`] in 128 bits.
+/// Implements [`LanesU64::shift_down`] for 128 bits.
 ///
 /// # Safety
 /// The processor has SSSE3.
@@ -135,7 +135,7 @@ unsafe fn shift_down_128(words: __m128i, above: __m128i) -> __m128i {
     _mm_alignr_epi8::<8>(above, words)
 }
 
-/// Does [`LanesU64::shift_down`] in 256 bits.
+/// Implements [`LanesU64::shift_down`] for 256 bits.
 ///
 /// # Safety
 /// The processor has AVX2.
@@ -221,7 +221,7 @@ macro_rules! words_512 {
 words_512!(V512, shift_in_by_two);
 words_512!(V512Vbmi2, shift_in_at_once);
 
-/// Does [`LanesU64::shift_in`] with two shifts and an OR.
+/// Implements [`LanesU64::shift_in`] with two shifts and an OR.
 ///
 /// # Safety
 /// The processor has AVX-512F.
@@ -230,7 +230,7 @@ unsafe fn shift_in_by_two(words: __m512i, below: __m512i) -> __m512i {
     _mm512_or_si512(_mm512_add_epi64(words, words), _mm512_srli_epi64::<63>(below))
 }
 
-/// Does [`LanesU64::shift_in`] with one funnel shift.
+/// Implements [`LanesU64::shift_in`] with one funnel shift.
 ///
 /// # Safety
 /// The processor has AVX-512F and AVX-512VBMI2.
