@@ -1,6 +1,6 @@
 //! Alignments: CIGARs, the packed runs that devices write, and verification by rescoring.
 //!
-//! This module does not depend on how an alignment was found.
+//! This module does not depend on the algorithm that computed an alignment.
 
 pub mod cigar;
 pub(crate) mod join;

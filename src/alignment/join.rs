@@ -11,8 +11,8 @@ pub(crate) struct JoinedColumns {
 
 impl JoinedColumns {
     /// Joins the columns in `pairs`, which increase in both groups. All other columns are aligned
-    /// with gaps, first the columns of the first group. `columns` are the numbers of
-    /// columns of the groups.
+    /// with gaps. Between two pairs, those of the first group come first. `columns` contains the
+    /// number of columns of each group.
     pub(crate) fn of_pairs(columns: [usize; 2], pairs: &[(u32, u32)]) -> Self {
         let mut joined = JoinedColumns { maps: columns.map(Vec::with_capacity), columns: 0 };
         for &(first, second) in pairs {
@@ -23,7 +23,8 @@ impl JoinedColumns {
         joined
     }
 
-    /// Adds columns that are aligned with gaps until the groups have `first` and `second` columns.
+    /// Adds columns that are aligned with gaps, until the groups have at least `first` and `second`
+    /// columns.
     fn fill_up(&mut self, [first, second]: [u32; 2]) {
         self.add_first(first.saturating_sub(self.maps[0].len() as u32));
         self.add_second(second.saturating_sub(self.maps[1].len() as u32));

@@ -1,4 +1,4 @@
-//! Multiple alignments, stored as the column of every residue.
+//! Multiple alignments. An alignment is stored as the column of every residue.
 
 /// A multiple alignment of sequences that are stored elsewhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Verification by rescoring: recomputes the score of an alignment from its columns.
 //!
-//! Verification does not depend on how an alignment was found. An accepted alignment is an
-//! alignment of these two sequences with this score. Whether a better one exists is tested with the
-//! oracles.
+//! Verification does not depend on the algorithm that computed an alignment. An accepted alignment
+//! is an alignment of these two sequences with this score. Whether a better one exists is tested
+//! with the oracles.
 
 use super::Alignment;
 use super::cigar::{Cigar, Op};
