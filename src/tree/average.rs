@@ -3,7 +3,7 @@
 use super::{Distances, GuideTree, Join};
 
 /// Averages with a smaller relative difference are considered equal, because the difference may be
-/// rounding.
+/// a rounding error.
 const SAME: f64 = 1e-14;
 
 /// The remaining groups. Each is stored at the index of its earliest sequence.

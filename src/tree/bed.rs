@@ -1,8 +1,8 @@
 //! Guide trees without the distances of all pairs (mBed: Blackshields et al. 2010).
 //!
 //! Each sequence becomes a point whose coordinates are its distances to a few sequences, the seeds.
-//! The points are bisected repeatedly until each part is small. The distances of all pairs in a
-//! part give the tree of the part, and the distances of the parts' centres give the tree above
+//! The set of points is bisected repeatedly until each part is small. The distances of all pairs in
+//! a part give the tree of the part, and the distances of the parts' centres give the tree above
 //! them. The result does not depend on the number of threads, and nothing is random.
 
 use rayon::prelude::*;
@@ -73,8 +73,8 @@ impl Points {
         members[best]
     }
 
-    /// Bisects members: each point goes to the nearer of the two parts' centres. Neither part is
-    /// empty.
+    /// Divides members into two parts, so that each point is in the part whose centre is nearer.
+    /// Neither part is empty.
     fn parted(&self, members: &[u32]) -> [Vec<u32>; 2] {
         let one = self.farthest(members, &self.centre(members));
         let other = self.farthest(members, self.point(one));
@@ -111,8 +111,8 @@ fn split(members: &[u32], sides: &[bool]) -> [Vec<u32>; 2] {
     [side(false).collect(), side(true).collect()]
 }
 
-/// Returns `count` sequences (or all, if there are fewer), taken in even steps from the sequences
-/// sorted by length.
+/// Returns `count` sequences (or all, if there are fewer), at regular intervals in the list of
+/// sequences sorted by length.
 fn seeds(lengths: &[u32], count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by_key(|&sequence| (lengths[sequence], sequence));

@@ -52,7 +52,7 @@ impl ComparedColumns {
         assert!(rows.iter().all(|row| row.len() == width), "rows of different lengths");
         let is_whole = |column: usize| !comparison.without_gaps || rows.iter().all(|row| row[column] != PAD);
         let whole = (0..width).map(is_whole).collect();
-        // A base that stands for several is not compared.
+        // An ambiguous base is not compared.
         let clear = |&code: &Code| if alphabet == Alphabet::Dna && code.count_ones() != 1 { PAD } else { code };
         let rows = rows.iter().map(|row| row.iter().map(clear).collect()).collect();
         ComparedColumns { alphabet, rows, whole, comparison }
@@ -71,7 +71,7 @@ impl ComparedColumns {
         ComparedColumns { rows, whole: vec![true; columns.len()], ..*self }
     }
 
-    /// Returns the distances of all pairs, and the numbers of doubtful ones.
+    /// Returns the distances of all pairs, and the numbers of unreliable ones.
     pub(super) fn distances(&self, threads: &rayon::ThreadPool) -> (Distances, UnreliablePairs) {
         if self.whole.contains(&false) {
             return self.drawn(&(0..self.width()).collect::<Vec<usize>>()).distances(threads);
@@ -115,10 +115,10 @@ pub struct UnreliablePairs {
 }
 
 impl Distances {
-    /// Returns the distances of aligned sequences: the fraction of columns where two rows
-    /// differ, out of the columns where both have a residue. It is 0 if there are none, and
-    /// corrected if `comparison` asks for it. Also returns which pairs are unreliable. Rows contain
-    /// codes, and [`PAD`] for gaps. Bases that stand for several are ignored.
+    /// Returns the distances of aligned sequences: the fraction of columns where two rows differ,
+    /// out of the columns where both have a residue. It is 0 if there are none, and corrected if
+    /// `comparison` asks for it. Also returns which pairs are unreliable. Rows contain codes, and
+    /// [`PAD`] for gaps. Ambiguous bases are ignored.
     ///
     /// # Panics
     /// Panics if the rows have different lengths.

@@ -26,7 +26,8 @@ impl Distances {
             rows.push(row);
             rest = after;
         }
-        // The longest rows come first, so that no long row is left at the end.
+        // The longest rows are processed first, so that no thread starts a long row when the others
+        // have finished.
         threads.install(|| {
             rows.into_par_iter().enumerate().rev().with_max_len(16).for_each(|(sequence, row)| fill(sequence, row));
         });

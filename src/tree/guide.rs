@@ -21,7 +21,7 @@ pub struct GuideTree {
 
 impl GuideTree {
     /// Returns the same tree with its joins in depth-first order: all joins below the first child,
-    /// and then all below the second. In this order, the fewest unfinished groups exist at any
+    /// and then all below the second. This order keeps the number of unfinished groups small at any
     /// time.
     #[must_use]
     pub fn in_depth(&self) -> GuideTree {

@@ -30,7 +30,7 @@ struct Nodes {
     height: Vec<f64>,
 }
 
-/// Values that all pairs of one step share.
+/// Values that are the same for all pairs of one step.
 #[derive(Clone, Copy)]
 struct Scale {
     /// Number of remaining nodes, minus two.

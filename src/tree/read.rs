@@ -20,9 +20,10 @@ impl GuideTree {
     /// Reads a guide tree from a Newick text or a NEXUS file. `names` are the names of the
     /// sequences in their order. `file` is the name of the file in errors.
     ///
-    /// Names may be unquoted as in ClustalW's trees. If no name is the same, a name matches that
-    /// differs only in case, or in `_` for blanks and punctuation. A root with more than two
-    /// children is ignored, and the root is placed where ClustalW places it. Missing lengths are 0.
+    /// Names may be unquoted as in ClustalW's trees. A leaf without an equal name matches a name
+    /// that differs only in case, or in `_` instead of blanks and punctuation. A root with more
+    /// than two children is ignored, and the root is placed where ClustalW places it. Missing
+    /// lengths are 0.
     ///
     /// # Errors
     /// Returns [`crate::Error::Input`] with the problem and its location. Errors include a name
@@ -101,7 +102,7 @@ fn parse<S: AsRef<[u8]>>(
     let mut alike: HashMap<Vec<u8>, Option<u32>> = HashMap::new();
     for (number, name) in (0..).zip(names) {
         exact.entry(name.as_ref()).or_insert(number);
-        // Names that become equal match nothing.
+        // A folded name that several sequences share matches none of them.
         alike.entry(folded(name.as_ref())).and_modify(|old| *old = None).or_insert(Some(number));
     }
     let mut sequences = vec![None; nodes.len()];

@@ -2,9 +2,9 @@
 //!
 //! A node with more than two children is resolved by nodes with branches of length 0. For every
 //! branch, the mean distances of the leaves on its two sides are compared. The root can lie on a
-//! branch if a point on it makes these means equal. Among such branches, the one is chosen with the
-//! least value of the following: the greatest distance of a leaf to the node where its path meets
-//! the path from the branch to the old root.
+//! branch if a point on it makes these means equal. Each such branch has a height: the greatest
+//! distance of a leaf to the node where its path meets the path from the branch to the old root.
+//! The branch with the least height is chosen.
 
 use rayon::prelude::*;
 
@@ -122,7 +122,7 @@ impl Binary {
         let root = self.add(NO_INDEX);
         let above = self.parent[node];
         let whole = self.length[node];
-        // These comparisons keep NaN.
+        // These comparisons leave NaN unchanged.
         let mut to_node = difference / 2.0;
         if to_node < 0.0 {
             to_node = 0.0;

@@ -1,16 +1,17 @@
 //! The search for the next pair of nodes to join, without considering all pairs.
 //!
-//! Each pair is a candidate of one of its nodes: of the newer one, or of the later node if both are
-//! equally old. The total of a pair is (r - 2) d + T - s - s'. Its node knows (R - 2) d - S', where
-//! R is the number of nodes and S' the sum of the other node at the time when all candidates were
-//! last sorted. The current value is at least (r - 2) / (R - 2) times that, plus the least deficit
-//! (r - 2) / (R - 2) S' - s' of the sum of any other node.
-//! So candidates are sorted by the known value (as in Wheeler 2009; Simonsen, Mailund and Pedersen
-//! 2008 sort by distance). A row is searched up to the first candidate whose bound exceeds the best
-//! total. The bound allows for every rounding error, and totals are summed and compared as in a
-//! full search. So the pair is exactly the result of a full search, including ties. The bounds
-//! become loose with further joins. When too many candidates have been considered, all are sorted
-//! again.
+//! Each pair is stored as a candidate of one of its nodes: of the newer one, or of the later node
+//! if both are equally old. While there are r nodes, the total of a pair is (r - 2) d + T - s - s',
+//! where d is its distance, T is twice the sum of all distances, and s and s' are the sums of its
+//! nodes. Let R be the number of nodes when all candidates were last sorted, and S' the sum of the
+//! other node at that time. The row of the candidate's node stores its known value (R - 2) d - S'.
+//! The current value (r - 2) d - s' is at least (r - 2) / (R - 2) times the known value, plus the
+//! least deficit (r - 2) / (R - 2) S' - s' of any node. So candidates are sorted by the known value
+//! (as in Wheeler 2009; Simonsen, Mailund and Pedersen 2008 sort by distance). A row is searched up
+//! to the first candidate whose bound exceeds the best total. The bound allows for every rounding
+//! error, and totals are summed and compared as in a full search. So the pair is exactly the result
+//! of a full search, including ties. The bounds become loose with further joins. When too many
+//! candidates have been considered, all are sorted again.
 
 use rayon::prelude::*;
 
@@ -19,10 +20,11 @@ use super::{Nodes, Scale};
 /// With fewer nodes, threads cost more time than they save.
 pub(super) const MANY: usize = 512;
 
-/// Number of rows in one piece of parallel work.
+/// Number of rows that a thread processes at a time.
 const PIECE: usize = 128;
 
-/// All candidates are sorted again when this many have been considered for each one to sort.
+/// All candidates are sorted again when the number of candidates considered is this many times the
+/// number of candidates to sort.
 const LOOKS: u64 = 4;
 
 /// Allowance for rounding errors, relative to the greatest summands. It is about a hundred times
@@ -112,7 +114,7 @@ struct SearchStep<'a> {
     scale: Scale,
     /// Current number of nodes minus two, divided by that number when all candidates were sorted.
     share: f64,
-    /// Deficit of each node's sum against its share, minus the least deficit, which is part of
+    /// Deficit of each node's sum as defined above, minus the least deficit, which is part of
     /// `rest`.
     behind: Vec<f64>,
     /// Lower bound of a total without its known part and without the sum of the candidate's own
