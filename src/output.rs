@@ -2,8 +2,8 @@
 //!
 //! A job opens a [`PairWriter`] with [`open`] and passes it every [`OutputPair`] in the order of
 //! the output. Each format is a small file that only converts pairs to bytes. [`Output`] writes the
-//! bytes to standard output or to a file. A file appears completely or not at all, and is
-//! compressed if its name asks for it.
+//! bytes to standard output or to a file. A file appears completely or not at all. It is compressed
+//! if its extension is that of a compressed format.
 //!
 //! The alignments of one pair of very long sequences are written all at once ([`long`]), and can be
 //! drawn as a dot plot ([`dotplot`]).
@@ -14,8 +14,8 @@
 //!
 //! Multiple alignments have their own formats, including distances and an HTML page: [`msa`].
 //!
-//! The bytes depend only on the pairs. They contain no date, no path of the program, and no
-//! floating-point number that is not correctly rounded.
+//! The bytes depend only on the pairs. They contain no date and no path of the program, and every
+//! floating-point number is correctly rounded.
 
 #[doc(hidden)]
 pub mod columns;
@@ -86,11 +86,11 @@ pub struct OutputPair<'a> {
     /// Column counts of the alignment, if they are known already. Counting the columns of a million
     /// alignments again takes longer than writing them.
     pub counts: Option<AlignmentCounts>,
-    /// Results that only one kind of job has.
+    /// Results that only one kind of job produces.
     pub details: Details<'a>,
 }
 
-/// Results of a pair that only one kind of job has.
+/// Results of a pair that only one kind of job produces.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Details<'a> {
     /// No such results: the pair was compared globally or locally.
@@ -110,12 +110,12 @@ impl<'a> OutputPair<'a> {
         self.strand == Strand::Minus || self.long_hit().is_some_and(|hit| hit.is_reverse)
     }
 
-    /// Returns the distance, if this is a pattern in a text.
+    /// Returns the distance, if the pair is a pattern and a text.
     fn edits(&self) -> Option<Edits<'a>> {
         if let Details::Edit(edits) = self.details { Some(edits) } else { None }
     }
 
-    /// Returns strand and end, if these are two very long sequences.
+    /// Returns the strand and the end, if the pair consists of two very long sequences.
     fn long_hit(&self) -> Option<LongPairEnd> {
         if let Details::Long(hit) = self.details { Some(hit) } else { None }
     }
@@ -150,7 +150,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Checks that pairs have what these fields describe.
+    /// Checks that pairs have the data that these fields describe.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] that names the first field that pairs lack.
@@ -373,9 +373,9 @@ impl PairFormat {
     }
 }
 
-/// Opens a writer of `format` for pairs of a list. Each pair is independent and has a row, even
-/// without columns. In SAM, SEQ is repeated whenever a query is listed, and an unaligned query is
-/// unmapped.
+/// Opens a writer of `format` for pairs of a list. Each pair is independent and has a row, even if
+/// its alignment has no columns. In SAM, SEQ is repeated whenever a query is listed, and an
+/// unaligned query is unmapped.
 ///
 /// # Errors
 /// Returns the errors of [`open`].
@@ -421,7 +421,8 @@ pub fn open(format: &PairFormat, context: Context, output: Output) -> Result<Box
 /// A destination of a format's bytes.
 trait ByteSink {
     fn buffer(&mut self) -> &mut Vec<u8>;
-    /// Passes on the buffered bytes, if possible and worthwhile.
+    /// Writes the buffered bytes to the destination, if it has one and they are worth a system
+    /// call.
     fn pass_on(&mut self) -> Result<()>;
 }
 
@@ -459,8 +460,8 @@ trait FormatBody: Send {
     /// Returns the object that formats a pair as a line, if lines do not depend on each other.
     fn lines(&self) -> Option<&dyn PairLine>;
 
-    /// Returns the object for other threads, if lines are so short that many of them can wait for
-    /// their turn.
+    /// Returns the object for other threads, if lines are so short that many of them can be
+    /// buffered until they are written.
     fn shared_line(&self) -> Option<Arc<dyn PairLine>> {
         None
     }

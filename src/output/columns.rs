@@ -48,8 +48,8 @@ impl Range32 {
 }
 
 impl AlignmentColumns {
-    /// Computes the statistics of `cigar`, whose column counts are `counts`. It aligns these parts
-    /// of a query and a target. A global alignment covers both completely.
+    /// Computes the statistics of `cigar`, whose column counts are `counts`. `query` and `target`
+    /// are the parts that it aligns. In a global alignment, they are the whole sequences.
     pub fn from_cigar(cigar: &Cigar, counts: AlignmentCounts, query: Range32, target: Range32) -> Self {
         let runs = cigar.iter().count();
         let first = cigar.iter().next().filter(|run| is_gap(run.1));

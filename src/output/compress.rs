@@ -53,7 +53,8 @@ enum Encoder<W: Write> {
 }
 
 impl<W: Write> Compressor<W> {
-    /// Starts a compressed stream before `base`. No header contains a name or a date.
+    /// Starts a compressed stream that is written to `base`. Its header contains no name and no
+    /// date.
     pub(super) fn new(compression: OutputCompression, base: W) -> io::Result<Self> {
         let encoder = match compression {
             OutputCompression::Gzip => Encoder::Gzip(flate2::write::GzEncoder::new(base, flate2::Compression::fast())),
@@ -94,7 +95,7 @@ impl<W: Write> Compressor<W> {
         Ok(())
     }
 
-    /// Ends the compressed stream and returns the stream below.
+    /// Ends the compressed stream and returns the underlying stream.
     pub(super) fn finish(mut self) -> io::Result<W> {
         self.encode()?;
         match self.encoder {

@@ -56,7 +56,7 @@ enum FieldValue {
     /// Significance of a search hit.
     Evalue,
     Bits,
-    /// Needs the alignment, like all that follow.
+    /// This value and all that follow require the alignment.
     Identity,
     IdentityBy(IdentityDefinition),
     Count(ColumnCount),
@@ -116,7 +116,7 @@ const fn field(
     Field { name, vsearch, blast: None, description, value }
 }
 
-/// Returns the field with a name in BLAST.
+/// Returns the field with `blast` as its name in BLAST.
 const fn also(blast: &'static str, field: Field) -> Field {
     Field { blast: Some(blast), ..field }
 }
@@ -191,8 +191,8 @@ const LOCAL_JSON: &str = "query,target,identity,score,matches,mismatches,columns
 const SCORES: &str = "query,target,score";
 
 impl Field {
-    /// Returns the field with this name, in any of the three programs. The field has the name that
-    /// was asked for.
+    /// Returns the field with this name, in any of the three programs. The name of the returned
+    /// field is `name`.
     pub fn named(name: &str) -> Option<&'static Field> {
         ALLPAIRS.named(name)
     }

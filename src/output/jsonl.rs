@@ -32,7 +32,7 @@ impl FormatBody for JsonLines {
         Ok(())
     }
 
-    /// Warns once, because the number of such names to come is unknown.
+    /// Warns about the first such name only, because the number of later ones is unknown.
     fn go_on(&mut self, context: &Context) -> Result<()> {
         let foreign = |store: &SequenceStore| (0..store.len() as SequenceId).find(|&id| is_foreign(store, id));
         let (queries, targets) = (&context.queries, &context.targets);

@@ -122,7 +122,7 @@ impl LongContext {
             (true, None) => return Err(Error::Internal("an alignment of a strand that was not announced".into())),
         };
         let mut hit = LongPairEnd { is_reverse: found.is_reverse, query_end: 0, target_end: found.target.end };
-        // The conversion to a strand is the same as from it.
+        // The conversion between the strands is its own inverse.
         let part = hit.in_file(found.query, self.query_length());
         hit.query_end = part.end;
         let is_local = self.scoring().mode == Mode::Local;

@@ -1,9 +1,10 @@
 //! The format `paf`: minimap2's pairwise mapping format with a base-level alignment.
 //!
-//! A line describes the part that the score covers: with charged end gaps, both sequences from end
-//! to end: the spans are 0 to the length, and `cg` contains every column. With free end gaps, end
-//! gaps are omitted, as minimap2 omits clipped symbols. A local alignment has the spans of its two
-//! parts. In any case, the symbols that `cg` consumes add up to the spans, as readers check.
+//! A line describes the part that the score covers. With charged end gaps, this is both sequences
+//! from end to end. The spans are then 0 to the length, and `cg` contains every column. With free
+//! end gaps, end gaps are omitted, as minimap2 omits clipped symbols. A local alignment has the
+//! spans of its two parts. In any case, the symbols that `cg` consumes add up to the spans, as
+//! readers check.
 //!
 //! For a pattern in a text, the query span is the whole pattern, and the target span is the part
 //! where it was found. `NM` is the distance, and there is no `AS`.

@@ -27,8 +27,8 @@ const ROWS_PER_PIECE: usize = 64;
 pub struct PlacedFormat {
     /// Whether the format is PHYLIP, relaxed and sequential. If not, it is FASTA.
     pub is_phylip: bool,
-    /// Whether inserted characters are dropped. Rows then have the columns of the sites, whatever
-    /// the reads.
+    /// Whether inserted characters are dropped. Rows then have one column for each site, regardless
+    /// of the reads.
     pub keep_length: bool,
     /// Whether the rows of references are omitted.
     pub reads_only: bool,
@@ -65,7 +65,7 @@ pub struct PlacedRead<'a> {
     pub cigar: &'a Cigar,
 }
 
-/// Space that all reads together need.
+/// Sizes that depend on all reads and determine the layout of the rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlacedExtent {
     reads: u64,
@@ -213,7 +213,7 @@ impl PlacedLayout {
     }
 }
 
-/// Writes an alignment.
+/// A writer of an alignment.
 #[derive(Debug)]
 pub struct PlacedWriter {
     layout: PlacedLayout,

@@ -1,15 +1,16 @@
 //! The format `sam`: SAM 1.6. For two very long sequences, there is one reference, the target, and
 //! one read, the query. For many pairs, see [`PairsSam`].
 //!
-//! It is written by hand because it consists of three header lines and one line per alignment. A
-//! library would copy every sequence and every CIGAR, which can be as long as genomes here.
+//! This module formats SAM without a library, because the output consists of three header lines and
+//! one line per alignment. A library would copy every sequence and every CIGAR, which can be as
+//! long as genomes here.
 //!
-//! As in `paf`, charged end gaps are part of what the score covers and stay in the CIGAR. Free end
+//! As in `paf`, charged end gaps are part of the scored alignment and stay in the CIGAR. Free end
 //! gaps are omitted, and the unaligned ends of the query are clipped (`S`), so that SEQ contains
-//! the whole strand. The best alignment is primary. Another one is supplementary if it aligns a
-//! part of the query that no earlier one aligns. Otherwise it is secondary and has no SEQ, as in
-//! minimap2. The mapping quality is 255 (not available). If there is no alignment, the query is
-//! unmapped.
+//! the whole strand. The best alignment is primary. Any other alignment is supplementary if it
+//! aligns a part of the query that no earlier one aligns. Otherwise it is secondary and has no SEQ,
+//! as in minimap2. The mapping quality is 255 (not available). If there is no alignment, the query
+//! is unmapped.
 //!
 //! QUAL contains the qualities of a query from FASTQ wherever SEQ contains its letters.
 //!

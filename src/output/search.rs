@@ -42,7 +42,7 @@ pub struct SearchContext {
 }
 
 impl SearchContext {
-    /// Returns what every hit has.
+    /// Returns the contents of every hit.
     fn contents(&self) -> Contents {
         Contents { kind: PairKind::Search, has_alignments: self.has_alignments }
     }

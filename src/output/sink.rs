@@ -7,16 +7,16 @@ use std::fs::{self, File};
 use std::io::{self, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-/// Number of buffered bytes before they are written.
+/// Number of bytes that are buffered before they are written.
 const BUFFER_BYTES: usize = 1 << 17;
 
 /// A destination with a buffer.
 ///
 /// A regular file is written in the same directory under a temporary name (`.NAME.….part`), and
-/// renamed by [`Output::finish`]. If that is never reached, the temporary file is removed, and an
-/// older file with the name stays unchanged. Files that a killed process leaves under a temporary
-/// name are removed by the next process that writes the file. The file name extension can select an
-/// [`OutputCompression`]. A closed pipe causes [`Error::OutputClosed`].
+/// renamed by [`Output::finish`]. If the output is dropped without that, the temporary file is
+/// removed, and an older file with the name stays unchanged. Files that a killed process leaves
+/// under a temporary name are removed by the next process that writes the file. The file name
+/// extension can select an [`OutputCompression`]. A closed pipe causes [`Error::OutputClosed`].
 #[derive(Debug)]
 pub struct Output {
     buffer: Vec<u8>,
@@ -126,7 +126,7 @@ impl Output {
         if self.buffer.len() >= BUFFER_BYTES { self.empty() } else { Ok(()) }
     }
 
-    /// Appends many bytes. They are not copied if they are worth a system call.
+    /// Appends many bytes. Bytes that are worth a system call are written directly, without a copy.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         if self.buffer.len() + bytes.len() < BUFFER_BYTES {
             self.buffer.extend_from_slice(bytes);

@@ -144,7 +144,7 @@ fn alignment<'a>(pair: &OutputPair<'a>) -> Result<&'a Cigar> {
     pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))
 }
 
-/// Writes an alignment in blocks.
+/// State of writing an alignment in blocks.
 struct TextBlocks<'a> {
     context: &'a Context,
     cigar: &'a Cigar,

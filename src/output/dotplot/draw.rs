@@ -122,7 +122,7 @@ impl Plot {
         }
         let unit = if context.alphabet() == Alphabet::Dna { "bp" } else { "residues" };
         let named = |name: &str, length: u32| {
-            // A name that is too long for its axis would leave the picture.
+            // A name that is too long for its axis would extend beyond the picture.
             let most = 60;
             let is_long = name.chars().count() > most;
             let name: String = name.chars().take(if is_long { most - 3 } else { most }).collect();

@@ -1,5 +1,5 @@
-//! Names of fields in vsearch and BLAST, for the same values and for values that only they print in
-//! that form.
+//! Field names of vsearch and BLAST. Some are other names of this program's fields. The others are
+//! names of values that only those programs print in that form.
 //!
 //! `gaps` is a field of this program and includes end gaps. The `gaps` of vsearch and BLAST are
 //! `inner_gaps`.
@@ -58,7 +58,7 @@ pub(super) const fn aliases<const COUNT: usize>(fields: &[Field]) -> [Field; COU
 /// Fields of another program.
 struct OtherProgram {
     name: &'static str,
-    /// Remark about all of its fields.
+    /// Remark that applies to all fields of the program.
     manner: &'static str,
     /// Fields with the jobs that have them.
     fields: &'static [(u8, Field)],
@@ -150,7 +150,7 @@ const BLAST: OtherProgram = {
 };
 
 const PROGRAMS: [OtherProgram; 2] = [VSEARCH, BLAST];
-/// The fields as a static, because look-ups return static references.
+/// The fields of both programs. This is a static because look-ups return static references.
 static BORROWED: [&[(u8, Field)]; 2] = [VSEARCH.fields, BLAST.fields];
 
 /// Expansion of BLAST's `std`.

@@ -170,8 +170,8 @@ impl ColumnCount {
 }
 
 impl Field {
-    /// Returns the value if the query's reverse complement was compared. BLAST reverses the target
-    /// instead, so its `sstart` is after its `send`.
+    /// Returns the value to write if the query's reverse complement was compared. BLAST reverses
+    /// the target instead, so its `sstart` is after its `send`.
     fn on_the_other_strand(&self) -> FieldValue {
         match (self.name, self.value) {
             ("sstart", FieldValue::Count(ColumnCount::TargetStart)) => FieldValue::Count(ColumnCount::TargetEnd),

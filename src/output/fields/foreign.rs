@@ -19,7 +19,7 @@ pub(super) enum ForeignValue {
     Text(&'static str),
     QueryStrand,
     SubjectStrand,
-    /// Needs the alignment, like all that follow. vsearch's percentages:
+    /// vsearch's percentages. They and all values that follow require the alignment.
     Percent,
     PercentBy(IdentityDefinition),
     PercentMatches,
@@ -211,7 +211,7 @@ fn percentage(definition: IdentityDefinition, counts: &AlignmentCounts, query: u
     }
 }
 
-/// Returns BLAST's integer percentage. It is rounded, but is 100 only for the whole.
+/// Returns BLAST's integer percentage. It is rounded, but it is 100 only if `part` equals `whole`.
 pub(in crate::output) fn whole_percentage(part: u64, whole: u64) -> u64 {
     match whole {
         0 => 0,
@@ -339,7 +339,8 @@ mod tests {
         assert_eq!(found.map(|(part, whole)| whole_percentage(part, whole)), [99, 99, 50, 100, 0, 1, 0, 0]);
     }
 
-    /// 39 of 80 are 48.75%. The fraction times 100 is below that, but vsearch's quotient is exact.
+    /// 39 of 80 are 48.75%. In floating point, 39 / 80 times 100 is below that, but 3900 / 80,
+    /// which vsearch computes, is exact.
     #[test]
     fn percentage_ties_equal_vsearch() {
         assert_eq!(text(|out| push_units(out, to_units(percent(39, 80), 1), 1)), "48.8");

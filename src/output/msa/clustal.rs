@@ -6,7 +6,8 @@ use crate::error::Result;
 /// Minimum width of names, and number of blanks after them.
 const SHORTEST_NAME: usize = 10;
 const BLANKS: usize = 6;
-/// Number of columns in a block, usually and if names are long. Lines have about 80 characters.
+/// Numbers of columns in a block: the usual number, and the number if names are long. Lines have
+/// about 80 characters.
 const COLUMNS: usize = 60;
 const COLUMNS_LONG_NAMES: usize = 50;
 /// Maximum length of names in blocks of 60 columns.

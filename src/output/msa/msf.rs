@@ -34,7 +34,7 @@ pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
     out.push(letter);
     out.extend_from_slice(b"  Check: ");
     push_unsigned(out, checksums.iter().sum::<u64>() % MODULUS);
-    // Two points end the header.
+    // Two dots end the header.
     out.extend_from_slice(b"  ..\n\n");
     let width = page.longest_name() + 2;
     for (at, checksum) in checksums.iter().enumerate() {

@@ -39,7 +39,7 @@ enum PagePart {
     Programs,
 }
 
-/// Data of a page besides letters.
+/// All data of a page except the letters.
 #[derive(serde::Serialize)]
 struct PageFacts<'a> {
     title: &'a str,

@@ -20,7 +20,7 @@ pub struct BestEdge<'a> {
     pub strand: Strand,
 }
 
-/// Writes tab-separated values below a header line. A missing value is a point.
+/// A writer of tab-separated values below a header line. A missing value is written as `.`.
 #[derive(Debug)]
 pub struct BestTable {
     output: Output,

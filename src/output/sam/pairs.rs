@@ -8,7 +8,7 @@
 //!
 //! The alignment of a query with the highest score, or the first of several, is primary and has SEQ
 //! and QUAL. The others are secondary and have neither, as in minimap2. Lines stay in input order,
-//! so the lines of a query are held until the next query starts.
+//! so the lines of a query are buffered until the next query starts.
 //!
 //! Pairs of a list are independent: every line is primary and has SEQ. A pair without a column of
 //! two symbols also has a line, as an unmapped read.
@@ -29,14 +29,14 @@ pub(in crate::output) struct PairsSam {
     command: String,
     /// Whether pairs are from a list and so independent.
     is_list: bool,
-    /// Query whose lines are held.
+    /// Query whose lines are buffered.
     query: Option<SequenceId>,
-    /// Lines without flag, SEQ and QUAL.
+    /// Text of the buffered lines, without the flag, SEQ and QUAL.
     text: Vec<u8>,
     lines: Vec<SamLine>,
 }
 
-/// A held line. Its text follows the previous line's.
+/// A buffered line. Its text follows that of the previous line.
 struct SamLine {
     score: i64,
     is_reverse: bool,
@@ -107,7 +107,7 @@ impl PairsSam {
         output.pass_on()
     }
 
-    /// Writes the held lines of the query.
+    /// Writes the buffered lines of the query.
     pub(in crate::output) fn flush(&mut self, context: &Context, output: &mut Output) -> Result<()> {
         let Some(query) = self.query.take() else { return Ok(()) };
         let best = self.lines.iter().map(|line| line.score).max();

@@ -11,7 +11,7 @@ use crate::seq::SequenceId;
 pub(super) struct HitLines {
     line: Box<dyn PairLine + Send>,
     header: String,
-    /// Whether to warn about a name that is not UTF-8. There is one warning.
+    /// Whether the next name that is not UTF-8 causes a warning. Only the first one does.
     tells: bool,
 }
 

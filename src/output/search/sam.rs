@@ -1,6 +1,7 @@
 //! SAM output of a search. The header lists only the subjects of hits, in the order of their first
 //! hits, because listing all sequences of a database would take longer than the search. The list is
-//! complete only at the end, so lines are held until then, in a temporary file if there are many.
+//! complete only at the end, so lines are buffered until then, in a temporary file if there are
+//! many.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, Write};
@@ -14,7 +15,7 @@ use crate::output::Output;
 use crate::output::sam::{PairsSam, check_name, push_header};
 use crate::seq::{SequenceId, SequenceStore};
 
-/// Maximum number of bytes of lines that are held in memory.
+/// Maximum number of bytes of lines that are buffered in memory.
 const IN_MEMORY: usize = 64 << 20;
 /// Number of bytes that are read back at once.
 const PIECE: usize = 1 << 17;

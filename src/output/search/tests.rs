@@ -156,7 +156,7 @@ impl Searched {
         self.try_written(format, self.context.clone(), |hit| hit).unwrap()
     }
 
-    /// Writes the hits as for a scheme without parameters.
+    /// Writes the hits as if the scheme had no statistical parameters.
     pub(super) fn without_significance(&self, format: &SearchFormat) -> String {
         let context = SearchContext { statistics: None, ..self.context.clone() };
         self.try_written(format, context, |hit| SearchHit { significance: None, ..hit }).unwrap()
