@@ -1,5 +1,6 @@
-//! Rows that are formatted before their turn. The bytes are the same as from rows that are passed
-//! to a writer, for any engines, number of threads, and sizes of pieces.
+//! Rows that threads format before it is their turn in the output. The bytes must equal those of
+//! rows that are passed to a writer in order, for any engines, number of threads, and sizes of
+//! pieces.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +18,7 @@ use pairwave::seq::{Alphabet, SequenceStore, Strands};
 use pairwave::{Error, Result};
 use support::*;
 
-/// Appends everything that a row contains. Sometimes the row is empty.
+/// An encoder that appends everything that a row contains. For some rows, it appends nothing.
 struct Told;
 
 impl Encode<PairResult> for Told {
@@ -29,7 +30,8 @@ impl Encode<PairResult> for Told {
     }
 }
 
-/// Accepts bytes from an encoder, if there is room, but no rows.
+/// A sink that accepts bytes from an encoder, but no rows. It stores the bytes, and fails if it is
+/// full.
 struct Bytes {
     encoder: Arc<dyn Encode<PairResult>>,
     is_full: bool,
@@ -90,7 +92,7 @@ fn capacity(pairs: u64, batches: usize) -> Capacity {
     Capacity { cells: u64::MAX, pairs, store_bytes: u64::MAX, batches }
 }
 
-/// An engine of another kind than the CPU threads, which leaves its alignments to the job.
+/// Returns a simulated device, whose alignments the job computes itself.
 fn mock(pairs: u64, script: impl IntoIterator<Item = Act>) -> Box<dyn Engine<Pairs>> {
     Box::new(MockEngine::new("mock", capacity(pairs, 2), script))
 }
@@ -136,7 +138,7 @@ fn early_bytes_equal_bytes_of_rows() {
 
 #[test]
 fn many_lines_equal_lines_of_rows() {
-    // More pairs than are ordered, sorted and traced at once.
+    // There are more pairs than the job orders, sorts and traces at once.
     for score_only in [true, false] {
         let lengths = vec![5; 260];
         let store = mixed_store(&mut rng(0x3a11), Alphabet::Dna, &lengths);
@@ -168,7 +170,7 @@ fn no_row_is_lost_with_engines() {
     }
 }
 
-/// Counts the rows that are formatted on a thread of a pool, and elsewhere.
+/// An encoder that counts the rows that are formatted on a thread of a pool, and on other threads.
 #[derive(Default, Clone)]
 struct Whereabouts {
     pool: Arc<AtomicUsize>,
@@ -195,7 +197,7 @@ fn pool_threads_format_lines_of_a_device() {
     assert!(count(&told.elsewhere) < 10, "{}", count(&told.elsewhere));
 }
 
-/// Fails or panics at one pair.
+/// An encoder that fails or panics at one pair.
 struct Broken {
     panics: bool,
 }

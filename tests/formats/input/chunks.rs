@@ -82,7 +82,7 @@ fn errors_equal_the_whole_file_reader() {
     assert!(chunks.next(1, 9).unwrap_err().to_string().starts_with("r.fa, line 4, column 2, record 'b': '1' is not"));
 }
 
-/// Another thread can read.
+/// A reader can be moved to another thread.
 #[test]
 fn readers_can_be_sent_to_threads() {
     fn is_send<T: Send>(_: &T) {}

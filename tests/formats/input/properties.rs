@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Generates names and letters of records.
+/// Names and letters of records.
 type Records = Vec<(String, String)>;
 
 fn records(letters: &'static str) -> impl Strategy<Value = Records> {

@@ -234,7 +234,7 @@ fn damaged_compressed_files_are_never_misread() {
             let mut damaged = bytes.clone();
             damaged[position] ^= 0x15;
             match read_bytes(ending, &damaged, &DETECT) {
-                // These bytes, such as the time in a gzip header, have no meaning here.
+                // The reader ignores these bytes, such as the time in a gzip header.
                 Ok(store) => assert_eq!(store, three(), "{ending} damaged at byte {position}"),
                 Err(error) => {
                     assert_eq!(error.exit_code(), 2);
