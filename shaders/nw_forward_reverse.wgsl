@@ -1,49 +1,54 @@
-// nw_forward_reverse: identities of the alignment that ClustalW chooses in a pair's rectangle, one pair per workgroup, half of whose
-// invocations go forwards over the upper half of the rows while the others go backwards over the lower half (CUDA ClustalW, Hung et
-// al. 2015).
-// Recurrence: H[i,j] = max(H[i-1,j-1] + score, D[i,j], E[i,j]), D[i,j] = max(D[i-1,j], H[i-1,j] - opening) - extension, and so E from column
-//             to column; a gap at a part's corner costs what that corner says to open. At the middle row H and H meet, or D and D,
-//             of which one opening is given back (Myers and Miller 1988), and the part falls into two. Of equal columns ClustalW
-//             takes the last where H is no gap before and one after, else the first; and D and D only if that is more.
-// Owns:       invocation l of a half has ROWS rows of each strip of ROWS * WG / 2, and is at column k - l in step k: the half goes
-//             over a strip by anti-diagonals.
-// Layout:     scratch[(group * 4 + half * 2 + part) * params.entries + j]: H and D of column j, part 0 of the last row of the strip before,
-//             1 of the half's last row.
-// Invariant:  when a strip begins, part 0 holds the row before it, of every column.
-// Uniform:    what bounds loops around barriers comes from params and through workgroupUniformLoad.
-// Limits:     scores within 32 bits (Table::holds refuses others); params.entries - 1 columns.
+// nw_forward_reverse: counts the identities of ClustalW's alignment in the rectangle of a pair,
+// with one pair per workgroup. Half of the invocations sweep forwards over the upper half of the
+// rows. The other half sweep backwards over the lower half (CUDA ClustalW, Hung et al. 2015).
+// Recurrence: H[i,j] = max(H[i-1,j-1] + score, D[i,j], E[i,j]). D[i,j] = max(D[i-1,j], H[i-1,j] -
+//             opening) - extension. E is the same from column to column. A gap at a corner of a
+//             part has the opening cost of that corner. At the middle row, the column with the
+//             highest sum of H and H, or of D and D, splits the part into two (Myers and Miller
+//             1988). The sum of D and D counts one opening only, and wins only if it is higher.
+//             Among equal sums of H and H, ClustalW takes the last column where H is no gap above
+//             and a gap below. If there is none, it takes the first column.
+// Owns:       in each strip of ROWS * WG / 2 rows, invocation l of a half computes ROWS rows. In
+//             step k it computes column k - l, so the half sweeps the strip by anti-diagonals.
+// Layout:     scratch[(group * 4 + half * 2 + part) * params.entries + j]: H and D of column j.
+//             Part 0 is the last row of the previous strip, and part 1 the last row of the half.
+// Invariant:  at the start of a strip, part 0 contains every column of the row before the strip.
+// Uniform:    the bounds of loops with barriers come from params and from workgroupUniformLoad.
+// Limits:     scores within 32 bits (ScoreTable::holds rejects others); params.entries - 1 columns.
 // Oracle:     src/clustal/oracle.rs
 //
-// Constants:  WG (invocations a workgroup, even), ROWS, CODES (alphabet size).
+// Constants:  WG (invocations per workgroup, even), ROWS (rows per invocation), CODES (size of the
+//             alphabet).
 
 #import clustal
 
 @group(0) @binding(6) var<storage, read_write> scratch: array<vec2<i32>>;
 
-// Invocations of a half.
+// Number of invocations of a half.
 const HALF: u32 = WG / 2u;
-// Parts that wait: one of each size that halving gives, and more.
+// Capacity of `waiting`. Halving leaves at most one waiting part per depth of the recursion.
 const WAITING: u32 = 40u;
 const NOWHERE: u32 = 0xffffffffu;
 const NEVER: i32 = -0x7fffffff;
 
 // A part of the rectangle. Rows are residues of the first sequence.
 struct Part {
-    // Residues before it, and in it.
+    // Number of residues before the part, then in the part, in both sequences.
     row: u32,
     column: u32,
     rows: u32,
     columns: u32,
-    // What gaps at its first and at its last corner cost to open.
+    // Cost of opening a gap at the first and at the last corner.
     head: i32,
     tail: i32,
 }
 
-// What an invocation found of a part's middle row, or of its only one.
+// The best crossing of a part's middle row that an invocation has seen. In a part with one row, it
+// is the best column for that row.
 struct Crossing {
     score: i32,
     first: u32,
-    // The last column that ClustalW prefers; NOWHERE if there is none.
+    // The last column that ClustalW prefers, or NOWHERE if there is none.
     preferred: u32,
     gap_score: i32,
     gap: u32,
@@ -51,13 +56,14 @@ struct Crossing {
 
 var<workgroup> waiting: array<Part, WAITING>;
 var<workgroup> wg_part: Part;
-// How many parts wait, and identities so far.
+// Number of waiting parts, and number of identities so far.
 var<workgroup> wg_count: u32;
 var<workgroup> wg_same: u32;
-// Of a part's diagonal: score, identities, the greatest scores of its rows, and the least of these; whether nothing is better.
+// Sums over the main diagonal of a part: score, identities, and the highest possible score of each
+// row. The fourth value is the minimum of these row scores.
 var<workgroup> diagonal_sums: array<atomic<i32>, 4>;
 var<workgroup> wg_is_diagonal: u32;
-// What the invocation above handed down, in odd and even steps: H and D.
+// H and D below the last row of each invocation. Even and odd steps use separate halves.
 var<workgroup> handed: array<vec2<i32>, 2u * WG>;
 var<workgroup> crossings: array<Crossing, WG>;
 
@@ -68,7 +74,7 @@ fn wait(part: Part) {
     }
 }
 
-// A gap of so many symbols at a corner.
+// Returns the score of a gap of `symbols` symbols at a corner.
 fn edge(symbols: u32, opening: i32) -> i32 {
     return select(-opening - params.extension * i32(symbols), 0, symbols == 0u);
 }
@@ -77,7 +83,7 @@ fn score_of(a: u32, b: u32) -> i32 {
     return table[symbol(a) * CODES + symbol(b)];
 }
 
-// The better of two invocations' findings.
+// Combines the crossings of two invocations.
 fn joined(a: Crossing, b: Crossing) -> Crossing {
     var all = a;
     if (b.score > a.score) {
@@ -118,7 +124,7 @@ fn main(
         let own = found[place];
         let opening = pair.opening;
         let extension = params.extension;
-        // Where the rectangle begins in both sequences, and its residues.
+        // First symbol and number of symbols of the rectangle, in both sequences.
         let start_column = pair.query_symbols - 1u - own.columns_back;
         let of_target = vec2<u32>(pair.target_begin + own.end_row - own.rows_back, own.rows_back + 1u);
         let of_query = vec2<u32>(pair.query + start_column, own.end_column + 1u - start_column);
@@ -145,7 +151,7 @@ fn main(
                 atomicStore(&diagonal_sums[2], 0);
                 atomicStore(&diagonal_sums[3], 0x7fffffff);
             }
-            // Safe: the load is a barrier before and after it.
+            // Safe: workgroupUniformLoad includes a barrier before and after the load.
             let part = workgroupUniformLoad(&wg_part);
             let rows = part.rows;
             let columns = part.columns;
@@ -155,7 +161,8 @@ fn main(
             let a = first + part.row;
             let b = second + part.column;
 
-            // Phase 1: the diagonal, where it is better than anything with gaps. That has one in both sequences, and a pair less.
+            // Phase 1: take the main diagonal if it scores higher than any alignment with gaps.
+            // Such an alignment has a gap in both sequences and at least one residue pair less.
             if (rows == columns) {
                 var sums = vec4<i32>(0, 0, 0, 0x7fffffff);
                 for (var k = t; k < rows; k += WG) {
@@ -186,7 +193,7 @@ fn main(
             var best = Crossing(NEVER, NOWHERE, NOWHERE, NEVER, 0u);
             let middle = rows / 2u;
             if (rows == 1u) {
-                // Phase 2: the column that the only row is aligned with, if that is better than to leave it in a gap.
+                // Phase 2: find the best column for the only row. Phase 6 compares it with a gap.
                 for (var j = t; j < columns; j += WG) {
                     let score = score_of(a, b + j) + edge(j, part.head) + edge(columns - 1u - j, part.tail);
                     if (score > best.score) {
@@ -195,7 +202,7 @@ fn main(
                     }
                 }
             } else {
-                // Phase 3: the row before each half's first.
+                // Phase 3: set the row before the first row of each half.
                 let corner_opening = select(part.head, part.tail, is_back);
                 let own_rows = select(middle, rows - middle, is_back);
                 for (var j = lane; j <= columns; j += HALF) {
@@ -208,7 +215,8 @@ fn main(
                 storageBarrier();
                 workgroupBarrier();
 
-                // Phase 4: strips, as many as the lower half has, which has no fewer rows.
+                // Phase 4: sweep the strips. The lower half has at least as many rows as the upper
+                // half, so it determines the number of strips.
                 let strip_rows = HALF * ROWS;
                 let strips = (rows - middle + strip_rows - 1u) / strip_rows;
                 let lanes = min(HALF, (rows - middle + ROWS - 1u) / ROWS);
@@ -225,7 +233,7 @@ fn main(
                     }
                     var corner = edge(row_begin, corner_opening);
                     for (var k = 0u; k < columns + lanes - 1u; k++) {
-                        // Wraps below 0, which is behind the last column too.
+                        // If lane > k, j wraps around to a value beyond the last column.
                         let j = k - lane;
                         if (j < columns && row_begin < own_rows) {
                             let code = symbol(b + select(j, columns - 1u - j, is_back));
@@ -253,14 +261,14 @@ fn main(
                                 scratch[own_border + j + 1u] = up;
                             }
                         }
-                        // Safe: what is written in a step is read in the next, from where that does not write.
+                        // Safe: values written in this step are read in the next one, which writes to other entries.
                         workgroupBarrier();
                     }
                     storageBarrier();
                     workgroupBarrier();
                 }
 
-                // Phase 5: the halves meet.
+                // Phase 5: add the scores of both halves at the middle row.
                 for (var j = t; j <= columns; j += WG) {
                     let from_head = scratch[upper + params.entries + j];
                     let from_tail = scratch[lower + params.entries + columns - j];
@@ -274,7 +282,7 @@ fn main(
             storageBarrier();
             workgroupBarrier();
 
-            // Phase 6: what all found.
+            // Phase 6: combine the crossings of all invocations and split the part.
             if (t == 0u) {
                 let count = min(WG, columns + 1u);
                 for (var other = 1u; other < count; other++) {
@@ -289,7 +297,8 @@ fn main(
                     let in_gap = best.gap_score > best.score;
                     var column = select(best.preferred, best.first, best.preferred == NOWHERE);
                     column = select(column, best.gap, in_gap);
-                    // A gap takes the rows on both sides of the middle along, and goes on for nothing in both parts.
+                    // A gap across the middle includes the rows on both sides. It continues in both
+                    // parts without another opening cost.
                     let taken = select(0u, 1u, in_gap);
                     let between = select(opening, 0, in_gap);
                     wait(Part(part.row + middle + taken, part.column + column, rows - middle - taken, columns - column,
@@ -301,7 +310,8 @@ fn main(
         if (t == 0u) {
             found[place].identities = wg_same;
         }
-        // Safe: the next pair's parts begin only after all have read of this one.
+        // Safe: no invocation changes shared values for the next pair before all have finished this
+        //       one.
         workgroupBarrier();
     }
 }

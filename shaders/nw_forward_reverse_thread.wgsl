@@ -1,46 +1,54 @@
-// nw_forward_reverse_thread: nw_forward_reverse with one pair per invocation: slices of columns in registers as in sw_ends, the
-// recursion's parts one after the other.
-// Recurrence: that of nw_forward_reverse, and its choices among equal columns. Cells have params.extension added for every symbol
-//             before them (in the table for a pair's two), so that gaps cost nothing to extend: of alignments between the same
-//             corners all have the same added.
-// Owns:       an invocation has a pair. Parts of one depth have rows of one number, about, whatever the pair; so all invocations of a
-//             workgroup do parts of the same place in their trees at the same time, and wait where theirs has none.
-// Layout:     scratch[((group * 3 + part) * params.entries + k) * WG + t]: of row k H at a slice's last column and E of the column
-//             after it (part 0); H and D of column k in the last row of the upper half (1) and of the lower (2).
-// Invariant:  bit d of `live` is set if pending[d] is a part that nobody has looked at.
+// nw_forward_reverse_thread: nw_forward_reverse with one pair per invocation. Columns are processed
+// in slices that stay in registers, as in sw_ends. The parts of the recursion are computed one
+// after the other.
+// Recurrence: see nw_forward_reverse, including its choice among equal columns. Cells have
+//             params.extension added for every symbol before them, so that extending a gap costs
+//             nothing. The table includes the extensions of both symbols of a pair. All alignments
+//             between the same corners have the same total added.
+// Owns:       each invocation computes its own pair. Parts at one depth of the recursion have about
+//             the same number of rows. Therefore all invocations of a workgroup compute the parts
+//             at the same place of their recursion trees at the same time. An invocation without a
+//             part there waits.
+// Layout:     scratch[((group * 3 + part) * params.entries + k) * WG + t]. Part 0: H of row k at
+//             the last column of a slice, and E of the column after it. Part 1: H and D of column k
+//             in the last row of the upper half. Part 2: the same for the lower half.
+// Invariant:  bit d of `live` is set if pending[d] is a part that has not been computed.
 // Uniform:    the bounds of the loop around barriers come from params.
-// Limits:     scores within 32 bits (Table::holds refuses others); params.entries - 1 rows, and columns.
+// Limits:     scores within 32 bits (ScoreTable::holds rejects others); params.entries - 1 rows and columns.
 // Oracle:     src/clustal/oracle.rs
 //
-// Constants:  WG (invocations a workgroup), SLICE (columns of a slice), STRIDE (row of the table, odd so that rows
-//             start in different banks, and more than CODES), CODES (alphabet size).
+// Constants:  WG (invocations per workgroup), SLICE (columns of a slice), STRIDE (length of a table
+//             row, greater than CODES and odd, so that rows start in different banks), CODES (size
+//             of the alphabet).
 
 #import clustal
 
 @group(0) @binding(6) var<storage, read_write> scratch: array<vec2<i32>>;
 
-// More than the halvings of any number of rows.
+// Upper bound on the depth of the recursion for any number of rows.
 const DEPTHS: u32 = 34u;
 const NEVER: i32 = -0x7fffffff;
 
 // A part of the rectangle. Rows are residues of the first sequence.
 struct Part {
-    // Residues before it, and in it.
+    // Number of residues before the part, then in the part, in both sequences.
     row: u32,
     column: u32,
     rows: u32,
     columns: u32,
-    // What gaps at its first and at its last corner cost to open.
+    // Cost of opening a gap at the first and at the last corner.
     head: i32,
     tail: i32,
 }
 
-// Scores of two codes, with two extensions added; and behind those of a code the greatest of them, with nothing added.
+// Scores of two codes, with two extensions added. Each row ends with the highest score of its code,
+// with nothing added.
 var<workgroup> scores: array<i32, CODES * STRIDE>;
-// How often the most rows are halved.
+// Maximum depth of the recursion in any pair of the workgroup.
 var<workgroup> wg_depth: atomic<u32>;
 
-// A gap of so many symbols at a corner, with their extensions added.
+// Returns the score of a gap of `symbols` symbols at a corner, with the extensions of all its
+// symbols added.
 fn edge(symbols: u32, opening: i32) -> i32 {
     return select(-opening, 0, symbols == 0u);
 }
@@ -63,19 +71,20 @@ fn main(
     }
     let border = group * 3u * params.entries * WG + t;
     for (var begin = params.task_begin + group * WG; begin < params.task_end; begin += params.groups * WG) {
-        // Safe: all have read the depth before this barrier, and nobody adds to it until the next.
+        // Safe: all invocations have read the depth before this barrier. None changes it before the
+        //       next barrier, except to reset it.
         workgroupBarrier();
         if (t == 0u) {
             atomicStore(&wg_depth, 0u);
         }
         workgroupBarrier();
-        // Spare invocations have no rows.
+        // Invocations without a pair repeat the last one and get no parts.
         let place = min(begin + t, params.task_end - 1u);
         let pair = pairs[place];
         let own = found[place];
         let opening = pair.opening;
         let extension = params.extension;
-        // Where the rectangle begins in both sequences, and its residues.
+        // First symbol and number of symbols of the rectangle, in both sequences.
         let start_column = pair.query_symbols - 1u - own.columns_back;
         let of_target = vec2<u32>(pair.target_begin + own.end_row - own.rows_back, own.rows_back + 1u);
         let of_query = vec2<u32>(pair.query + start_column, own.end_column + 1u - start_column);
@@ -94,7 +103,7 @@ fn main(
         for (var leaf = 0u; leaf < (1u << depth); leaf++) {
             var level = select(depth - countTrailingZeros(leaf), 0u, leaf == 0u);
             let is_live = (live & (1u << level)) != 0u;
-            // What is deeper was done.
+            // All deeper parts are finished.
             live &= (1u << level) - 1u;
             var part = pending[level];
             part.rows = select(0u, part.rows, is_live);
@@ -106,7 +115,8 @@ fn main(
                 level += 1u;
                 part.rows = 0u;
 
-                // Phase 1: the diagonal, where it is better than anything with gaps. That has one in both sequences, and a pair less.
+                // Phase 1: take the main diagonal if it scores higher than any alignment with gaps.
+                // Such an alignment has a gap in both sequences and at least one residue pair less.
                 if (rows == columns) {
                     var score = 0;
                     var same = 0u;
@@ -128,7 +138,8 @@ fn main(
                     }
                 }
 
-                // Phase 2: the column that the only row is aligned with, if that is better than to leave it in a gap.
+                // Phase 2: align the only row with the best column, if that scores higher than a
+                // gap.
                 if (rows == 1u) {
                     let code = symbol(a);
                     var best = max(edge(1u, part.head) + edge(columns, part.tail), edge(1u, part.tail) + edge(columns, part.head));
@@ -145,7 +156,8 @@ fn main(
                     continue;
                 }
 
-                // Phase 3: forwards over the upper half of the rows, then backwards over the lower.
+                // Phase 3: sweep forwards over the upper half of the rows, then backwards over the
+                // lower half.
                 let middle = rows / 2u;
                 for (var half = 0u; half < 2u; half++) {
                     let is_back = half == 1u;
@@ -156,7 +168,7 @@ fn main(
                     for (var column = 0u; column < columns; column += SLICE) {
                         let width = min(SLICE, columns - column);
                         let is_last = column + SLICE >= columns;
-                        // The row before the first.
+                        // Cells of the row before the first.
                         var codes: array<u32, SLICE>;
                         var h: array<i32, SLICE>;
                         var f: array<i32, SLICE>;
@@ -168,7 +180,7 @@ fn main(
                         }
                         var corner = edge(column, corner_opening);
 
-                        // What the next row needs is asked for a row ahead, so that nobody waits for it.
+                        // Inputs are loaded one row in advance, which hides the latency.
                         var next_code = symbol(a + select(0u, rows - 1u, is_back));
                         var next_border = vec2<i32>(0);
                         if (column > 0u) {
@@ -195,7 +207,8 @@ fn main(
                                     }
                                 }
                             }
-                            // Columns behind the part's are done too: nothing before them depends on them.
+                            // Columns beyond the last one of the part are computed too. No other
+                            // cell depends on them.
                             for (var c = 0u; c < SLICE; c++) {
                                 let aligned = diagonal + scores[of_row + codes[c]];
                                 diagonal = h[c];
@@ -217,7 +230,8 @@ fn main(
                     }
                 }
 
-                // Phase 4: the halves meet. A gap at both sides of a column has paid for its opening twice.
+                // Phase 4: add the scores of both halves at the middle row. A gap across the middle
+                // has paid its opening twice, so one opening is added back.
                 var score = NEVER;
                 var column = 0u;
                 var gap_score = NEVER;
@@ -241,7 +255,8 @@ fn main(
                 }
                 let in_gap = gap_score > score;
                 column = select(column, gap, in_gap);
-                // A gap takes the rows on both sides of the middle along, and goes on for nothing in both parts.
+                // A gap across the middle includes the rows on both sides. It continues in both
+                // parts without another opening cost.
                 let taken = select(0u, 1u, in_gap);
                 let between = select(opening, 0, in_gap);
                 pending[level] = Part(part.row + middle + taken, part.column + column, rows - middle - taken, columns - column,

@@ -1,26 +1,28 @@
-// sw_ends: end and start of a pair's best local alignment, one pair per invocation (ClustalW's
-//             forward and reverse passes, in slices of columns like LazyRScan-mNW, Truong et al.
-//             2014, section 4.4).
-// Recurrence: H[i,j] = max(H[i-1,j-1] + score, E[i,j], F[i,j], floor)
-//             E[i,j] = max(E[i,j-1], H[i,j-1] - opening) - extension, and F likewise from row to
-//             row. Forwards, the floor is 0, and the first cell with the greatest value is the end.
-//             Backwards, the value of the end is 0 and all others start at -1. Paths that do not
-//             start at the end stay below its score, and the first cell that reaches the score is
-//             the start. Cells are ordered row by row, where rows are symbols of the pair's first
-//             sequence.
+// sw_ends: finds the end or the start of a pair's best local alignment, with one pair per
+// invocation (ClustalW's forward and reverse passes). Columns are processed in slices as in
+// LazyRScan-mNW (Truong et al. 2014, section 4.4).
+// Recurrence: H[i,j] = max(H[i-1,j-1] + score, E[i,j], F[i,j], floor). E[i,j] = max(E[i,j-1],
+//             H[i,j-1] - opening) - extension. F is the same from row to row. In the forward pass,
+//             the floor is 0, and the first cell with the highest value is the end. In the backward
+//             pass, the end starts with 0 and all other cells with -1. Paths that do not begin at
+//             the end therefore stay below its score. The first cell that reaches the score is the
+//             start. "First" refers to the order row by row, where rows are symbols of the pair's
+//             first sequence.
 // Owns:       a workgroup owns a query, whose symbols are columns. Invocation t computes the rows
 //             of its own target and keeps SLICE columns in registers.
 // Layout:     scratch[(group * params.entries + row) * WG + t] holds H of a slice's last column and
 //             E of the column after it. found: one entry per pair.
-// Invariant:  when a slice ends, scratch holds its last column of every row, and found the best
-//             cell so far. The next slice, in this dispatch or a later one, needs nothing else.
+// Invariant:  at the end of a slice, scratch contains the slice's last column and `found` contains
+//             the best cell so far. The next slice, in this dispatch or a later one, needs no other
+//             values.
 // Uniform:    the bounds of loops with barriers come from params and from read-only lists.
-// Limits:     scores within 32 bits (Table::holds rejects others); params.entries rows.
+// Limits:     scores within 32 bits (ScoreTable::holds rejects others); params.entries rows.
 // Oracle:     src/clustal/oracle.rs
 //
 // Constants:  WG (invocations per workgroup), SLICE (columns of a slice, a multiple of 4), STRIDE4
 //             (row of the profile in vec4s, odd so that rows of neighbouring codes start in
-//             different banks), CODES (size of the alphabet), REVERSE (from the end to the start).
+//             different banks), CODES (size of the alphabet), REVERSE (true for the backward pass,
+//             from the end to the start).
 
 #import clustal
 
@@ -28,15 +30,15 @@
 @group(0) @binding(6) var<storage, read_write> scratch: array<vec2<i32>>;
 
 const SLICE4: u32 = SLICE / 4u;
-// Index of no row and no column.
+// Index of a row or column that does not exist.
 const NO_INDEX: u32 = 0xffffffffu;
-// Score of a column beyond the query. It keeps scores with it within 32 bits.
+// Score of a column beyond the query. Sums with it stay within 32 bits.
 const PADDING: i32 = -0x40000000;
 
 var<workgroup> profile: array<vec4<i32>, CODES * STRIDE4>;
 
-// Makes the profile of slice s. It starts and ends with a barrier, so all invocations of the
-// workgroup must call it.
+// Builds the score profile of slice s. The function starts and ends with a barrier, so all
+// invocations of the workgroup must call it.
 fn make_profile(s: u32, query: u32, query_symbols: u32, t: u32) {
     workgroupBarrier();
     for (var p = t; p < CODES * SLICE4; p += WG) {
@@ -63,7 +65,7 @@ struct Cell {
     column: u32,
 }
 
-// Returns whether a cell comes before another in the order of cells.
+// Checks whether a cell comes before another, by rows or by columns.
 fn is_before(row: u32, column: u32, other: Cell, by_rows: bool) -> bool {
     if (by_rows) {
         return row < other.row || (row == other.row && column < other.column);
@@ -92,15 +94,15 @@ fn main(
         let slices = (m + SLICE - 1u) / SLICE;
         let slice_end = min(params.slice_end, slices);
         let least = select(0, -1, REVERSE);
-        // The first symbol of a gap.
+        // Cost of the first symbol of a gap.
         let first = pair.opening + params.extension;
 
-        // Results of earlier dispatches, and the first row and column.
+        // Best cell of earlier dispatches, and limits of the rows.
         var best = Cell(NO_INDEX, NO_INDEX);
         var rows = pair.target_symbols;
         var seed = 0u;
         let before = found[place];
-        // Least value of a candidate.
+        // Minimum value of a candidate.
         var enough = 1;
         if (REVERSE) {
             rows = select(0u, before.end_row + 1u, before.score > 0);
@@ -113,7 +115,7 @@ fn main(
             best = Cell(before.end_row, before.end_column);
             enough = before.score;
         }
-        // Slices before the one with the end contribute nothing.
+        // No alignment enters the slices before the one with the end.
         let first_slice = select(0u, seed / SLICE, REVERSE);
         for (var s = params.slice_begin; s < slice_end; s++) {
             make_profile(s, pair.query, m, t);
@@ -123,7 +125,7 @@ fn main(
                 slice_rows = select(0u, min(slice_rows, best.row), by_rows);
             }
 
-            // The row before the first.
+            // Cells of the row before the first.
             let column_begin = s * SLICE;
             var h: array<i32, SLICE>;
             var f: array<i32, SLICE>;
@@ -195,7 +197,7 @@ fn main(
             }
         }
 
-        // Dispatches after a pair's last slice have nothing left to do.
+        // The result of a pair does not change in dispatches after its last slice.
         if (t < task.count && (params.slice_begin == 0u || params.slice_begin < slices)) {
             if (REVERSE) {
                 found[place].rows_back = best.row;

@@ -1,7 +1,8 @@
 //! ClustalW's pairwise alignments, the source of its distances.
 //!
-//! For each pair, the best local alignment gives a rectangle. Within it, the algorithm of Myers and
-//! Miller computes a global alignment, whose identities are counted.
+//! For each pair, the start and end of the best local alignment span a rectangle of the matrix.
+//! Within it, the algorithm of Myers and Miller computes a global alignment. The result is the
+//! number of its identities.
 
 pub mod costs;
 pub mod cpu;

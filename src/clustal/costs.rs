@@ -3,7 +3,7 @@
 use crate::score::clustal::{ClustalMatrix, ClustalTableOptions, letter_code};
 use crate::seq::{Alphabet, Code};
 
-/// Number of codes that a score table covers. No alphabet of residues has more.
+/// Number of codes in a score table. No alphabet of residues has more codes.
 pub const SIZE: usize = 32;
 
 /// Upper bound on the total that gaps and mismatches may subtract from a score: a quarter of the
@@ -44,7 +44,7 @@ pub struct ClustalCosts {
 enum Opening {
     /// One cost for all pairs.
     Fixed(i32),
-    /// Cost of protein pairs, which grows with the logarithm of the shorter length.
+    /// Cost for proteins, which grows with the logarithm of the shorter sequence's length.
     Grows { open: f32, average: i32, scale: i32 },
 }
 
@@ -114,7 +114,7 @@ impl ClustalCosts {
         self.table[a as usize % SIZE][b as usize % SIZE]
     }
 
-    /// Returns the scores of all codes. Padding codes score 0.
+    /// Returns the scores of all pairs of codes. Padding codes score 0.
     pub fn table(&self) -> &[[i32; SIZE]; SIZE] {
         &self.table
     }
@@ -146,9 +146,8 @@ impl ClustalCosts {
         self.table.iter().flatten().copied().max().unwrap_or(0).max(0)
     }
 
-    /// Checks whether `i32` values hold all sums of a pair with these lengths. Gap costs must not
-    /// push a score below the minus infinity of the CPU passes, and the highest score plus all
-    /// costs must fit.
+    /// Checks whether all sums of a pair with these lengths fit `i32`. The limits also keep every
+    /// score above the minus infinity of the CPU passes.
     pub fn holds(&self, rows: u32, columns: u32) -> bool {
         let shorter = rows.min(columns);
         let loss = self.table.iter().flatten().map(|&score| -i64::from(score)).max().unwrap_or(0).max(0);
@@ -158,8 +157,8 @@ impl ClustalCosts {
         cost < MAX_COST && i64::from(self.most()) * i64::from(shorter) + cost < 1 << 31
     }
 
-    /// Checks whether ClustalW reads the letter. ClustalW skips J and `*` in proteins, while they
-    /// score 0 here. Inputs for a comparison with ClustalW must not contain them.
+    /// Checks whether ClustalW reads this letter. ClustalW skips J and `*` in proteins, but here
+    /// they score 0. Sequences for a comparison with ClustalW must not contain them.
     pub fn knows(&self, code: Code) -> bool {
         self.alphabet != Alphabet::Protein || !matches!(self.alphabet.decode(code), b'J' | b'*')
     }

@@ -1,9 +1,9 @@
-//! ClustalW's pairwise identities on the CPU. Each lane holds one second sequence; all lanes share
-//! the first sequence.
+//! ClustalW's pairwise identities on the CPU. All lanes have the same first sequence, and each lane
+//! has its own second sequence.
 //!
-//! Two vectorised passes find the best local alignment of each pair and a corridor that ClustalW's
-//! recursion does not leave (`ends`). The recursion ([`super::recursion`]) then computes the
-//! identities of each pair within its corridor.
+//! Two vectorised passes find the best local alignment of each pair and a corridor of cells that
+//! ClustalW's recursion does not leave (`ends`). The recursion ([`super::recursion`]) then computes
+//! the identities of each pair within its corridor.
 
 mod compute;
 mod corridors;

@@ -29,25 +29,25 @@ const MAX_PAIRS: u64 = 1 << 21;
 /// Maximum number of workgroups of a dispatch. Each has its own scratch memory.
 const MAX_GROUPS: u64 = 1 << 12;
 
-/// Columns of slices on discrete cards, in `sw_ends` and in `nw_forward_reverse_thread`. On an
-/// H200, they are 10 to 25% faster than slices of 20 columns. Workgroups of 64 are 5 to 15% faster
-/// than workgroups of 32.
+/// Number of columns of a slice on discrete cards, in `sw_ends` and in `nw_forward_reverse_thread`.
+/// On an H200, these slices are 10 to 25% faster than slices of 20 columns. Workgroups of 64 are 5
+/// to 15% faster than workgroups of 32.
 const CARD_COLUMNS: (u32, u32) = (40, 24);
 
-/// Speeds on an H200 in cells per second: of both passes of `sw_ends`, and of the two kernels that
-/// count identities. Other devices are assumed to be slower by one common factor.
+/// Speeds on an H200 in cells per second, for both passes of `sw_ends` together and for the two
+/// kernels that count identities. All other speeds are assumed to be lower by the same factor.
 const ENDS_SPEED: Speed = Speed { full: 1.3e12, lone: 3.7e7 };
 const THREAD_SPEED: Speed = Speed { full: 8.5e11, lone: 2.3e7 };
 const WORKGROUP_SPEED: Speed = Speed { full: 2e11, lone: 2.5e8 };
 
-/// Maximum seconds that an invocation may take for a pair. Watchdogs of desktop systems end longer
-/// dispatches.
+/// Maximum time, in seconds, that an invocation may take for a pair. Watchdogs of desktop systems
+/// stop longer dispatches.
 const CHAIN_SECONDS: f64 = 1.0;
 
 /// A GPU engine that computes the identities of pairs.
 pub type ClustalGpu = engine::GpuEngine<Clustal>;
 
-/// Sizes of the kernels on a device.
+/// Kernel parameters chosen for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClustalShape {
     /// Invocations per workgroup, for kernels with one invocation per pair.
@@ -66,7 +66,7 @@ impl KernelSizes for ClustalShape {
     fn for_adapter(adapter: &FoundAdapter, _gpu: &Gpu) -> Self {
         let usual = |pass, workgroup| ClustalVariant::new(pass, Alphabet::Protein, workgroup).size;
         let workgroup = if adapter.is_software() { 16 } else { 64 };
-        // Cards have registers for more columns.
+        // Discrete cards have enough registers for more columns.
         let few = (usual(ClustalPass::Ends, workgroup), usual(ClustalPass::ForwardReverseThread, workgroup));
         let (columns, identity_columns) = adapter.description.suited(CARD_COLUMNS, few, few);
         let rows = usual(ClustalPass::ForwardReverse, workgroup);
@@ -86,7 +86,8 @@ pub struct ClustalChoice {
     sequences: Arc<ResidentBuffer>,
     table: wgpu::Buffer,
     tasks: ClustalTasks,
-    /// True if only the ends are measured, so that no pair is finished.
+    /// Whether the batch only measures the speed of `sw_ends`. Its pairs are then reported as
+    /// unfinished.
     is_partial: bool,
 }
 
@@ -94,8 +95,8 @@ impl ClustalGpu {
     /// Opens an adapter.
     pub fn open(adapter: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(adapter)?;
-        // Assumed cells per second, and the pairs that a large card, a small card or CPU threads
-        // compute at once.
+        // Assumed cells per second and number of pairs computed at once, for a large card, a small
+        // card and CPU threads.
         let (assumed, fill) = adapter.description.suited((1e12, 1 << 16), (5e10, 1 << 10), (1e8, 1));
         let host = ClustalDeviceState { kernels: KernelSet::new(&gpu, adapter), fill };
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(adapter, None), assumed))
@@ -131,7 +132,8 @@ impl ClustalDeviceState {
         let lanes = groups * u64::from(launch.variant.workgroup);
         let share = if lanes < tasks.pairs.len() as u64 { lanes as f64 / self.fill as f64 } else { 1.0 };
         let [rows, columns] = tasks.longest.map(f64::from);
-        // A limit on loop iterations allows few pairs per invocation, so the workgroup is used.
+        // With a limit on loop iterations, one workgroup per pair is used, because it needs fewer
+        // iterations per invocation.
         let is_faster =
             self.kernels.loop_budget.is_none() && is_thread_faster(cells as f64, rows * columns, share.min(1.0));
         if is_faster { ClustalPass::ForwardReverseThread } else { ClustalPass::ForwardReverse }
@@ -144,8 +146,8 @@ impl ClustalDeviceState {
 }
 
 /// Checks whether one invocation per pair counts identities faster than one workgroup per pair.
-/// `cells` counts the cells of all pairs, `chain` the cells of the longest pair. `share` is the
-/// number of invocations with scratch memory, divided by the number that keeps the device busy.
+/// `cells` is the number of cells of all pairs, and `chain` that of the longest pair. `share` is
+/// the number of invocations with scratch memory, divided by the number that keeps the device busy.
 fn is_thread_faster(cells: f64, chain: f64, share: f64) -> bool {
     let work = WorkEstimate { cells, chain, ..WorkEstimate::default() };
     let thread = Speed { full: THREAD_SPEED.full * share, ..THREAD_SPEED };
@@ -175,7 +177,7 @@ impl GpuKind for Clustal {
     const MAX_PAIRS: u64 = MAX_PAIRS;
 
     /// Returns the number of pairs that keep the device busy. An invocation takes some hundredths
-    /// of a second for a pair of some hundred symbols, however many others run.
+    /// of a second for a pair of a few hundred symbols, even if it runs alone.
     fn fill(host: &ClustalDeviceState) -> u64 {
         host.fill
     }
@@ -243,8 +245,8 @@ impl GpuKind for Clustal {
         Ok(ClustalReport { identities, unfinished: Vec::new(), kernel_time })
     }
 
-    /// Estimates the speed of a usual batch, because a batch of few pairs takes almost as long as a
-    /// batch of many pairs.
+    /// Estimates the speed of a batch of the usual duration. A batch of few pairs takes almost as
+    /// long as a batch of many pairs, so its own speed is too low.
     fn learn(
         _host: &mut ClustalDeviceState,
         _kernel: Option<&'static Kernel>,
@@ -300,8 +302,8 @@ mod tests {
         // the speed.
         let speed = usual(24_000.0, 0.24).expect("more than it did");
         assert!((3.5e11..5.5e11).contains(&speed), "{speed}");
-        // A device that takes seconds per pair gains nothing from larger batches. A large batch
-        // already shows the usual speed.
+        // A device that takes seconds per pair gains nothing from larger batches. The speed of a
+        // large batch is already the usual speed.
         assert_eq!((usual(24_000.0, 24.0), usual(400_000.0, 1.4)), (None, None));
     }
 }

@@ -4,8 +4,8 @@
 //! 1. The forward pass computes a local alignment with affine gaps. The first cell with the highest
 //!    score, in row order, is the end.
 //! 2. The backward pass starts from there. The first cell with the same score is the start.
-//! 3. The recursion of Myers and Miller aligns the rectangle between start and end globally. Gaps
-//!    at its corners open for free.
+//! 3. The recursion of Myers and Miller aligns the rectangle between start and end globally.
+//!    Opening a gap at the corners is free.
 
 use super::{ClustalCosts, PairIdentities};
 use crate::seq::Code;
@@ -62,8 +62,8 @@ struct OraclePair<'a> {
     gaps: ClustalGaps,
 }
 
-/// Best scores of alignments that end or start at the cells of one row: of any alignment, and of
-/// alignments with a gap in the second sequence there.
+/// Best scores of alignments that end or start at the cells of one row. `gap` covers only
+/// alignments with a gap in the second sequence at the cell.
 struct OracleRows {
     best: Vec<i32>,
     gap: Vec<i32>,
@@ -74,8 +74,8 @@ impl OraclePair<'_> {
         self.costs.score(self.first[row], self.second[column])
     }
 
-    /// Returns the highest local score and the residues before its end, or `None` if no residues
-    /// score above 0.
+    /// Returns the highest local score and the number of residues before its end in both sequences,
+    /// or `None` if no score is above 0.
     fn end(&self) -> Option<(i32, [usize; 2])> {
         let ClustalGaps { open, extend } = self.gaps;
         let (mut best, mut end) = (0, None);
@@ -97,8 +97,9 @@ impl OraclePair<'_> {
         end.map(|end| (best, end))
     }
 
-    /// Returns the residues before the start of the alignment with this score and end. Cells where
-    /// other alignments end have the value -1, so none of them reaches the score.
+    /// Returns the number of residues before the start of the alignment with this score and end, in
+    /// both sequences. All other end cells have the value -1, so no path from them reaches the
+    /// score.
     fn start(&self, score: i32, end: [usize; 2]) -> [usize; 2] {
         let ClustalGaps { open, extend } = self.gaps;
         let mut rows = OracleRows { best: vec![-1; end[1]], gap: vec![-1; end[1]] };
@@ -133,8 +134,8 @@ impl OraclePair<'_> {
         }
         let middle = sizes[0] / 2;
         let (column, in_gap) = self.middle(&part, middle);
-        // A gap across the middle takes the rows on both sides. It continues for free in both
-        // parts.
+        // A gap across the middle includes the rows on both sides. It continues in both parts
+        // without another opening cost.
         let (taken, opening) = if in_gap { (1, 0) } else { (0, self.gaps.open) };
         let head = OraclePart { at, sizes: [middle - taken, column], openings: [openings[0], opening] };
         let tail = OraclePart {
@@ -163,8 +164,8 @@ impl OraclePair<'_> {
         at
     }
 
-    /// Returns where the alignment crosses a row: the residues of the second sequence before the
-    /// crossing, and whether it crosses in a gap.
+    /// Returns where the alignment crosses a row: the number of residues of the second sequence
+    /// before the crossing, and whether the crossing is inside a gap.
     fn middle(&self, part: &OraclePart, middle: usize) -> (usize, bool) {
         let (columns, open) = (part.sizes[1], self.gaps.open);
         let head = self.sweep([middle, columns], part.openings[0], |row, column| {
@@ -194,8 +195,8 @@ impl OraclePair<'_> {
         (at, in_gap)
     }
 
-    /// Returns the scores of global alignments from a corner to the cells of the last row. Gaps at
-    /// the corner cost `opening` to open.
+    /// Returns the scores of global alignments from a corner to the cells of the last row. Opening
+    /// a gap at the corner costs `opening`.
     fn sweep(&self, sizes: [usize; 2], opening: i32, score: impl Fn(usize, usize) -> i32) -> OracleRows {
         let ClustalGaps { open, extend } = self.gaps;
         let border = |residues: usize| if residues == 0 { 0 } else { -opening - extend * residues as i32 };

@@ -2,8 +2,8 @@
 //!
 //! A kind is a set of identical sequences. In a pair, the sequence that comes first in the store is
 //! the first one, and in rare cases the order changes the result. Two kinds may therefore need both
-//! orders. The first sequence of a kind represents it as the first of a pair, and its last sequence
-//! represents it as the second.
+//! orders. The first sequence of a kind represents the kind as the first sequence of a pair. Its
+//! last sequence represents the kind as the second sequence of a pair.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ struct SequenceKinds {
     kind_of: Vec<u32>,
     /// First and last sequence of each kind.
     ends: Vec<[SequenceId; 2]>,
-    /// Whether two sequences of the kind align residue by residue, so that nothing needs to be
+    /// Whether two sequences of the kind always align without gaps. Their pair is then not
     /// computed.
     plain: Vec<bool>,
 }
@@ -51,8 +51,8 @@ impl SequenceKinds {
                 Some(ends) => ends[1] = id,
                 None => {
                     kinds.ends.push([id; 2]);
-                    // Any other alignment scores less: it has one residue pair less, and no pair
-                    // scores more.
+                    // Any other alignment has at least one residue pair less, and no pair scores
+                    // higher. Therefore it scores less.
                     let best = |&code: &Code| costs.score(code, code).max(1) == costs.row_most(code);
                     kinds.plain.push(codes.iter().all(best));
                 }
@@ -76,7 +76,8 @@ impl ClustalPlan {
         ClustalPlan { chunk: Arc::new(chunk), blocks, kinds: Arc::new(kinds) }
     }
 
-    /// Returns a pair whose scores exceed 32 bits, if there is one (see [`ClustalCosts::holds`]).
+    /// Returns the first pair whose scores may exceed 32 bits (see [`ClustalCosts::holds`]), or
+    /// `None`.
     pub fn too_long(&self) -> Option<(SequenceId, SequenceId)> {
         let ClustalChunk { sequences, costs, .. } = &*self.chunk;
         let longest = sequences.lengths().iter().copied().max().unwrap_or(0);
@@ -87,7 +88,7 @@ impl ClustalPlan {
         pairs.find(|&(a, b)| !costs.holds(sequences.length(a), sequences.length(b)))
     }
 
-    /// Creates a table with all identities 0.
+    /// Creates a table in which all identities are 0.
     pub fn table(&self) -> IdentityTable {
         let kinds = self.kinds.ends.len();
         let (sequences, kinds_of) = (Arc::clone(&self.chunk.sequences), Arc::clone(&self.kinds));
@@ -95,7 +96,8 @@ impl ClustalPlan {
     }
 }
 
-/// Appends the targets of consecutive kinds to `order`, and the range of each kind to `targets`.
+/// Appends the targets of consecutive kinds to `order`. Appends the query and target ranges of each
+/// kind to `targets`.
 fn add_targets(
     sequences: &SequenceStore,
     kinds: &SequenceKinds,
@@ -105,7 +107,8 @@ fn add_targets(
 ) {
     let [first, last] = [together.start, together.end - 1].map(|kind| kinds.ends[kind][0]);
     let after = |id: SequenceId| kinds.ends.iter().map(|ends| ends[1]).filter(move |&other| other > id);
-    // `partial` has targets after some of the kinds only, `common` has targets after all of them.
+    // `partial` contains the targets that follow only some of the queries in the store. `common`
+    // contains those that follow all queries.
     let mut partial: Vec<SequenceId> = after(first).filter(|&other| other <= last).collect();
     partial.sort_unstable();
     let mut common: Vec<SequenceId> = after(last).collect();
@@ -141,8 +144,8 @@ impl IdentityTable {
         first * self.kinds.ends.len() + second
     }
 
-    /// Stores the identities of a pair of the plan, which also apply to all pairs of the same kinds
-    /// in this order.
+    /// Stores the identities of a planned pair. They apply to all pairs of the same kinds in this
+    /// order.
     pub fn set(&mut self, first: SequenceId, second: SequenceId, identities: u32) {
         let index = self.entry_index(first, second);
         self.identities[index] = identities;
@@ -218,12 +221,13 @@ mod tests {
     #[test]
     fn identical_sequences_are_computed_once() {
         let letters = ["ACGTACGT", "ACGAACG", "ACGTACGT", "", "ACGAACG", "TTACGAACGG", "ACGTACGT", "", "CC"];
-        // Five kinds give ten pairs. The five more are pairs of recurring kinds in the other order.
+        // Five kinds give ten pairs. The other five pairs are kinds with several sequences in the
+        // opposite order.
         assert_eq!(check(store(Alphabet::Dna, &letters), ClustalCosts::dna()), 15);
         assert_eq!(check(store(Alphabet::Dna, &["ACGT"; 9]), ClustalCosts::dna()), 0);
         assert_eq!(check(store(Alphabet::Dna, &["A", "C", "G"]), ClustalCosts::dna()), 3);
         assert_eq!(check(store(Alphabet::Dna, &[]), ClustalCosts::dna()), 0);
-        // X scores 0, so the alignment of the sequence with itself does not reach its end.
+        // X scores 0, so the local alignment of the sequence with itself ends before the X.
         assert_eq!(check(store(Alphabet::Protein, &["MKVX", "MKVX", "MKV", "MKV"]), ClustalCosts::protein()), 2);
     }
 

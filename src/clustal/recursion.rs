@@ -3,21 +3,23 @@
 //!
 //! The recursion computes exactly the result of [`super::oracle`], including the choices among
 //! equal scores, but visits few cells. The best local score before a cell plus the best local score
-//! after it bounds the score of any alignment through the cell. A caller that has run both passes
-//! knows, for some rows, the columns where this sum is at least the best score S minus a slack.
-//! These columns form a [`Corridor`].
+//! after it bounds the score of any alignment through the cell. Both local passes give, for some
+//! rows, the columns where this sum is at least the best score S minus a slack. These columns form
+//! a [`Corridor`].
 //!
-//! Within the corridor, two sweeps find the rows that all alignments of score S - slack or more
-//! cross at the same column (`pins`). Parts of the recursion between two pins need not be computed
-//! as a whole. If the middle row of a part has a pin, the alignment crosses the row there.
-//! Otherwise, a sweep from the next pin above and one from the next pin below find the crossing.
+//! Within the corridor, two sweeps find pins. A pin is a row that all alignments with a score of at
+//! least S - slack cross at the same column (`pins`). With pins, parts of the recursion need not be
+//! swept as a whole. If the middle row of a part has a pin, the alignment crosses the row there.
+//! Otherwise, the crossing is found by one sweep from the nearest pin above and one from the
+//! nearest pin below.
 //!
-//! A slack is needed because the recursion does not always follow the best alignment. It first
-//! removes a gap of two or more rows in the second sequence. Gaps next to the removed one then open
-//! for free, in either sequence. The best alignment of a part may therefore differ from the best
-//! alignment of the whole. Each part records for both corners by how much its choice may fall short
-//! of S: 0 at a pin, and one opening more than its parent next to a removed gap. If that exceeds
-//! the slack, the recursion runs without a corridor.
+//! A slack is needed because the recursion does not always follow the best alignment. When a gap in
+//! the second sequence crosses the middle of a part, the recursion first removes its two middle
+//! rows. Gaps next to the removed rows then open for free, in either sequence. The best alignment
+//! of a part may therefore differ from the best alignment of the whole. Each part records, for both
+//! corners, a shortfall: an upper bound on the difference between S and the score of the chosen
+//! alignment. It is 0 at a pin. Next to a removed gap it is one opening more than that of the
+//! parent. If the shortfall exceeds the slack, the recursion runs without a corridor.
 
 mod pins;
 mod rows;
@@ -29,31 +31,30 @@ use crate::seq::Code;
 use pins::Pins;
 use rows::{PartSweep, SweepRows};
 
-/// Maximum number of corridor cells whose forward sweep is stored: half a gigabyte.
+/// Maximum number of corridor cells for which the forward sweep is stored: half a gigabyte.
 const MAX_CELLS: u64 = 1 << 26;
 
-/// Columns where alignments cross some rows, for all alignments whose score is at least the best
-/// score minus the slack.
+/// Columns in which alignments cross some rows. It covers all alignments whose score is at least
+/// the best score minus the slack.
 #[derive(Debug, Clone, Default)]
 pub struct Corridor {
     /// Allowed difference to the best score.
     pub slack: i32,
-    /// Crossings by the number of rows before them, in increasing order.
+    /// Crossings, each with the number of rows before it, in increasing order.
     pub rows: Vec<(u32, CorridorCrossing)>,
-    /// Whether all rows between the first and the last row of the alignment are present, with
-    /// margins.
+    /// Whether `rows` contains every row of the alignment, with margins.
     pub every_row: bool,
 }
 
-/// Columns where alignments cross one row.
+/// Columns in which alignments cross one row.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CorridorCrossing {
     /// Smallest and largest number of columns before a crossing.
     pub columns: [u32; 2],
     /// Number of columns before the crossing of the best alignment.
     pub column: u32,
-    /// Difference to the best score of alignments that cross elsewhere or in a gap. If the
-    /// difference exceeds the slack, this is any value above the slack.
+    /// Best score minus the score of the best alignment that crosses the row elsewhere or inside a
+    /// gap. If this difference exceeds the slack, any value above the slack may be stored.
     pub margin: i32,
 }
 
@@ -77,7 +78,7 @@ pub struct LocalRectangle<'a> {
 pub struct ClustalRecursion {
     head: SweepRows,
     tail: SweepRows,
-    /// First and last column for each row of the rectangle, and for the row after the last.
+    /// First and last column of the window of each row of the rectangle, and of one more row.
     windows: Vec<[u32; 2]>,
     pins: Pins,
     /// Parts still to be computed.
@@ -93,13 +94,13 @@ struct RecursionPart {
     sizes: [usize; 2],
     /// Cost of opening a gap at its first corner and at its last corner.
     openings: [i32; 2],
-    /// For both corners, by how much the alignment chosen here may fall short of the best score.
+    /// Shortfall of the part at its first and at its last corner (see the module).
     short: [i32; 2],
 }
 
 impl ClustalRecursion {
     /// Returns the number of identities in the alignment that ClustalW's recursion chooses. Tries
-    /// the corridors in order.
+    /// the corridors in order until one has enough slack.
     pub fn identities(&mut self, rectangle: &LocalRectangle, costs: &ClustalCosts, corridors: &[Corridor]) -> u32 {
         let gaps = ClustalGaps::for_lengths(rectangle.first.len(), rectangle.second.len(), costs);
         let within = |codes: &'_ [Code], side: usize| {
@@ -132,8 +133,8 @@ impl ClustalRecursion {
         self.compute_parts(&pair, false).unwrap_or_default()
     }
 
-    /// Sets the window of each row. Between two rows of a corridor, an alignment is neither left of
-    /// the columns in the upper row nor right of those in the lower row.
+    /// Sets the window of columns of each row. Between two rows of a corridor, an alignment is not
+    /// left of the columns of the upper row and not right of the columns of the lower row.
     fn open_windows(&mut self, rectangle: &LocalRectangle, corridor: &Corridor) {
         let [rows, columns] = [0, 1].map(|side| rectangle.end[side] - rectangle.start[side]);
         self.windows.clear();
@@ -190,8 +191,8 @@ impl ClustalRecursion {
             // A piece without rows is a pin.
             let (column, in_gap) =
                 if inner.sizes[0] == 0 { (inner.at[1], false) } else { self.middle(pair, &inner, middle) };
-            // A gap across the middle takes the rows on both sides. It continues for free in both
-            // parts.
+            // A gap across the middle includes the rows on both sides. It continues in both parts
+            // without another opening cost.
             let (taken, opening, more) = if in_gap { (1, 0, pair.gaps.open) } else { (0, pair.gaps.open, 0) };
             let [head, tail] = [[middle - taken, column], [middle + taken, column]];
             self.parts.push(RecursionPart {
@@ -210,8 +211,9 @@ impl ClustalRecursion {
         Some(identities)
     }
 
-    /// Returns the piece of a part between the last pin above a row and the first pin below it. A
-    /// piece that falls less short can use more pins. Returns `None` if no pins have enough slack.
+    /// Returns the piece of a part between the last pin above a row and the first pin below it. The
+    /// search repeats, because a piece with a smaller shortfall can use more pins. Returns `None`
+    /// if no pins have enough slack.
     fn between_pins(&self, pair: &RectangleResidues, part: &RecursionPart, row: usize) -> Option<RecursionPart> {
         let mut piece = *part;
         loop {
@@ -285,7 +287,7 @@ impl ClustalRecursion {
 }
 
 impl RecursionPart {
-    /// Returns the end of the part, in residues of the rectangle.
+    /// Returns the end (exclusive) of the part within the rectangle, in both sequences.
     fn end(&self) -> [usize; 2] {
         [0, 1].map(|side| self.at[side] + self.sizes[side])
     }
@@ -304,10 +306,10 @@ impl RectangleResidues<'_> {
         &self.costs.table()[code as usize % SIZE]
     }
 
-    /// Returns by how much the score of the alignment chosen in a part may fall short of the best
-    /// score, where a corridor counts the opening of every gap. The recursion opens gaps at the
-    /// rectangle's corners for free. The best alignment has no gap there, but an alignment that
-    /// falls short may have one.
+    /// Returns an upper bound on the shortfall of the alignment chosen in a part, by the rules of a
+    /// corridor, where opening any gap has a cost. The recursion opens gaps at the rectangle's
+    /// corners for free. The best alignment has no gap there, but an alignment that falls short may
+    /// have one.
     fn shortfall(&self, part: &RecursionPart) -> i32 {
         let short = part.short[0] + part.short[1];
         let corners = [part.at == [0; 2], part.end() == [self.first.len(), self.second.len()]];

@@ -1,4 +1,4 @@
-//! The work types of ClustalW's pairwise alignments: chunk, block, batch and report.
+//! Chunks, blocks, batches and reports of ClustalW's pairwise alignments.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ pub struct ClustalChunk {
     pub sequences: Arc<SequenceStore>,
     /// Scores of letters and costs of gaps.
     pub costs: Arc<ClustalCosts>,
-    /// Sequences in the order that target ranges of blocks index. It consists of runs of falling
-    /// length, so neighbours have similar lengths.
+    /// Targets of all blocks. Target ranges of blocks index this list. It consists of runs of
+    /// decreasing length, so neighbours have similar lengths.
     pub order: Arc<[SequenceId]>,
 }
 
 impl ClustalChunk {
-    /// Returns the pairs of a block in its order. The sequence with the smaller ID comes first and
-    /// forms the rows of ClustalW's matrix. The order matters, because it decides between equal
-    /// scores.
+    /// Returns the pairs of a block in the order of its targets. The sequence with the smaller ID
+    /// comes first and forms the rows of ClustalW's matrix. The order matters, because it decides
+    /// between equal scores.
     pub fn pairs<'a>(&'a self, block: &'a ClustalBlock) -> impl Iterator<Item = (SequenceId, SequenceId)> + 'a {
         self.targets(block).iter().map(|&target| (block.query.min(target), block.query.max(target)))
     }
@@ -63,7 +63,7 @@ pub struct Clustal;
 /// Blocks that an engine computes together.
 pub type ClustalBatch = Batch<Clustal>;
 
-/// The result of one pair. Positions count the residues before them.
+/// The result of one pair. A position is the number of residues before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PairIdentities {
     /// Number of identities in ClustalW's alignment.
@@ -78,8 +78,8 @@ pub struct PairIdentities {
 /// Results of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct ClustalReport {
-    /// One entry per pair: blocks in their order, and the targets of a block in theirs. Entries of
-    /// unfinished blocks have no meaning.
+    /// One entry per pair, ordered by block and then by target. Entries of unfinished blocks are
+    /// meaningless.
     pub identities: Vec<PairIdentities>,
     /// Indices of the blocks that the engine did not finish.
     pub unfinished: Vec<usize>,
@@ -151,7 +151,7 @@ impl Work for Clustal {
     }
 }
 
-/// Checks whether sequences of these lengths can have such an alignment.
+/// Checks whether a result is possible for sequences of these lengths.
 fn is_possible(pair: &PairIdentities, lengths: [u32; 2]) -> bool {
     let sides = [0, 1].map(|side| pair.end[side].checked_sub(pair.start[side]));
     let inside = pair.end[0] <= lengths[0] && pair.end[1] <= lengths[1];

@@ -65,7 +65,9 @@ impl ReferenceTree {
     /// three leaves and duplicate leaf names are errors too.
     ///
     /// ```
-    /// let tree = pairwave::papara::Tree::parse("a.nwk", b"((a:1,b:2)0.9:1,(c:1,d:1):0.5);")?;
+    /// use pairwave::papara::ReferenceTree;
+    ///
+    /// let tree = ReferenceTree::parse("a.nwk", b"((a:1,b:2)0.9:1,(c:1,d:1):0.5);")?;
     /// assert_eq!(tree.annotated(), "(a:1{3},b:2{4},(c:1{1},d:1{2})0.9:1.5{0});");
     /// assert_eq!((tree.split(0), tree.split(1)), ("a,b|c,d".into(), "c|a,d".into()));
     /// # Ok::<(), pairwave::Error>(())

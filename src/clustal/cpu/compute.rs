@@ -14,8 +14,8 @@ use crate::score::difference::STEPS;
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::{InstructionSet, MAX_I32_LANES};
 
-/// Default limit of stored row elements: one gigabyte, enough for sequences of about 25,000
-/// residues.
+/// Default maximum number of stored row elements: one gigabyte, enough for sequences of about
+/// 25,000 residues.
 const MAX_ELEMENTS: usize = 1 << 28;
 
 /// Scratch memory of a thread, reused for all batches.

@@ -1,4 +1,4 @@
-//! Corridors of all lanes, computed strip by strip while the backward pass proceeds.
+//! Corridors of all lanes. The backward pass computes them strip by strip.
 
 use super::detail::{DetailBuffers, DetailStrip};
 use crate::clustal::PairIdentities;
@@ -7,7 +7,8 @@ use crate::clustal::recursion::{Corridor, CorridorCrossing};
 use crate::seq::Code;
 use crate::simd::{LanesI32, MAX_I32_LANES};
 
-/// Slacks of the corridors, in gap openings. Most pairs need only the first, narrower corridor.
+/// Slacks of the corridors, in gap openings. A corridor contains all alignments whose score is at
+/// most its slack below the best score. Most pairs need only the first, narrower corridor.
 pub(super) const SLACKS: [i32; 2] = [2, 5];
 
 /// The best local alignment of a lane and its corridors.
@@ -21,8 +22,8 @@ pub(super) struct ClustalLane {
     pub corridors: [Corridor; SLACKS.len()],
 }
 
-/// The strip of rows that the backward pass is in, with the data that its corridors are computed
-/// from.
+/// The strip of rows that the backward pass currently visits, and the data for computing its
+/// corridors.
 pub(super) struct OpenStrip<'a> {
     /// Scores of the residues of all rows.
     pub tables: Vec<&'a [i32; SIZE]>,
@@ -45,8 +46,9 @@ pub(super) struct OpenStrip<'a> {
 }
 
 impl OpenStrip<'_> {
-    /// Computes the corridors from `row`, whose cells and gaps are given, to the end of the strip.
-    /// The next strip ends at `row`.
+    /// Computes the corridors from `row` to the end of the strip. `cells` and `gaps` contain the
+    /// values of the backward pass at `row`. Bits of `open` mark the lanes whose start the backward
+    /// pass has not reached yet. The next strip ends at `row`.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `cells`, `gaps`, both parts of `self.below` and
@@ -117,7 +119,8 @@ impl OpenStrip<'_> {
     }
 }
 
-/// Returns the score of each lane and, for each slack, the highest score outside the corridor.
+/// Returns the score of each lane. For each slack, also returns the highest score of each lane that
+/// is outside the corridor.
 pub(super) fn scores_and_limits(lanes: &[ClustalLane]) -> ([i32; MAX_I32_LANES], [[i32; MAX_I32_LANES]; SLACKS.len()]) {
     let (mut scores, mut limits) = ([0; MAX_I32_LANES], [[0; MAX_I32_LANES]; SLACKS.len()]);
     for (lane, alignment) in lanes.iter().enumerate() {
@@ -129,15 +132,15 @@ pub(super) fn scores_and_limits(lanes: &[ClustalLane]) -> ([i32; MAX_I32_LANES],
     (scores, limits)
 }
 
-/// Returns the lanes whose open alignments cross a row.
+/// Returns the lanes in `open` whose alignments cross a row.
 fn passing(lanes: &mut [ClustalLane], open: u64, row: usize) -> impl Iterator<Item = (usize, &mut ClustalLane)> {
     let passes =
         move |lane: usize, alignment: &ClustalLane| open >> lane & 1 == 1 && row < alignment.ends.end[0] as usize;
     lanes.iter_mut().enumerate().filter(move |(lane, alignment)| passes(*lane, alignment))
 }
 
-/// Stores the columns between which open lanes cross a row. There, their corridors enter the strip
-/// below the row and leave the strip above it.
+/// Stores the range of columns in which the alignments of open lanes cross a row. Their corridors
+/// enter the strip below the row at `enter` and leave the strip above it at `leave`.
 fn set_ways(
     lanes: &mut [ClustalLane],
     open: u64,
@@ -151,7 +154,8 @@ fn set_ways(
     }
 }
 
-/// Adds the columns between which open lanes cross a row to their corridors of one slack.
+/// Adds the range of columns in which the alignments of open lanes cross a row to their corridors
+/// of one slack.
 fn widen_corridors(
     lanes: &mut [ClustalLane],
     open: u64,

@@ -1,5 +1,5 @@
-//! Corridors with every row. Between two stored rows, recomputes both passes within the corridors
-//! of the lanes and compares them.
+//! Corridors that contain every row. Between two stored rows, both passes are recomputed within the
+//! corridors of the lanes. The sums of their values give the crossings of each row.
 
 use crate::clustal::recursion::CorridorCrossing;
 use crate::seq::Code;
@@ -22,7 +22,7 @@ pub(super) struct DetailStrip<'a> {
     pub tables: &'a [&'a [i32; 32]],
     /// One vector of codes per column.
     pub codes: &'a [Code],
-    /// First and last number of columns before a cell to be computed.
+    /// First and last column to compute, as the number of residues before a cell.
     pub columns: [usize; 2],
     /// Stored row of the forward pass, cells and gaps; `None` above the first row.
     pub above: Option<[&'a [i32]; 2]>,
@@ -54,7 +54,8 @@ impl DetailStrip<'_> {
     ) {
         let ([left, right], rows) = (self.columns, self.tables.len());
         let width = right + 1 - left;
-        // The line starts with one extra column, where only local alignments start.
+        // Each line has one extra column in front. No alignment continues from there, so its cells
+        // are 0.
         let line = (width + 1) * W::COUNT;
         let forth = &mut buffers.forth.at_least((rows + 1) * 2 * line)[..(rows + 1) * 2 * line];
         let cells = &mut buffers.cells.at_least(line)[..line];
@@ -69,7 +70,7 @@ impl DetailStrip<'_> {
         }
         cells[..line - W::COUNT].copy_from_slice(&self.below[0][inner.clone()]);
         gaps[..line - W::COUNT].copy_from_slice(&self.below[1][inner]);
-        // The cells behind the last column.
+        // The extra column after the last one.
         cells[line - W::COUNT..].fill(0);
         gaps[line - W::COUNT..].fill(NEG_INF);
         // SAFETY: the caller guarantees the instructions of `W`. Each row has a vector for each
@@ -87,8 +88,8 @@ impl DetailStrip<'_> {
         }
     }
 
-    /// Computes the cells and then the gaps of the rows below the upper stored row, one row after
-    /// the other.
+    /// Computes the rows below the upper stored row. Each row is stored as a line of cells and then
+    /// a line of gaps.
     ///
     /// # Safety
     /// The conditions of [`DetailStrip::crossings`] hold. `forth` has two lines for each row and for the
@@ -127,8 +128,8 @@ impl DetailStrip<'_> {
         }
     }
 
-    /// Returns the columns where lanes cross a row. `forth` has the row's cells and gaps from
-    /// above; `cells` and `gaps` have those from below.
+    /// Returns the crossing of a row in each lane. `forth` contains the row's cells and gaps of the
+    /// forward pass. `cells` and `gaps` are those of the backward pass.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. All rows have a vector for each column.

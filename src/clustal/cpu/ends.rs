@@ -1,13 +1,14 @@
 //! Start and end of the best local alignments of one sequence with several others, and the
 //! corridors of ClustalW's recursion. Each other sequence occupies an `i32` lane.
 //!
-//! Rows are the residues of the first sequence. The lanes' codes index the scores of the row's
-//! residue.
+//! Rows are the residues of the first sequence. A score is looked up by the codes of the lanes in
+//! the score table of the row's residue.
 //!
 //! The forward pass records the first cell with the highest score of each lane, and stores rows of
-//! cells at intervals. In the backward pass, a lane starts where its alignment ends. Until then it
-//! has codes that never score, so its cells are 0. The first cell that reaches the score is the
-//! start of the alignment. At the stored rows, the cells of both passes give the corridor.
+//! cells at intervals. In the backward pass, a lane starts where its alignment ends. Before that,
+//! its codes have the score minus infinity, so its cells are 0. The first cell that reaches the
+//! score is the start of the alignment. At the stored rows, the sums of the values of both passes
+//! give the corridor.
 
 use super::corridors::{ClustalLane, OpenStrip, SLACKS, scores_and_limits};
 use super::detail::DetailBuffers;
@@ -18,13 +19,13 @@ use crate::clustal::{ClustalCosts, PairIdentities};
 use crate::seq::Code;
 use crate::simd::{AlignedBuffer, InstructionSet, Lanes, LanesI32, MAX_I32_LANES, Simd, SimdKernel};
 
-/// A code without a letter. Its score is [`NEG_INF`].
+/// A code that stands for no letter. Its score is [`NEG_INF`].
 const OUTSIDE: Code = SIZE as Code - 1;
 /// Minus infinity.
 const NEG_INF: i32 = i32::MIN / 4;
 /// Minimum number of rows between two stored rows.
 const INTERVAL: usize = 16;
-/// Approximate number of stored row elements: the share of the cache of one core.
+/// Approximate number of stored row elements, which should fit one core's share of the cache.
 const KEPT: usize = 1 << 21;
 
 /// Scratch memory, reused for all groups.
@@ -32,9 +33,9 @@ const KEPT: usize = 1 << 21;
 pub(super) struct EndsScratch {
     /// One vector of codes per column.
     codes: Vec<Code>,
-    /// Cells of a row, with one vector for each number of columns before a cell.
+    /// Cells of a row, one vector per column plus one before the first column.
     cells: AlignedBuffer<i32>,
-    /// Scores of gaps that come down to the cells.
+    /// Scores of gaps in the second sequences that end at the cells of the row.
     gaps: AlignedBuffer<i32>,
     /// Stored rows of the forward pass: cells and gaps.
     kept: AlignedBuffer<i32>,
@@ -74,7 +75,8 @@ impl SimdKernel for EndsKernel<'_> {
         let EndsKernel { group, memory } = self;
         let columns = group.seconds.iter().map(|second| second.len()).max().unwrap_or(0);
         let row_elements = 2 * (columns + 1) * S::I32Lanes::COUNT;
-        // Stored rows, and the rows of a strip between two of them.
+        // The interval balances the number of stored rows and the number of rows between two of
+        // them.
         let rows = group.first.len();
         let root = rows.isqrt().next_power_of_two();
         let interval = (rows * row_elements / KEPT).next_power_of_two().min(root).max(INTERVAL);
@@ -178,9 +180,8 @@ impl Passes<'_> {
 
     /// Finds the start of each alignment and the columns that the recursion may visit.
     ///
-    /// # Safety
-    /// The processor has the instructions of `W`. `lanes` is what [`Passes::forward`] has returned
-    /// for the same `W`, with nothing else computed in `self.memory` since. Codes of
+    /// # Safety The processor has the instructions of `W`. `lanes` is the result of
+    /// [`Passes::forward`] for the same `W`, and `self.memory` has not changed since. Codes of
     /// `self.group.seconds` are less than [`SIZE`].
     #[inline(always)]
     unsafe fn backward<W: LanesI32>(&mut self, lanes: &mut [ClustalLane]) {

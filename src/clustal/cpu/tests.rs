@@ -82,7 +82,7 @@ fn identities_match_textbook_on_every_instruction_set() {
     check(fastrand::u64(..), &InstructionSet::available(), 30, 40);
 }
 
-/// Covers gaps that the recursion chooses at a corner of the rectangle, where they open for free.
+/// Tests gaps that the recursion chooses at a corner of the rectangle, where opening a gap is free.
 #[test]
 fn gaps_at_corners_match_textbook() {
     for seed in [331, 1287, 1811, 15_262_635_080_471_336_067] {

@@ -70,8 +70,8 @@ fn slice_iterations(variant: ClustalVariant, rows: u32) -> u64 {
     u64::from(rows) + u64::from(8 * variant.codes * variant.size / variant.workgroup + 4 * variant.size)
 }
 
-/// Halves workgroups until their loops are short enough. Invocations with a pair each wait for each
-/// other.
+/// Halves workgroups of one pair per invocation until their loops are short enough. The loops get
+/// shorter because fewer invocations wait for each other.
 pub(super) fn narrow(tasks: &mut ClustalTasks, iterations: u64) {
     for launch in tasks.launches.iter_mut().filter(|launch| launch.variant.pass == ClustalPass::ForwardReverseThread) {
         while launch.variant.workgroup > 1 && pair_iterations(launch.variant, tasks.longest) > iterations {
@@ -80,8 +80,8 @@ pub(super) fn narrow(tasks: &mut ClustalTasks, iterations: u64) {
     }
 }
 
-/// Returns the number of workgroups of a launch that get scratch memory. `longest` has the symbols
-/// of the longest target and query.
+/// Returns the number of workgroups of a launch that get scratch memory. `longest` contains the
+/// lengths of the longest target and query in symbols.
 pub(super) fn groups(launch: &ClustalLaunch, longest: [u32; 2], scratch_budget: u64, max_groups: u64) -> u64 {
     let group_bytes = launch.variant.entry_bytes() * u64::from(entries(launch.variant.pass, longest).max(1));
     let tasks = u64::from(launch.tasks.end - launch.tasks.start).div_ceil(u64::from(launch.variant.pairs()));
@@ -93,14 +93,14 @@ fn entries(pass: ClustalPass, [rows, columns]: [u32; 2]) -> u32 {
     if pass.is_last() { rows.max(columns) + 1 } else { rows }
 }
 
-/// Returns the maximum number of loop iterations of an invocation that counts identities of a pair.
-/// Sums over all depths of the recursion.
+/// Returns the maximum number of loop iterations of an invocation that counts the identities of a
+/// pair, summed over all depths of the recursion.
 fn pair_iterations(variant: ClustalVariant, longest: [u32; 2]) -> u64 {
     let longest = longest[0].max(longest[1]);
     let (rows, columns, half) = (u64::from(longest), u64::from(longest), u64::from(variant.workgroup / 2));
     let size = u64::from(variant.size);
-    // Invocations wait for each other. At one position of the recursion, a part may be long in one
-    // pair and short in the next.
+    // Invocations wait for each other. At the same position of the recursion, a part may be long in
+    // one pair and short in another.
     let thread_iterations_at = |level: u32| {
         let parts = (1 << level).min(rows);
         let group_rows = rows.div_ceil(1 << level);

@@ -48,8 +48,8 @@ pub struct ClustalPair {
     pub target_symbols: u32,
     /// Cost of opening a gap, in addition to the extension of all its symbols.
     pub opening: i32,
-    /// 1 if the target comes first in the input, else 0. It decides whether the first of equal
-    /// cells is the first by rows.
+    /// 1 if the target precedes the query in the input, else 0. Among equal cells, 1 selects the
+    /// first in row order and 0 the first in column order.
     pub by_rows: u32,
 }
 
@@ -57,15 +57,15 @@ pub struct ClustalPair {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct ClustalPairResult {
-    /// Highest local score. If it is 0, the other fields have no meaning.
+    /// Highest local score. If it is 0, the other fields are meaningless.
     pub score: i32,
     /// Row of the end.
     pub end_row: u32,
     /// Column of the end.
     pub end_column: u32,
-    /// Rows from the end back to the start.
+    /// Number of rows from the end back to the start.
     pub rows_back: u32,
-    /// Columns from the last column of the query back to the start.
+    /// Number of columns from the last column of the query back to the start.
     pub columns_back: u32,
     /// Number of identities in ClustalW's alignment between start and end.
     pub identities: u32,
@@ -76,7 +76,7 @@ pub struct ClustalPairResult {
 }
 
 impl ClustalPairResult {
-    /// Converts the result to positions in input order.
+    /// Converts the result to positions in both sequences, in input order.
     pub fn identities(&self, pair: &ClustalPair) -> PairIdentities {
         if self.score <= 0 {
             return PairIdentities::default();

@@ -42,8 +42,8 @@ pub struct ClustalVariant {
     pub pass: ClustalPass,
     /// Invocations per workgroup; an even number.
     pub workgroup: u32,
-    /// Columns of a slice (a multiple of 4), or rows per invocation where a workgroup computes one
-    /// pair.
+    /// Columns of a slice (a multiple of 4). In passes with one workgroup per pair, rows per
+    /// invocation.
     pub size: u32,
     /// Number of codes in the alphabet.
     pub codes: u32,
@@ -85,7 +85,8 @@ impl ClustalVariant {
     /// Returns the bytes of workgroup memory that a workgroup takes.
     pub fn workgroup_bytes(&self) -> u32 {
         match self.pass {
-            // Parts, sums, and the values that each invocation hands down and finds.
+            // Parts, sums, and for each invocation the values that it passes on and its best
+            // crossing.
             ClustalPass::ForwardReverse => 41 * 24 + 32 + (16 + 20) * self.workgroup,
             // Scores and one counter.
             ClustalPass::ForwardReverseThread => 4 * self.codes * self.stride() + 4,

@@ -10,11 +10,11 @@ use crate::seq::{Code, SequenceId, SequenceStore};
 
 /// Upper bound (exclusive) on sums of scores.
 const SCORE_BOUND: i64 = 1 << 31;
-/// Upper bound (exclusive) on costs. It allows adding the minus infinity of the shader and summing
-/// two halves.
+/// Upper bound (exclusive) on costs. It leaves room for the shader's minus infinity and for the sum
+/// of two halves.
 const MAX_COST: i64 = 1 << 29;
 
-/// The work of one program in a batch.
+/// The tasks of one program in a batch.
 #[derive(Debug, Clone)]
 pub struct ClustalLaunch {
     /// Program that computes the tasks.
@@ -26,10 +26,11 @@ pub struct ClustalLaunch {
 /// Score table in the layout of the kernels.
 #[derive(Debug, Clone)]
 pub struct ScoreTable {
-    /// Scores of two codes, row by row, followed by the highest score of each row (at least 0).
+    /// Scores of all pairs of codes, row by row, followed by the highest score of each row (at
+    /// least 0).
     pub scores: Vec<i32>,
     codes: usize,
-    /// The largest loss of a column.
+    /// Largest amount by which one aligned column can lower a score.
     loss: i64,
 }
 
@@ -51,7 +52,7 @@ impl ScoreTable {
         sequences.codes(id).iter().map(|&code| i64::from(greatest[usize::from(code)])).sum()
     }
 
-    /// Checks whether `i32` values hold all sums of a pair.
+    /// Checks whether all sums of a pair fit `i32`.
     fn holds(&self, bounds: [i64; 2], symbols: u32, [opening, extension]: [i32; 2]) -> bool {
         let cost = 4 * i64::from(opening) + i64::from(extension) * i64::from(symbols) + self.loss + 2;
         cost < MAX_COST && bounds.iter().all(|bound| bound + cost < SCORE_BOUND)
@@ -71,7 +72,8 @@ pub struct ClustalTasks {
     pub pair_indices: Vec<u32>,
     /// All tasks, those with the most cells first.
     pub list: Vec<ClustalTask>,
-    /// Launches in the order of their passes. Both passes that count identities are listed.
+    /// Launches in the order of their passes. The list contains both passes that count identities,
+    /// of which a batch runs one.
     pub launches: Vec<ClustalLaunch>,
     /// Number of symbols of the longest target and of the longest query.
     pub longest: [u32; 2],

@@ -1,16 +1,16 @@
-//! Pins: rows that all alignments cross at one column, outside gaps, if their score is at least the
-//! best score minus a slack. A smaller slack gives more pins.
+//! Pins of a rectangle. At a pin, all alignments whose score is at least the best score minus a
+//! slack cross the row at the same column, outside gaps. A smaller slack gives more pins.
 
 use super::rows::SweepRows;
 use super::{Corridor, RectangleResidues, windows_sweep};
 
-/// Marks rows without a pin above or below.
+/// Value for a row without a pin above or below.
 const NO_INDEX: u32 = u32::MAX;
 
 /// The pins of a rectangle, for several slacks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pins {
-    /// Scores of the forward sweep in all windows: of any alignment, and of alignments that end in
+    /// Scores of the forward sweep in all windows, for any alignment and for alignments that end in
     /// a gap.
     kept: SweepRows,
     /// Offset of each row's window in `kept`.
@@ -21,7 +21,7 @@ pub(super) struct Pins {
     margins: Vec<i32>,
     /// Pins for increasing slacks.
     pins_by_slack: [SlackPins; MAX_SLACKS],
-    /// Number of slacks in use.
+    /// Number of elements of `pins_by_slack` in use.
     used: usize,
 }
 
@@ -37,15 +37,15 @@ pub(super) struct SlackPins {
     upper: Vec<u32>,
     /// Row of the first pin at or below each row.
     lower: Vec<u32>,
-    /// Number of rows before each row that are not a residue pair between two pins.
+    /// Number of rows before each row in which no residue pair connects two adjacent pins.
     breaks: Vec<u32>,
-    /// Number of identities in the other rows before each row.
+    /// Number of identities before each row, counted in the rows with such a residue pair.
     identities: Vec<u32>,
 }
 
 impl Pins {
-    /// Finds the pins of alignments within the windows. `score` is the best score of these
-    /// alignments. The windows must contain all alignments whose score is at least `score - slack`.
+    /// Finds the pins by a forward and a backward sweep over the windows. `score` is the best
+    /// score. The windows must contain all alignments whose score is at least `score - slack`.
     pub(super) fn find(
         &mut self,
         pair: &RectangleResidues,
@@ -86,7 +86,7 @@ impl Pins {
         self.find_by_slack(pair, slack);
     }
 
-    /// Takes the pins from a corridor that has every row.
+    /// Copies the pins of a corridor that contains every row.
     pub(super) fn set(&mut self, pair: &RectangleResidues, start: [u32; 2], corridor: &Corridor) {
         let Pins { columns, margins, .. } = self;
         columns.clear();
@@ -113,14 +113,14 @@ impl Pins {
         }
     }
 
-    /// Returns the pins for parts that fall short by at most `short`, or `None` if no slack is that
-    /// large.
+    /// Returns the pins with the smallest slack that covers a shortfall, or `None` if no slack is
+    /// that large.
     pub(super) fn for_shortfall(&self, short: i32) -> Option<&SlackPins> {
         self.pins_by_slack[..self.used].iter().find(|pins| pins.slack >= short)
     }
 
-    /// Returns the identities of a part, if its corners are pins and all rows between them are
-    /// residue pairs from pin to pin.
+    /// Returns the number of identities of a part, if its corners are pins and every row between
+    /// them is a residue pair that connects two pins.
     pub(super) fn straight(&self, pins: &SlackPins, from: [usize; 2], to: [usize; 2]) -> Option<u32> {
         let is_pin = |[row, column]: [usize; 2]| pins.upper[row] == row as u32 && self.columns[row] == column as u32;
         let straight = is_pin(from) && is_pin(to) && pins.breaks[from[0]] == pins.breaks[to[0]];
@@ -159,7 +159,7 @@ impl SlackPins {
         }
     }
 
-    /// Returns the rows of two pins: the last one at or above a row, and the first one at or below
+    /// Returns the row of the last pin at or above a row, and the row of the first pin at or below
     /// it.
     pub(super) fn around(&self, row: usize) -> [u32; 2] {
         [self.upper[row], self.lower[row]]

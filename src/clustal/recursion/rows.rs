@@ -1,4 +1,4 @@
-//! Best scores of the rows of a part, within windows.
+//! A sweep that computes the best scores of each row of a part, restricted to windows of columns.
 
 use crate::clustal::costs::SIZE;
 use crate::clustal::oracle::ClustalGaps;
@@ -7,8 +7,8 @@ use crate::seq::Code;
 /// Minus infinity. The gap costs of a pair can be subtracted from it without an overflow.
 pub(super) const NEG_INF: i32 = i32::MIN / 4;
 
-/// Best scores from a corner to the cells of one row: of any alignment, and of alignments with a
-/// gap in the second sequence at the cell.
+/// Best scores of alignments from a corner to the cells of one row. `gap` covers only alignments
+/// with a gap in the second sequence at the cell.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SweepRows {
     pub best: Vec<i32>,
@@ -23,7 +23,7 @@ pub(super) struct PartSweep<Window, Table, Letter> {
     pub sizes: [usize; 2],
     /// Cost of opening a gap at the corner.
     pub opening: i32,
-    /// Returns the first and the last column of a row's window. Both increase with the row.
+    /// Returns the first and the last column of a row's window. Neither decreases from row to row.
     pub window: Window,
     /// Returns the scores of a row's residue.
     pub table: Table,
@@ -55,7 +55,7 @@ impl SweepRows {
         show(0, [first, last], best, gap);
         for row in 0..sizes[0] {
             let [from, to] = window(row + 1);
-            // Columns that enter the window have no cell above them.
+            // Columns that are new in the window have no cell above them.
             if to > last {
                 best[last + 1..=to].fill(NEG_INF);
                 gap[last + 1..=to].fill(NEG_INF);
@@ -66,7 +66,7 @@ impl SweepRows {
             if from == 0 {
                 before = std::mem::replace(&mut best[0], border(row + 1));
                 cell = best[0];
-                // The border is a gap.
+                // Column 0 is a gap in the second sequence.
                 gap[0] = cell;
                 across = cell - open;
                 start = 1;
