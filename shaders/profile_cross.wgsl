@@ -1,13 +1,15 @@
-// profile_cross: finds where the best alignment of two profiles crosses the middle row of rectangles,
-//             and the two rectangles that remain of each. One rectangle per workgroup.
-// Recurrence: at the middle row, H from above meets H from below, or D meets D, which is an open gap in the
-//             second profile. Ties are resolved as in ClustalW. Of equal sums of H, it takes the last column
-//             where the path from above is no gap and the path from below starts one, or else the first
-//             column. It takes D only if its sum is greater, in the last column.
+// profile_cross: finds where the best alignment of two profiles crosses the middle row of
+// rectangles, and the two rectangles that remain of each. Each workgroup processes one rectangle.
+// Recurrence: the path crosses the middle row in the column with the highest sum of H from above
+//             and H from below, or of D and D for a gap in the second profile. Ties are resolved as
+//             in ClustalW. Among equal sums of H, the last column wins where the path from above is
+//             no gap and the path from below starts one. If there is none, the first column wins. D
+//             wins only if its sum is higher. Among equal sums of D, the last column wins.
 // Owns:       invocation l checks columns l, l + WG and so on.
-// Layout:     rows as profile_tile leaves them.
-// Invariant:  rectangles 2 k + 1 and 2 k + 2 remain of rectangle k of a problem.
-// Uniform:    the rectangle follows from the index of the workgroup; a workgroup without one returns as a whole.
+// Layout:     `rows` as profile_tile writes it.
+// Invariant:  rectangles 2 k + 1 and 2 k + 2 are the rectangles that remain of rectangle k of a
+//             problem.
+// Uniform:    the rectangle follows from the index of the workgroup; in a workgroup without one, all invocations return.
 // Limits:     sums within 30 bits.
 // Oracle:     src/profile/oracle.rs
 //
@@ -30,7 +32,7 @@ struct Crossing {
 
 var<workgroup> crossings: array<Crossing, WG>;
 
-// Returns the better of the crossings of two invocations.
+// Combines the crossings of two invocations.
 fn joined(a: Crossing, b: Crossing) -> Crossing {
     var all = a;
     if (b.score > a.score) {
@@ -103,8 +105,8 @@ fn main(
         let in_gap = best.gap_score > best.score;
         var column = select(best.preferred, best.first, best.preferred == NO_INDEX);
         column = select(column, best.gap, in_gap);
-        // A gap covers the rows on both sides of the middle. It continues in both rectangles without opening
-        // costs.
+        // A gap covers the rows on both sides of the middle. It continues in both rectangles
+        // without another opening cost.
         let taken = select(0u, 1u, in_gap);
         let opened = select(1u, 0u, in_gap);
         upper_node = Node(node.a, node.b, middle - taken, column, (node.ends & 1u) | (2u * opened), UNDIVIDED, 0u, 0u);

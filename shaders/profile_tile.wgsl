@@ -1,23 +1,24 @@
-// profile_tile: scores of two profiles up to the middle row of rectangles, from above and from below. One
-//             tile of one half of one rectangle per workgroup, and one dispatch for each anti-diagonal of
-//             tiles of all rectangles.
-// Recurrence: H[p,q] = max(H[p-1,q-1] + score, D[p,q], E[p,q]).
-//             D[p,q] = max(D[p-1,q], H[p-1,q] - opening) - symbol; E is the same along a row.
-//             The costs depend on the columns of both profiles, and are 0 at the borders of the matrix.
-//             From below, a gap starts without its opening cost, which is known where the gap ends (Myers
-//             and Miller 1988, as in ClustalW).
-//             A score is a tenth of the product of the letters' scores with a row and their tenths in a column.
+// profile_tile: computes the scores of two profiles up to the middle row of rectangles, from above
+// and from below. Each workgroup computes one tile of one half of a rectangle. Each dispatch
+// computes one anti-diagonal of tiles of all rectangles.
+// Recurrence: H[p,q] = max(H[p-1,q-1] + score, D[p,q], E[p,q]). D[p,q] = max(D[p-1,q], H[p-1,q] -
+//             opening) - symbol. E is the same along a row. The costs depend on the columns of both
+//             profiles and are 0 at the borders of the matrix. From below, a gap starts without its
+//             opening cost, because that cost depends on the row where the gap ends (Myers and
+//             Miller 1988, as in ClustalW). A score is a tenth of a scalar product: the scores of
+//             letters with a row times the shares of letters in a column, in tenths.
 // Owns:       invocation l computes rows 4 l to 4 l + 3 of the tile's 4 WG rows, and column k - l in step k.
 //             Tile (r, c) starts at row 4 WG r and column TILE c.
-// Layout:     rows[problem.rows + half * n + b + q - 1] holds the last row of the last tile of a column of tiles.
-//             columns[problem.columns + row of the matrix] holds the last column of the last tile of a row of tiles.
-//             corners[problem.corners + (half * 3 + diagonal % 3) * corner_count + b / TILE + node + c] holds H at
-//             the lower right end of a tile, because the neighbours overwrite it in the borders before tile
-//             (r + 1, c + 1) reads it.
-// Invariant:  after the dispatch of diagonal d, all tiles with r + c <= d are final; after the last one, `rows` holds
-//             the middle row.
-// Uniform:    the tile follows from the index of the workgroup and from a value that one invocation loads for all;
-//             a workgroup without a tile returns as a whole.
+// Layout:     rows[problem.rows + half * n + b + q - 1] is the last row of the last tile in a
+//             column of tiles. columns[problem.columns + row of the matrix] is the last column of
+//             the last tile in a row of tiles. corners[problem.corners + (half * 3 + diagonal % 3)
+//             * corner_count + b / TILE + node + c] is H at the lower right end of a tile. Corners
+//             are stored separately, because neighbouring tiles overwrite this value in `rows` and
+//             `columns` before tile (r + 1, c + 1) reads it.
+// Invariant:  after the dispatch of diagonal d, all tiles with r + c <= d are final. After the last
+//             dispatch, `rows` contains the middle row.
+// Uniform:    the tile follows from the index of the workgroup and from a value that one invocation
+//             loads for all. In a workgroup without a tile, all invocations return.
 // Limits:     sums within 30 bits; tenths within 8 bits; LETTERS letters.
 // Oracle:     src/profile/oracle.rs
 //
@@ -32,7 +33,7 @@
 const ROWS: u32 = 4u;
 // Number of columns whose products an invocation computes at once.
 const CHUNK: u32 = 8u;
-// Less than every score.
+// Minus infinity: less than every score.
 const NEG_INF: i32 = -0x40000000;
 
 // Gap costs of the invocation's rows: opening of gaps along rows and down columns, where a gap starts (in)
@@ -46,7 +47,7 @@ struct Costs {
 }
 
 var<workgroup> wg_node: Node;
-// Scores of letters with an invocation's rows.
+// Scores of each letter with the rows of each invocation.
 var<workgroup> scored: array<vec4<i32>, LETTERS * WG>;
 // The row above the tile.
 var<workgroup> top: array<vec2<i32>, TILE>;

@@ -1,16 +1,16 @@
 //! Alignment of profiles with profiles, and progressive multiple alignment (ClustalW: Thompson,
 //! Higgins and Gibson 1994).
 //!
-//! The results equal those of ClustalW 2.1 to the last gap:
+//! Every alignment is identical to that of ClustalW 2.1:
 //!
 //! - [`align`] aligns sequences along the joins of a guide tree. Sequences that are not similar
 //!   enough to any other sequence are aligned at the end.
-//! - Aligned sequences are summarized by sums over columns: the weight of each letter, and counts
-//!   of gaps and residues. Two groups give two profiles: the scores of letters for each column of
-//!   the first, the share of each letter in tenths for each column of the second, and gap costs for
-//!   each column ([`Penalties`]).
-//! - Two profiles are aligned in the memory of a few rows ([`pass`]). If several alignments score
-//!   best, the recursion decides in the same way as ClustalW.
+//! - A group of aligned sequences is summarized by sums over its columns: the weight of each
+//!   letter, and counts of gaps and residues. To join two groups, both become profiles. The first
+//!   profile has the score of each letter for each column. The second profile has the share of each
+//!   letter, in tenths, for each column. Both have gap costs for each column ([`Penalties`]).
+//! - The alignment of two profiles needs memory for a few rows only ([`pass`]). Among alignments
+//!   with the best score, the recursion chooses the same one as ClustalW.
 //!
 //! [`oracle`] is the textbook form of the recurrence. Tests compare the passes with it.
 

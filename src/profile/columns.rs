@@ -1,6 +1,7 @@
-//! The columns of two groups as profiles: factors of scores, and gap costs.
+//! The columns of a group as a profile: the factors of scores, and gap costs.
 //!
-//! Single precision and truncation are the same as in ClustalW, so that the integers are equal.
+//! Single precision and truncation are used in the same places as in ClustalW, so that all integers
+//! are equal.
 
 use super::group::ProfileGroup;
 use super::letters::ProfileLetters;
@@ -9,8 +10,8 @@ use super::options::{ProfileCosts, ProfileOptions};
 /// Gap costs at the columns of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Penalties {
-    /// Cost to open a gap next to column k, counted from 1. It is 0 at both ends. The vector has
-    /// two more entries than the profile has columns.
+    /// Cost to open a gap next to column k, counted from 1. It is 0 at both ends of the profile.
+    /// The vector has two more entries than the profile has columns.
     pub open: Vec<i32>,
     /// Cost of each column that faces a gap, in the same order.
     pub extend: Vec<i32>,
@@ -62,9 +63,9 @@ impl Penalties {
     }
 }
 
-/// Returns the number of gaps for each column with gaps. For other columns, returns minus the
-/// distance to the nearest gap: at most `distance - 1` before a gap, and at most `distance` after
-/// one. Returns 0 for columns that are farther away.
+/// Returns the number of gaps for each column with gaps. For a column without gaps, returns minus
+/// the distance to the nearest gap. The distance is at most `distance - 1` before a gap and at most
+/// `distance` after one. Columns farther away have 0.
 fn near_gaps(gaps: &[i32], distance: i32) -> Vec<i32> {
     let mut near = gaps.to_vec();
     if distance <= 0 {

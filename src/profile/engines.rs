@@ -17,27 +17,25 @@ use crate::engine::{Engine, check};
 use crate::error::{Error, Result};
 use crate::seq::SequenceStore;
 
-/// Engines with the rule for the work they get.
+/// Engines, their controls and the minimum size of their work.
 pub struct ProfileEngines {
     /// Engines that align profiles.
     pub engines: Vec<Box<dyn Engine<ProfileWork>>>,
     /// Limits and controls of the engines.
     pub control: Control,
-    /// Threads of [`ProgressiveRun`], which CPU engines share. The caller must not run on one of
-    /// them.
+    /// Threads of the [`ProgressiveRun`], which CPU engines use too. The calling thread must not
+    /// belong to this pool.
     pub pool: Arc<rayon::ThreadPool>,
-    /// Minimum number of cells of a pair that goes to the engines. The threads align smaller pairs
-    /// immediately.
+    /// Minimum number of cells of a pair that is queued for the engines. Smaller pairs are aligned
+    /// immediately on the threads of `pool`.
     pub least_cells: u64,
 }
 
 /// Aligns as [`align`](super::align) does, on engines. Also returns statistics of the engines.
 ///
-/// # Errors
-/// The errors of [`align`](super::align).
+/// # Errors Returns the errors of [`align`](super::align).
 ///
-/// # Panics
-/// In the same cases as [`align`](super::align).
+/// # Panics Panics in the same cases as [`align`](super::align).
 pub fn align_on(
     store: &SequenceStore,
     guide: &Guide,
@@ -61,7 +59,7 @@ pub fn align_on(
     let delayed = engines.pool.install(|| work.delayed());
     let joins = work.joins(&delayed);
     let ran = JoinFeed::new(&work, &joins, &engines, store).run(engines.engines, &engines.control);
-    // An error of a join explains more than the end of the queue.
+    // If a join failed, its error is more specific than that of the closed queue.
     let tree = work.result(joins)?;
     let progressive = engines.pool.install(|| work.complete(&delayed, tree))?;
     Ok((progressive, ran?))
@@ -84,7 +82,7 @@ struct QueuedJoin {
     pair: Arc<ProfilePair>,
 }
 
-/// Stops a queue if the thread panics. Otherwise the queue would stay open.
+/// Guard that stops a queue if the thread panics. Without it, the queue would stay open.
 struct StopIfPanicking<'a>(&'a WorkQueue<ProfileWork>);
 
 impl Drop for StopIfPanicking<'_> {
@@ -128,7 +126,7 @@ impl<'a> JoinFeed<'a> {
         })
     }
 
-    /// Continues with the results of an engine.
+    /// Handles the results of an engine: continues with the joins above the finished ones.
     fn handle_outcome<'scope>(&'scope self, scope: &Scope<'scope>, outcome: &BatchOutcome<ProfileWork>) -> Result<()> {
         let blocks = &outcome.batch.blocks;
         let finished = check::finished(blocks.len(), &outcome.report.unfinished).map_err(Error::Internal)?;
@@ -194,7 +192,7 @@ impl<'a> JoinFeed<'a> {
         }
     }
 
-    /// Closes the queue if the root is done. Otherwise another thread continues.
+    /// Closes the queue if the finished join is the root. Otherwise another thread continues.
     fn end(&self, number: usize) -> Result<()> {
         if self.joins.is_root(number) {
             self.queue.close();

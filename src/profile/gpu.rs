@@ -32,7 +32,7 @@ impl KernelSizes for ProfileShape {
     }
 }
 
-/// State on a device, independent of the batches in flight.
+/// State of this module on a device, shared by all batches in flight.
 pub struct ProfileDeviceState {
     kernels: KernelSet<ProfileVariant, ProfileShape>,
     /// Number of pairs of profiles that keep the device busy.
@@ -59,7 +59,8 @@ impl GpuKind for ProfileWork {
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MAX_PAIRS: u64 = MAX_PAIRS;
 
-    /// One pair of profiles leaves most of a large GPU idle.
+    /// Returns the number of pairs that keep the device busy, because one pair leaves most of a
+    /// large GPU idle.
     fn fill(host: &ProfileDeviceState) -> u64 {
         host.fill
     }

@@ -24,9 +24,9 @@ pub(super) struct ProfileGroup {
     pub(super) weight: i32,
     /// Number of residues in all sequences.
     pub(super) residues: i64,
-    /// Sums over the residues of a column of the percentage by which they scale gap costs.
+    /// Sum over the residues of a column of the percentages by which they scale gap costs.
     pub(super) sites: Vec<i32>,
-    /// Number of sequences with a gap in a column that has residues on both sides.
+    /// Number of sequences with an internal gap in a column, between two residues of the sequence.
     pub(super) gaps: Vec<i32>,
     /// Number of sequences that start in a column.
     starts: Vec<i32>,
@@ -38,7 +38,7 @@ pub(super) struct ProfileGroup {
 }
 
 impl ProfileGroup {
-    /// Returns a group of one sequence, given as numbers of letters.
+    /// Creates a group of one sequence. `sequence` contains the number of each letter.
     pub(super) fn from_sequence(letters: &ProfileLetters, id: u32, sequence: &[u8], weight: i32) -> ProfileGroup {
         let columns = sequence.len();
         let mut weights = vec![0; columns * letters.count()];
@@ -71,8 +71,8 @@ impl ProfileGroup {
         }
     }
 
-    /// Returns the number of sequences with residues on both sides of each boundary between
-    /// columns, the two ends included.
+    /// Returns, for each boundary between columns, including both ends, the number of sequences
+    /// with residues before and after it.
     fn spanning(&self) -> Vec<i32> {
         let mut now = 0;
         let mut spanning = vec![0];
@@ -88,8 +88,8 @@ impl ProfileGroup {
         (self.residues as f32 / self.members.len() as f32) as i32
     }
 
-    /// Returns whether each column is in a hydrophilic run of at least one percent of the
-    /// sequences.
+    /// Returns a flag for each column: whether it is in a hydrophilic run in at least one percent
+    /// of the sequences.
     pub(super) fn hydrophilic(&self) -> Vec<bool> {
         let mut changes = vec![0; self.columns + 1];
         for &(start, end, count) in &self.runs {
@@ -125,7 +125,7 @@ impl ProfileGroup {
         group
     }
 
-    /// Returns a group without sequences.
+    /// Creates a group with columns but without sequences.
     pub(super) fn empty(letters: &ProfileLetters, columns: usize) -> ProfileGroup {
         ProfileGroup {
             members: Vec::new(),
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use crate::seq::{Alphabet, SequenceStore};
 
-    /// Letters of rows, and `None` for gaps.
+    /// Letter of each column of each row; `None` for a gap.
     type LetterRows = Vec<Vec<Option<u8>>>;
 
     /// Column sums, computed from rows.

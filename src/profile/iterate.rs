@@ -5,12 +5,12 @@
 //!
 //! - The objective function adds the costs of gaps instead of subtracting them, and the *smallest*
 //!   score is the best.
-//! - Every sequence is removed from the initial alignment. Further rounds therefore find nothing
-//!   new.
-//! - The tree that weights the other sequences uses distances that are shifted by one position.
-//!   They start with the removed sequence, which keeps its position but not its gaps.
-//! - All leaves of a tree have the same name while it is searched, so that the last leaf determines
-//!   all weights.
+//! - Every sequence is removed from the initial alignment, not from the best one so far. Further
+//!   rounds therefore change nothing.
+//! - The tree that determines the weights of the other sequences uses distances that are shifted by
+//!   one position. The distances start with the removed sequence, which has been aligned again.
+//! - All leaves of that tree have the same name when their weights are looked up. The last leaf
+//!   therefore determines all weights.
 
 use rayon::prelude::*;
 
@@ -49,7 +49,8 @@ struct IterationContext<'a> {
     aligned: &'a IteratedRows,
     /// Matrix of the objective function.
     table: ClustalTable,
-    /// Score of each pair of sequences. Entry `b` holds the pairs with the sequences before `b`.
+    /// Score of each pair of sequences. Entry `b` contains the pairs of `b` with all sequences
+    /// before it.
     pairs: Vec<Vec<f32>>,
     /// Distance of each pair of sequences, in the same order.
     distances: Vec<Vec<f64>>,
@@ -60,15 +61,15 @@ struct IterationContext<'a> {
 /// An alignment and its score. Smaller scores are better.
 struct RealignedCandidate {
     score: i64,
-    /// Sequence that was removed.
+    /// Index of the sequence that was removed.
     out: usize,
     /// Rows of the alignment, starting with this sequence.
     rows: Vec<GappedRow>,
 }
 
 impl ProgressiveAligner<'_> {
-    /// Removes each sequence, aligns it with the others, and returns the best alignment if it is
-    /// better than the initial one. `weights` determine the score of the initial alignment.
+    /// Removes each sequence and aligns it with the others again. Returns the best alignment if it
+    /// is better than the initial one. `weights` are used for the score of the initial alignment.
     pub(super) fn iterate(
         &self,
         aligned: &IteratedRows,
@@ -109,8 +110,8 @@ impl ProgressiveAligner<'_> {
         }))
     }
 
-    /// Returns the fraction of letters of the first row that differ from the second row or face a
-    /// gap. Ignores the letter Z.
+    /// Returns the fraction of letters in the first row that differ from the second row or face a
+    /// gap. The letter Z is ignored.
     fn distance(&self, first: &[u8], second: &[u8]) -> f64 {
         let counts = |letter: u8| letter != GAP && LETTERS[self.letters.codes[letter as usize] as usize] != b'Z';
         let (mut same, mut all) = (0u32, 0u32);
@@ -177,7 +178,7 @@ impl ProgressiveAligner<'_> {
         self.join_weighed(first, second, [&weights[0], &weights[1]])
     }
 
-    /// Aligns rows with rows, and iterates.
+    /// Aligns two groups of rows and iterates on the result.
     fn join_weighed(&self, first: &IteratedRows, second: &IteratedRows, weights: [&[i32]; 2]) -> Result<IteratedRows> {
         let group = |side: &IteratedRows, weights: &[i32]| {
             ProfileGroup::from_rows(&self.letters, &side.ids, &side.rows, weights)
@@ -209,7 +210,7 @@ impl ProgressiveAligner<'_> {
         Ok(Progressive { alignment, order: progressive.order })
     }
 
-    /// Returns the weights of the sequences after all of them have been aligned.
+    /// Returns the weights that ClustalW uses after it has aligned all sequences.
     fn weights_in_the_end(&self, order: &[u32], delayed: &[bool]) -> Vec<i32> {
         let mut weights = self.guide.weights.to_vec();
         let in_time = order.len() - delayed.iter().filter(|&&delayed| delayed).count();
@@ -232,8 +233,8 @@ impl ProgressiveAligner<'_> {
 }
 
 impl IterationContext<'_> {
-    /// Returns the contribution of a pair of rows to the objective function: letters plus gap
-    /// costs.
+    /// Returns the contribution of a pair of rows to the objective function: the scores of letters
+    /// plus gap costs.
     fn pair_score(&self, first: &[u8], second: &[u8]) -> f32 {
         let codes = &self.work.letters.codes;
         let options = self.work.options;
@@ -277,7 +278,8 @@ impl IterationContext<'_> {
             let JoinedColumns { maps: [to_first, to_second], columns: width } = path::joined(&path);
             Ok((row(removed, &to_second, width), moved(other_rows, &to_first, width)))
         };
-        // The first alignment assumes no similarity. It serves to measure the similarity.
+        // The first alignment assumes no similarity. The similarity for the final alignment is
+        // measured on it.
         let (removed, other_rows) = aligned(&removed, &other_rows, &vec![100; sequences], None)?;
         let likeness: Vec<f64> = other_rows.iter().map(|row| 100.0 - work.distance(&removed, row) * 100.0).collect();
         let most = likeness.iter().map(|&percent| percent as i32).max().unwrap_or(0);
@@ -296,7 +298,7 @@ impl IterationContext<'_> {
         Ok(RealignedCandidate { score, out, rows })
     }
 
-    /// Returns the weights of the other sequences from their tree.
+    /// Returns the weights of the other sequences, computed from their tree.
     fn tree_weights(&self, others: &[usize], removed: &[u8], other_rows: &[GappedRow]) -> Vec<i32> {
         let leaves = others.len();
         let even = |parts: usize| vec![(WEIGHT_SUM / parts as i32).max(1); leaves];
@@ -308,7 +310,7 @@ impl IterationContext<'_> {
         if leaves == 2 {
             distances.set(0, 1, among(0, 1));
         } else {
-            // Shifted by one position.
+            // ClustalW's distances are shifted by one position.
             for b in 1..leaves {
                 distances.set(0, b, self.work.distance(removed, &other_rows[b - 1]));
                 (1..b).for_each(|a| distances.set(a, b, among(a - 1, b - 1)));

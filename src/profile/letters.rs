@@ -1,4 +1,4 @@
-//! The letters of sequences, numbered consecutively.
+//! Consecutive numbers for the letters that occur in the sequences.
 
 use super::options::ProfileOptions;
 use crate::score::clustal;
@@ -40,7 +40,7 @@ pub(super) struct ProfileLetters {
     pub(super) sites: Vec<i32>,
     /// Whether each letter is hydrophilic. Gaps cost less in runs of hydrophilic residues.
     pub(super) hydrophilic: Vec<bool>,
-    /// Number of each code of the store.
+    /// Number of the letter of each code of the store.
     numbers: Vec<u8>,
 }
 

@@ -1,9 +1,9 @@
-//! Options of progressive alignment, and the costs for two profiles.
+//! Options of progressive alignment, and the costs for aligning two profiles.
 
 use crate::score::clustal::{ClustalMatrix, ClustalTable, ClustalTableOptions};
 use crate::seq::Alphabet;
 
-/// Matrices that score residues.
+/// The matrices for scoring residues.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Series {
     /// Gonnet matrices for proteins, chosen by the similarity of the profiles.
@@ -18,7 +18,7 @@ pub enum Series {
     Iub,
     /// Matrix of ClustalW 1.6 for nucleotides: identity of the four bases.
     Bases,
-    /// A matrix of the user.
+    /// A matrix that the user provides.
     One(ClustalMatrix),
 }
 
@@ -47,13 +47,13 @@ pub struct ProfileOptions {
     pub transitions: f32,
     /// Whether matrices keep their negative scores.
     pub negative: bool,
-    /// Percent identity. A sequence is aligned last if it is at most this similar to every other
-    /// sequence.
+    /// Percent identity. A sequence is delayed, that is aligned after all others, if its identity
+    /// with every other sequence is at most this.
     pub delay: i32,
     /// Distance from a gap, in columns, within which opening another gap costs more (proteins).
     pub gap_distance: i32,
     /// Residues that are hydrophilic, as upper-case letters. Gaps cost less in runs of them
-    /// (proteins). Empty to treat all residues alike.
+    /// (proteins). An empty list turns this off.
     pub hydrophilic: Vec<u8>,
     /// Whether opening costs depend on the residues of a column (proteins).
     pub by_residue: bool,
@@ -108,9 +108,8 @@ impl ProfileOptions {
         let opening = if self.negative {
             (100.0 * open) as i32
         } else if table.average() <= 0 && by_length.is_infinite() {
-            // The logarithm of a length of 1 is 0. ClustalW's cost is then infinite, and its
-            // conversion to an integer gives the smallest integer, so that gaps cost next to
-            // nothing.
+            // The logarithm of a length of 1 is 0, so ClustalW's cost is infinite. Its conversion
+            // to an integer gives the smallest integer, and gaps then cost almost nothing.
             i32::MIN
         } else if table.average() <= 0 {
             (100.0 * f64::from((open + by_length) as f32)) as i32
@@ -206,7 +205,7 @@ mod tests {
         let costs = options.costs(Alphabet::Protein, 80.0, [100, 100]);
         assert_eq!(costs.open, (0.1875f32 * costs.table.average() as f32 * 20.0) as i32);
         assert_eq!(costs.extend, 20);
-        // Gaps cost more the more the lengths differ, by at most a ninth.
+        // Gaps cost more if the lengths differ more, up to one ninth.
         let most = options.costs(Alphabet::Protein, 80.0, [1000, 100]);
         assert!(costs.open < most.open);
         assert_eq!(most.open, (0.1875f32 * costs.table.average() as f32 * (10.0 / (0.9 * 0.5)) as f32) as i32);

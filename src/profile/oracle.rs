@@ -1,12 +1,12 @@
-//! The textbook recurrence of two profiles.
+//! The textbook recurrence for the alignment of two profiles.
 //!
 //! The opening and extension costs of a gap in one profile depend on the columns of the other
 //! profile that face it. Gaps at the ends cost nothing.
 
 use super::pass::{MiddleRow, PairProblem, ProfileRectangle};
 
-/// Returns the middle row of a rectangle, computed from the top: the best scores of all alignments
-/// that end there, and of alignments with an open gap in the second profile.
+/// Returns the middle row of a rectangle, computed from the top. It contains the best scores of all
+/// alignments that end there, and of those with an open gap in the second profile.
 pub fn forward(problem: &PairProblem, rectangle: ProfileRectangle) -> MiddleRow {
     let ProfileRectangle { a, b, m, n, opens, .. } = rectangle;
     let mut row = MiddleRow { best: vec![0; n + 1], open: vec![0; n + 1] };

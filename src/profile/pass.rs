@@ -1,17 +1,19 @@
-//! Computes half a rectangle of the matrix of two profiles, from its top or from its bottom.
+//! Computes one half of a rectangle in the matrix of two profiles, from its top or from its bottom
+//! to the middle row.
 //!
-//! A row is three loops without a branch, which compilers turn into vectors: the values from above
-//! and from the diagonal; the running maximum of the values where a gap along the row can start;
-//! and the row itself. The costs of gap symbols along the row differ between columns. Prefix sums
-//! remove this difference: a gap from column k to column j costs its opening before k, plus
-//! `sums[j]`, minus `sums[k]`. A gap that directly follows another gap never improves the score, so
-//! only values that do not end with a gap are start values.
+//! Each row is computed in three loops without branches, which compilers vectorise. The first loop
+//! computes the values from above and from the diagonal. The second loop computes the running
+//! maximum of the values where a gap along the row can start. The third loop computes the row
+//! itself. The costs of gap symbols along the row differ between columns. Prefix sums remove this
+//! difference: a gap from column k to column j costs its opening before k, plus `sums[j]`, minus
+//! `sums[k]`. A gap that directly follows another gap never improves the score. Therefore a gap
+//! starts only from values that do not end with a gap along the row.
 
 use super::columns::Penalties;
 use super::scores::ColumnScores;
 use crate::simd::{InstructionSet, Simd, SimdKernel};
 
-/// Two profiles with the data of the recurrence.
+/// The inputs of the recurrence for two profiles.
 #[derive(Debug)]
 pub struct PairProblem<'a> {
     /// Gap costs at the columns of the first profile.
@@ -69,8 +71,8 @@ impl<'a> PairProblem<'a> {
     }
 }
 
-/// A rectangle of the matrix: the columns after `a` and `b`, and whether a gap in the second
-/// profile that crosses the upper or lower border opens inside the rectangle.
+/// A rectangle of the matrix. Rows are columns of the first profile, and columns are columns of the
+/// second profile.
 #[derive(Debug, Clone, Copy)]
 pub struct ProfileRectangle {
     /// Number of columns of the first profile before it.
@@ -99,7 +101,7 @@ pub struct PassScratch {
 
 /// Number of columns whose running maxima are computed together.
 const BLOCK: usize = 8;
-/// Less than every score.
+/// Minus infinity: less than every score.
 const NEG_INF: i32 = i32::MIN / 2;
 
 /// Best scores in the columns 0 to n of a row. Scores with an open gap include the opening cost
@@ -170,8 +172,8 @@ fn greatest_ahead(from: &[i32], to: &mut [i32], ahead: usize) {
     }
 }
 
-/// Computes the row from the values of `through` and the maximum start value of a gap. `begins`
-/// holds running maxima within each block. The function carries the maximum from block to block.
+/// Computes the row from the values in `through` and the maximum start value of a gap. `begins`
+/// contains running maxima within each block. The function carries the maximum from block to block.
 #[inline(always)]
 fn close_forward(best: &mut [i32], begins: &[i32], through: &[i32], sums: &[i32]) {
     let mut greatest = NEG_INF;
@@ -189,13 +191,13 @@ fn close_forward(best: &mut [i32], begins: &[i32], through: &[i32], sums: &[i32]
     }
 }
 
-/// Replaces every entry by the maximum of itself and all entries after it. `begins` holds such
-/// maxima within each block.
+/// Replaces every entry by the maximum of itself and all entries after it. On input, `begins`
+/// contains such maxima within each block.
 #[inline(always)]
 fn carry_backward(begins: &mut [i32]) {
     let mut greatest = NEG_INF;
     for block in begins.as_chunks_mut::<BLOCK>().0.iter_mut().rev() {
-        // A separate variable, so that the next block does not wait for the entries.
+        // A separate variable lets the next block start before this block is written.
         let block_max = block[0];
         *block = block.map(|begin| begin.max(greatest));
         greatest = greatest.max(block_max);

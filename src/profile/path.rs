@@ -13,7 +13,7 @@ pub enum ColumnStep {
     Second(u32),
 }
 
-/// Pieces of an alignment as the recursion returns them, in the order of columns.
+/// Pieces of an alignment in the order of columns, as the recursion produces them.
 ///
 /// [`PathPieces::path`] merges them as ClustalW does: columns of the second profile move before
 /// columns of the first profile that immediately precede them.

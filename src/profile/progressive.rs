@@ -1,5 +1,6 @@
-//! Progressive alignment: first along the joins of a tree, then the delayed sequences, which are
-//! less similar to all others, one after another.
+//! Progressive alignment. First, sequences and groups are aligned along the joins of a guide tree.
+//! Then the delayed sequences, which are not similar enough to any other, are added one after
+//! another.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +18,7 @@ use crate::seq::SequenceStore;
 use crate::simd::InstructionSet;
 use crate::tree::GuideTree;
 
-/// Percent identity of two different sequences, 0 to 99.
+/// A function that returns the percent identity of two different sequences, 0 to 99.
 pub type Likeness<'a> = &'a (dyn Fn(usize, usize) -> f64 + Sync);
 
 /// Guide of a progressive alignment.
@@ -36,9 +37,9 @@ pub struct ProgressiveRun<'a> {
     pub threads: &'a rayon::ThreadPool,
     /// Instruction set.
     pub instructions: InstructionSet,
-    /// Whether to end early with [`Error::Interrupted`].
+    /// Returns true to end early with [`Error::Interrupted`].
     pub stopped: &'a (dyn Fn() -> bool + Sync),
-    /// Called from any thread with the number of completed steps and of all steps.
+    /// Called from any thread with the number of completed steps and the total number of steps.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
@@ -47,7 +48,7 @@ pub struct ProgressiveRun<'a> {
 pub struct Progressive {
     /// The alignment. Its rows are in the order of the store.
     pub alignment: MultipleAlignment,
-    /// The sequences in the order of their alignment.
+    /// Indices of the sequences in the order in which they were aligned.
     pub order: Vec<u32>,
 }
 
@@ -56,12 +57,11 @@ pub(super) const WEIGHT_SUM: i32 = 1000;
 
 /// Aligns the sequences of a store as ClustalW does.
 ///
-/// # Errors
-/// [`Error::Interrupted`]; [`Error::Usage`] if the sequences are so long that scores may exceed 32
-/// bits.
+/// # Errors Returns [`Error::Interrupted`] if `run` is stopped, and [`Error::Usage`] if the
+/// sequences are so long that scores may exceed 32 bits.
 ///
-/// # Panics
-/// If the tree or the weights belong to other sequences, or if the store holds bytes.
+/// # Panics Panics if the tree or the weights belong to other sequences, or if the store contains
+/// bytes.
 pub fn align(
     store: &SequenceStore,
     guide: &Guide,
@@ -96,7 +96,8 @@ pub(super) fn even_weights(sequences: usize) -> Vec<i32> {
 }
 
 impl<'a> Guide<'a> {
-    /// Returns the guide with its own weights, or with equal weights if the options ask for them.
+    /// Returns the guide with its own weights, or with the equal weights in `even` if the options
+    /// request them.
     pub(super) fn counting<'b>(&'b self, options: &ProfileOptions, even: &'b [i32]) -> Guide<'b>
     where
         'a: 'b,
@@ -154,7 +155,7 @@ pub(super) struct JoinStates<'a> {
 }
 
 impl JoinStates<'_> {
-    /// Whether a join is the root.
+    /// Checks whether a join is the root.
     pub(super) fn is_root(&self, number: usize) -> bool {
         number + 1 == self.paths.len()
     }
@@ -172,7 +173,7 @@ impl<'a> ProgressiveAligner<'a> {
 }
 
 impl ProgressiveAligner<'_> {
-    /// Completes the alignment after all sequences that are not delayed are aligned.
+    /// Completes the alignment: adds the delayed sequences to the aligned ones.
     pub(super) fn complete(&self, delayed: &[bool], (group, paths): JoinedTree) -> Result<Progressive> {
         let sequences = self.store.len();
         let mut order = self.order(delayed);
@@ -195,7 +196,8 @@ impl ProgressiveAligner<'_> {
         if self.options.iterate == Iterate::Alignment { self.iterate_on(progressive, delayed) } else { Ok(progressive) }
     }
 
-    /// Returns whether each sequence is delayed because it is not similar enough to any other.
+    /// Returns a flag for each sequence: whether it is delayed because it is not similar enough to
+    /// any other.
     pub(super) fn delayed(&self) -> Vec<bool> {
         let sequences = self.store.len();
         let mut most = vec![-1; sequences];
@@ -215,7 +217,7 @@ impl ProgressiveAligner<'_> {
         for a in 0..self.store.len() {
             for b in a + 1..self.store.len() {
                 let percent = (self.guide.likeness)(a, b);
-                // Compares a truncated value with an exact one, as ClustalW does.
+                // Like ClustalW, this compares a truncated value with an exact one.
                 if f64::from(most) < percent {
                     (most, first) = (percent as i32, a as u32);
                 }
@@ -315,7 +317,7 @@ impl ProgressiveAligner<'_> {
         Ok((root, joins.paths.iter().map(|path| lock(path).take()).collect()))
     }
 
-    /// Performs a join and the joins above it while they are ready.
+    /// Performs a join, then the joins above it until one has a child that is not finished.
     fn climb(&self, joins: &JoinStates, mut number: usize) {
         loop {
             if (self.run.stopped)() {
@@ -402,8 +404,7 @@ impl ProgressiveAligner<'_> {
 
     /// Returns the profiles of two groups.
     ///
-    /// # Errors
-    /// [`Error::Usage`] if scores may not fit in 32 bits.
+    /// # Errors Returns [`Error::Usage`] if scores may exceed 32 bits.
     pub(super) fn pair(&self, first: &ProfileGroup, second: &ProfileGroup) -> Result<ProfilePair> {
         self.pair_at(first, second, Some(self.mean_likeness(first, second)))
     }
@@ -542,7 +543,7 @@ pub(super) struct DelayedSequences<'a> {
 }
 
 impl DelayedSequences<'_> {
-    /// Returns the most similar sequence, and the first one of several.
+    /// Returns the sequence that is most similar to an aligned one. On a tie, returns the first.
     pub(super) fn next(&self) -> Option<u32> {
         let waiting = self.most.iter().enumerate().rev().filter(|(_, most)| most.is_some());
         waiting.max_by_key(|(_, most)| **most).map(|(id, _)| id as u32)
@@ -557,8 +558,7 @@ impl DelayedSequences<'_> {
     }
 }
 
-/// Whether all scores of alignments of two profiles, and all intermediate values, stay far from the
-/// limits of 32 bits.
+/// Checks whether all scores and intermediate values of two profiles stay well within 32 bits.
 fn fits(costs: &ProfileCosts, penalties: &[Penalties; 2]) -> bool {
     let most = |numbers: &[i32]| i64::from(numbers.iter().map(|number| number.saturating_abs()).max().unwrap_or(0));
     let columns = penalties[0].columns().min(penalties[1].columns()) as i64;

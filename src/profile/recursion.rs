@@ -1,4 +1,4 @@
-//! Best alignment of two profiles in the memory of a few rows: the recursion of Myers and Miller
+//! Best alignment of two profiles in memory for a few rows, by the recursion of Myers and Miller
 //! (1988).
 //!
 //! The first profile is cut in half. The best alignment crosses the cut where the sum of the rows
@@ -19,7 +19,7 @@ const SHARED: usize = 1 << 18;
 pub(super) struct PathRecursion<'a> {
     pub(super) problem: &'a PairProblem<'a>,
     pub(super) instructions: InstructionSet,
-    /// Whether to stop.
+    /// Returns true to stop the recursion.
     pub(super) stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -41,8 +41,7 @@ impl PathRecursion<'_> {
 
     /// Returns the path of a matrix that has been divided into rectangles.
     ///
-    /// # Panics
-    /// If the crossings are impossible ([`DividedRectangles::check`]).
+    /// # Panics Panics if the crossings are impossible ([`DividedRectangles::check`]).
     pub(super) fn rest(&self, divided: &DividedRectangles) -> Vec<ColumnStep> {
         let [m, n] = self.problem.columns;
         let whole = ProfileRectangle { a: 0, b: 0, m, n, opens: false, closes: false };
@@ -124,7 +123,7 @@ impl PathRecursion<'_> {
         let mut crossing = ProfileCrossing { column: 0, in_gap: false };
         for j in 0..=n {
             let score = above.best[j] + below.best[j];
-            // Score from the bottom with an open gap, including its opening cost.
+            // Score from the bottom with an open gap, now with its opening cost.
             let closed = || below.open[j] - self.problem.open_second(a + middle + 1, b + j);
             if score > best || (score == best && above.best[j] != above.open[j] && below.best[j] == closed()) {
                 best = score;

@@ -1,4 +1,4 @@
-//! Aligned rows as letters and gaps, for code that looks at single columns.
+//! Aligned rows as letters and gaps, for algorithms that process single columns.
 
 use super::group::ProfileGroup;
 use super::letters::ProfileLetters;
@@ -6,7 +6,7 @@ use super::letters::ProfileLetters;
 /// Marks a column where a row has no letter.
 pub(super) const GAP: u8 = u8::MAX;
 
-/// Numbers of letters, and gaps.
+/// A row of an alignment: the number of a letter, or [`GAP`], for each column.
 pub(super) type GappedRow = Vec<u8>;
 
 /// Returns the row of a sequence whose letters are in the given columns.

@@ -24,7 +24,7 @@ pub struct ColumnScores {
     second: Vec<i32>,
     /// Number of distinct columns of the second profile.
     second_count: usize,
-    /// Index of the distinct column of each column. `None` if each column is stored.
+    /// Index of the distinct column of each column. `None` if all columns are stored.
     second_places: Option<Vec<u32>>,
     /// Letters that occur in the second profile.
     used: Vec<usize>,
@@ -52,16 +52,14 @@ impl ColumnScores {
     /// Prepares the scores of two profiles. In both inputs, all letters of one column are
     /// consecutive.
     ///
-    /// # Panics
-    /// If there are no letters, or if the processor does not have the instructions.
+    /// # Panics Panics if there are no letters, or if the processor does not have the instructions.
     pub fn new(first: &[i32], second: &[i32], letters: usize, instructions: InstructionSet) -> ColumnScores {
         ColumnScores::with_limit(first, second, letters, instructions, MAX_STORED_SCORES)
     }
 
     /// Prepares the scores without storing any, for callers that need few of them.
     ///
-    /// # Panics
-    /// As [`ColumnScores::new`].
+    /// # Panics Panics in the same cases as [`ColumnScores::new`].
     pub fn without_table(first: &[i32], second: &[i32], letters: usize, instructions: InstructionSet) -> ColumnScores {
         ColumnScores::with_limit(first, second, letters, instructions, 0)
     }

@@ -1,5 +1,5 @@
-//! Tests of the whole module: alignments equal those of ClustalW 2.1 for the same sequences and
-//! trees, and passes equal the recurrence.
+//! Tests of the whole module. Alignments must equal those of ClustalW 2.1 for the same sequences
+//! and trees. Passes must equal the textbook recurrence.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -45,7 +45,7 @@ impl ClustalCase {
         ClustalCase { store: store.build(), tree: GuideTree { leaves: rows.len(), joins }, weights, rows, order }
     }
 
-    /// Percent identity from the path length in the tree.
+    /// Derives a percent identity from the length of the path in the tree.
     fn likeness(&self, a: usize, b: usize) -> f64 {
         let above = |mut node: usize| {
             let mut ways = vec![(node, 0.0f32)];
@@ -114,7 +114,7 @@ fn alignment_stops_when_requested() {
     for case in cases() {
         let asked = AtomicUsize::new(0);
         case.align(InstructionSet::best(), 1, &|| asked.fetch_add(1, Ordering::Relaxed) == usize::MAX).unwrap();
-        // After the first time, `stopped` returns true on every call.
+        // `stopped` returns true on every call after `patience` calls.
         let times = asked.into_inner();
         for patience in (0..times).step_by(1 + times / 40) {
             let asked = AtomicUsize::new(0);

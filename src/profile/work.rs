@@ -1,4 +1,4 @@
-//! Pairs of profiles as work for engines: pairs, blocks, batches and reports.
+//! Chunks, blocks, batches and reports for the alignment of pairs of profiles on engines.
 
 use std::fmt;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl ProfilePair {
 
 /// Data that the blocks of a batch share.
 pub struct ProfileChunk {
-    /// Threads on which the CPU computes. None of them waits for engines.
+    /// Threads for computations on the CPU. None of them waits for engines.
     pub pool: Arc<rayon::ThreadPool>,
     /// Instruction set of the CPU.
     pub instructions: InstructionSet,
@@ -88,7 +88,7 @@ pub struct ProfileBlock {
     pub pair: Arc<ProfilePair>,
 }
 
-/// Work of kind "alignment of two profiles".
+/// The job kind that aligns two profiles.
 #[derive(Debug, Clone, Copy)]
 pub struct ProfileWork;
 
@@ -100,7 +100,7 @@ pub type ProfileBatch = Batch<ProfileWork>;
 pub enum ProfileMerge {
     /// The complete alignment.
     Path(Vec<ColumnStep>),
-    /// Rectangles that the alignment passes through. The CPU aligns each of them.
+    /// The rectangles that the alignment passes through. The CPU must still align each of them.
     Divided(DividedRectangles),
 }
 
@@ -172,7 +172,7 @@ impl Work for ProfileWork {
 impl CpuKind for ProfileWork {
     type Scratch = ();
 
-    // One pair of profiles at a time, whatever its size.
+    // Engines take one pair of profiles at a time, whatever its size.
     const CELLS: u64 = 1;
     const PAIRS: u64 = 1;
     const GROUP_PAIRS: u64 = 1;

@@ -9,7 +9,7 @@ pub struct ProfileParams {
     pub problems: u32,
     /// First rectangle of each problem in this dispatch.
     pub node_begin: u32,
-    /// Number of rectangles of each problem.
+    /// Number of rectangles of each problem in this dispatch.
     pub nodes: u32,
     /// Maximum number of rows of tiles in half a rectangle.
     pub tile_rows: u32,
@@ -36,7 +36,7 @@ pub struct ProfileProblem {
     /// Offset in `data` of the scores of letters with columns of the first profile.
     pub scored: u32,
     /// Offset in `data` of the shares of letters in columns of the second profile, in tenths, four
-    /// in a u32.
+    /// per u32.
     pub tenths: u32,
     /// Offset in `data` of the gap costs of the first profile.
     pub first: u32,
@@ -66,8 +66,8 @@ pub struct RectangleNode {
     pub m: u32,
     /// Number of columns.
     pub n: u32,
-    /// Bit 1: a gap along the left border opens in this rectangle. Bit 2: a gap along the right
-    /// border does.
+    /// Value 1: a gap along the left border opens in this rectangle. Value 2: a gap along the right
+    /// border does. Both values may be added.
     pub ends: u32,
     /// Column after which the best alignment crosses the middle row, or [`UNDIVIDED`].
     pub column: u32,

@@ -1,12 +1,12 @@
-//! The kernels with their constants.
+//! Compiled variants of the kernels.
 
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, ProfileStage, of_kind};
 use crate::gpu::source::Constants;
 
-/// Number of rows of each invocation of `profile_tile`.
+/// Number of rows per invocation of `profile_tile`.
 pub const ROWS: u32 = 4;
-/// Maximum number of letters: with workgroups of 32 invocations, all data then fit into the
-/// workgroup memory of every device.
+/// Maximum number of letters. With workgroups of 32 invocations, all data then fit the workgroup
+/// memory of any device.
 pub const MAX_LETTERS: u32 = 24;
 
 /// Constants of a pipeline.
@@ -32,8 +32,8 @@ impl ProfileVariant {
     /// Returns the bytes of workgroup memory that a workgroup uses.
     pub fn workgroup_bytes(&self) -> u32 {
         match *self {
-            // A rectangle, the scores of letters with its rows, the previous row and the costs of
-            // columns, and the values that invocations pass on.
+            // A rectangle, the scores of letters with its rows, the row above the tile, the costs
+            // of columns, and the values that invocations pass on.
             ProfileVariant::Tile { workgroup, columns, letters } => {
                 32 + 16 * letters * workgroup + 24 * columns + 16 * workgroup
             }

@@ -1,5 +1,5 @@
-//! A batch in the form of the kernels: packed profiles, rectangles, and the dispatches that divide
-//! them.
+//! A batch in the layout of the kernels: packed profiles, rectangles, and the dispatches that
+//! divide the rectangles.
 
 use rayon::prelude::*;
 
@@ -8,12 +8,12 @@ use super::program::ROWS;
 use crate::profile::divided::{DividedRectangles, ProfileCrossing};
 use crate::profile::work::{ProfileBatch, ProfilePair};
 
-/// Maximum number of rows of rectangles that are not divided further, because the CPU aligns them
+/// Rectangles with at most this number of rows are not divided further, because the CPU aligns them
 /// faster.
 pub const MIN_ROWS: usize = 64;
 /// Maximum depth of the tree of rectangles.
 const MAX_DEPTH: u32 = 20;
-/// Limit of the absolute values in the kernels.
+/// Upper bound on absolute values in the kernels.
 const MAX_VALUE: i64 = 1 << 30;
 
 /// Sizes of tiles.
@@ -23,7 +23,7 @@ pub struct ProfileShape {
     pub workgroup: u32,
     /// Columns of a tile.
     pub columns: u32,
-    /// Invocations that search one crossing.
+    /// Invocations per workgroup of `profile_cross`.
     pub cross: u32,
     /// Maximum number of rows of rectangles that are not divided further.
     pub least_rows: usize,
@@ -38,7 +38,7 @@ pub enum ProfileLaunch {
     Crossings,
 }
 
-/// A batch in the form of the kernels.
+/// A batch in the layout of the kernels.
 #[derive(Debug, Clone, Default)]
 pub struct ProfileTasks {
     /// The problems.
@@ -57,12 +57,12 @@ pub struct ProfileTasks {
     pub launches: Vec<(ProfileLaunch, ProfileParams, u64)>,
 }
 
-/// Returns how often rectangles are halved until none has more than `least` rows.
+/// Returns the number of halvings after which no rectangle has more than `least` rows.
 fn depth_of(rows: usize, least: usize) -> u32 {
     (0..MAX_DEPTH).find(|&depth| rows.div_ceil(1 << depth) <= least.max(1)).unwrap_or(MAX_DEPTH)
 }
 
-/// Whether the values of a problem fit in the kernels' numbers.
+/// Checks whether all values of a problem are within the limits of the kernels.
 fn holds(pair: &ProfilePair) -> bool {
     let [m, n] = pair.columns().map(|columns| columns as i64);
     let greatest = |numbers: &[i32]| numbers.iter().map(|&number| i64::from(number).abs()).max().unwrap_or(0);
@@ -76,11 +76,11 @@ fn holds(pair: &ProfilePair) -> bool {
     tenths && products < MAX_VALUE && scores.saturating_add(costs) < MAX_VALUE
 }
 
-/// Packs two profiles: returns their sizes, their offsets, and their data.
+/// Packs two profiles. Returns their sizes and offsets, and their data.
 fn pack(pair: &ProfilePair) -> (ProfileProblem, Vec<i32>) {
     let mut data = Vec::new();
     let [m, n] = pair.columns();
-    // Letters that do not occur in the second profile score nothing.
+    // Letters that do not occur in the second profile do not contribute to scores.
     let has = |&letter: &usize| pair.tenths.iter().skip(letter).step_by(pair.letters).any(|&tenths| tenths != 0);
     let used: Vec<usize> = (0..pair.letters).filter(has).collect();
     let fours = used.len().div_ceil(4);
@@ -119,7 +119,7 @@ impl ProfileTasks {
         let [most_rows, most_columns] = [0, 1].map(|side| pairs().map(|pair| pair.columns()[side]).max().unwrap_or(0));
         let depth = depth_of(most_rows, shape.least_rows);
         tasks.divided = (1 << depth) - 1;
-        // Packs on the thread pool, because the device's thread is busy.
+        // Pack on the thread pool, because the thread of the device is busy.
         let packed = batch.chunk.pool.install(|| {
             batch.blocks.par_iter().map(|block| holds(&block.pair).then(|| pack(&block.pair))).collect::<Vec<_>>()
         });
@@ -171,7 +171,7 @@ impl ProfileTasks {
                 reserved2: 0,
             };
             let all = u64::from(problems) * u64::from(nodes);
-            // A rectangle may have all columns at every depth.
+            // At every depth, one rectangle may have all columns.
             for diagonal in 0..tile_rows + columns.div_ceil(shape.columns).max(1) - 1 {
                 let groups = all * 2 * u64::from(tile_rows);
                 self.launches.push((ProfileLaunch::Tiles, ProfileParams { diagonal, ..params }, groups));
