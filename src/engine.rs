@@ -1,9 +1,10 @@
-//! Engines compute batches of work. This module holds the [`Engine`] trait, the queue, double
-//! buffering and the general engines.
+//! Engines compute batches of work. This module contains the [`Engine`] trait, the work queue, the
+//! threads that drive engines, and the engines that all kinds of work share.
 //!
-//! A recurrence module defines a kind of [`Work`]: chunks, blocks and reports. [`owner::run`]
-//! starts one thread for each engine. Each thread pulls batches from the [`queue`] and returns
-//! reports; [`ordered`] puts the results back in input order.
+//! A module for one recurrence (a set of alignment equations) defines a kind of [`Work`]: its
+//! chunks, blocks and reports. [`owner::run`] starts one thread for each engine. Each thread pulls
+//! batches from the [`queue`] and returns reports. [`ordered`] puts the results back in input
+//! order.
 
 pub mod buffer_pool;
 pub mod check;
@@ -46,7 +47,7 @@ impl<W: Work> Clone for Batch<W> {
 }
 
 impl<W: Work> Batch<W> {
-    /// Returns the number of cells of all pairs.
+    /// Returns the number of matrix cells of all pairs.
     pub fn cells(&self) -> u64 {
         self.blocks.iter().map(W::cells).sum()
     }
@@ -57,20 +58,20 @@ impl<W: Work> Batch<W> {
     }
 }
 
-/// Amount of work that an engine takes at once.
+/// Largest amount of work that an engine takes at once.
 ///
-/// The queue gives no more, so that the sequences and results of a launch fit the memory of the
-/// device: the longer the sequences, the fewer of them go into a launch.
+/// The queue never exceeds it, so that the sequences and results of a launch fit the memory of the
+/// device. The longer the sequences are, the fewer of them go into a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Preferred number of cells in a batch.
     pub cells: u64,
     /// Largest number of pairs in a batch.
     pub pairs: u64,
-    /// Bytes of packed sequences that the engine can hold at once. A batch over a larger store has
-    /// a single block, whose targets fit.
+    /// Bytes of packed sequences that the engine can hold at once. If the sequences of a chunk
+    /// exceed this size, a batch has a single block, whose targets fit.
     pub store_bytes: u64,
-    /// Number of batches in flight.
+    /// Number of batches that the engine accepts before the first of them is collected.
     pub batches: usize,
 }
 

@@ -1,7 +1,7 @@
-//! Buffers that are reused.
+//! Reuses buffers instead of allocating new ones.
 //!
-//! A buffer that is returned to the system and requested again costs one page fault for every 4 KiB
-//! that are written. Page faults of many threads wait for each other.
+//! Each new allocation of a large buffer costs one page fault for every 4 KiB written, and page
+//! faults of many threads wait for each other.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

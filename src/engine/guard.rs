@@ -1,10 +1,10 @@
-//! Panics of engines as errors: a panic loses the device, not the job.
+//! Turns panics of engines into errors: after a panic the job continues without the device.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Calls `f` and returns the message of a panic as an error. The data that `f` was changing when it
-/// panicked must only be dropped.
+/// Calls `f` and returns the message of a panic as an error. After a panic, the caller must drop
+/// the data that `f` was changing and must not use it.
 ///
 /// # Errors
 /// The message of the panic.

@@ -1,9 +1,9 @@
 //! Heartbeats: detection of engines that do not answer.
 //!
-//! An engine is silent while it is in a call and does not call back. It calls back when it passes
-//! on a border, reports cells, or waits for its left neighbour. An engine that is silent for too
-//! long is abandoned. From then on all its results are ignored, so that other engines can continue
-//! its work whenever it wakes.
+//! An engine is silent while it computes a call without calling back. An engine for long pairs
+//! calls back when it passes on a border of its panel, reports computed cells, or waits for the
+//! panel to its left. An engine that is silent for too long is abandoned. From then on all its
+//! results are ignored, even if it answers later, so that other engines can continue its work.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::patience::limit;
 use crate::error::{Error, Result};
 
-/// Time that a thread spent awake, watching the engines. Time while the whole process was stopped
+/// Sum of the times that the watching thread was awake. Time while the whole process was stopped
 /// does not count.
 #[derive(Debug, Default)]
 pub(crate) struct WatchClock(AtomicU64);
@@ -37,13 +37,13 @@ pub(crate) struct Heartbeat {
 
 #[derive(Debug, Default)]
 struct CallState {
-    /// Seconds until the engine is expected to call back; `None` outside a call or if the engine is
+    /// Expected seconds until the engine calls back; `None` outside a call or if the engine is
     /// never abandoned.
     expected: Option<f64>,
     /// Time of the last sign of life.
     last_sign: Duration,
-    /// Number of callbacks in progress. Meanwhile the engine waits for the job, not the job for the
-    /// engine.
+    /// Number of callbacks in progress. During a callback the engine waits for the job, so it is
+    /// not silent.
     callbacks: u32,
     /// Whether the engine has proved that it is ready.
     is_ready: bool,
@@ -86,7 +86,8 @@ impl Heartbeat {
         !state.abandoned
     }
 
-    /// Runs a callback of the engine. `shows`: the callback proves that the engine is ready.
+    /// Runs a callback of the engine. `shows` states whether the callback proves that the engine is
+    /// ready.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the engine was abandoned; errors of `f`.

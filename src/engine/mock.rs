@@ -8,7 +8,7 @@ use super::sizing::MinWork;
 use super::{Batch, Capacity, Engine, Ticket, Work};
 use crate::error::Result;
 
-/// Cells in a batch: some tenths of a second.
+/// Number of cells in a batch, which takes some tenths of a second.
 const CELLS: u64 = 1 << 26;
 /// Largest number of pairs in a batch.
 const PAIRS: u64 = 1 << 14;

@@ -6,9 +6,9 @@
 //! to be abandoned. [`ReorderWindow`] bounds the memory of the waiting results: [`Ordered`] records
 //! there how much is waiting, and the queue plans no further chunk while that is too much.
 //!
-//! The window cannot cause a deadlock. Work of planned chunks is always handed out, the oldest
-//! chunk is planned before all chunks that wait for it, and its returned blocks are the next to be
-//! taken.
+//! The window cannot cause a deadlock. The work of planned chunks is always handed out. The oldest
+//! chunk is planned before all chunks that wait for it, and blocks of it that return to the queue
+//! are handed out first.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,12 +19,12 @@ use super::work::ChunkInfo;
 use crate::error::{Error, Result};
 use crate::seq::SequenceId;
 
-/// Bytes of results that may wait for an older chunk before planning pauses: the results of one
-/// second on the fastest devices.
+/// Largest number of bytes of results that wait for an older chunk before planning pauses. The
+/// fastest devices produce this much in one second.
 const MAX_BYTES: u64 = 1 << 30;
-/// Largest number of chunks planned beyond the oldest incomplete one. If few pairs pass a filter,
-/// hardly a byte waits, but blocks that one engine refuses and the other has no time for would pile
-/// up.
+/// Largest number of chunks planned beyond the oldest incomplete one. It is needed when few pairs
+/// pass a filter: then hardly a byte waits, but blocks would pile up that one engine refuses and
+/// the others are too busy to take.
 const MAX_CHUNKS: usize = 256;
 
 /// Limit on how far chunks are planned beyond the oldest undelivered one. [`Ordered`] updates it
@@ -33,7 +33,7 @@ const MAX_CHUNKS: usize = 256;
 pub struct ReorderWindow {
     /// Index of the next chunk to deliver.
     next: AtomicUsize,
-    /// Bytes of results that wait for it.
+    /// Bytes of results that wait for this chunk.
     bytes: AtomicU64,
     max_bytes: u64,
     max_chunks: usize,
@@ -99,8 +99,8 @@ impl<B> Default for Ordered<B> {
 }
 
 impl<B> Ordered<B> {
-    /// Returns an empty collection. Its limits fit a usual computer and keep the fastest devices
-    /// busy.
+    /// Returns an empty collection with default limits, which fit a usual computer and keep the
+    /// fastest devices busy.
     pub fn new() -> Self {
         Self::with_limits(MAX_BYTES, MAX_CHUNKS)
     }
@@ -132,8 +132,8 @@ impl<B> Ordered<B> {
         gather: impl FnOnce(&mut B) -> Result<u64>,
     ) -> Result<()> {
         if pairs == 0 {
-            // An engine finished no block. Others may have finished them all, and the chunk, before
-            // this report arrived.
+            // This engine finished no block. Other engines may have finished all blocks before this
+            // report arrived, and the chunk may already be delivered.
             return Ok(());
         }
         let too_many = || Error::Internal(format!("chunk {} received more pairs than it has", info.index));

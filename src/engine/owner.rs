@@ -18,8 +18,8 @@ use super::threads::no_thread;
 use super::{Batch, BatchReport, Engine, Work};
 use crate::error::{Error, Result};
 
-/// Number of reports that may wait for the caller before engines have to wait; more if there are
-/// more engines.
+/// Smallest capacity of the channel that carries reports to the owner. Engines wait while it is
+/// full. The capacity is at least the number of engines.
 const WAITING_REPORTS: usize = 4;
 /// How often the owner checks its engines if no report arrives.
 const TICK: Duration = Duration::from_millis(200);
@@ -29,17 +29,17 @@ const TICK: Duration = Duration::from_millis(200);
 pub struct Control {
     /// Set to end the job early.
     pub interrupt: Arc<AtomicBool>,
-    /// Longest duration of a device call; `None` for 30 s. At least 20 times the expected duration
-    /// is always allowed.
+    /// Longest silence of a device during a call; `None` for 30 s. A call may always take 20 times
+    /// its expected duration.
     pub patience: Option<Duration>,
-    /// Threads that check large reports; `None` to use only the threads of the engines. A job must
-    /// not run on a thread of the pool that its engines wait for.
+    /// Threads that check large reports; `None` to use only the threads of the engines. The job
+    /// itself must not run on a thread of this pool, because its engines wait for the pool.
     pub pool: Option<Arc<rayon::ThreadPool>>,
-    /// Limit on how far chunks are planned ahead, shared with the collection that `sink` gathers
-    /// results in.
+    /// Limit on how far ahead chunks are planned. It is shared with the collection in which `sink`
+    /// gathers results.
     pub window: Arc<ReorderWindow>,
-    /// The future chunks are unknown: the job's number of cells is an estimate, and only cells of
-    /// planned chunks are shared out.
+    /// Whether the future chunks are unknown. The job's number of cells is then an estimate, and
+    /// only cells of planned chunks are divided among the engines.
     pub is_open_ended: bool,
     /// Cells that future chunks are certain to have. Used with [`Control::is_open_ended`].
     pub coming: Arc<AtomicU64>,
@@ -63,7 +63,7 @@ pub struct BatchOutcome<W: Work> {
 /// Engines that may outlive a run, with their measured speeds.
 pub struct EngineSet<W: Work> {
     members: Vec<RatedEngine<W>>,
-    /// Whether the engines are returned after a run.
+    /// Whether the engines are kept after a run.
     keep: bool,
 }
 
@@ -108,10 +108,10 @@ struct EngineMember<W: Work> {
     universal: bool,
     /// Whether the engine takes work.
     alive: bool,
-    /// Whether the thread of the engine has ended, or is not waited for.
+    /// Whether the thread of the engine has ended, or the owner no longer waits for it.
     gone: bool,
     thread: Option<JoinHandle<()>>,
-    /// Error of the system that refused to start a thread.
+    /// Error of the system if it refused to start the thread.
     refused: Option<String>,
     /// The engine, returned by its thread.
     kept: Option<Box<dyn Engine<W>>>,
@@ -126,7 +126,7 @@ struct Owner<W: Work> {
     members: Vec<EngineMember<W>>,
 }
 
-/// Stops the queue when the owner leaves, even by a panic.
+/// Stops the queue when the owner returns or panics.
 struct StopAtTheEnd<W: Work>(Arc<WorkQueue<W>>);
 
 impl<W: Work> Drop for StopAtTheEnd<W> {
@@ -138,8 +138,8 @@ impl<W: Work> Drop for StopAtTheEnd<W> {
 /// Computes all chunks on the engines and passes every outcome to `sink`, in no particular order.
 ///
 /// An engine is abandoned with a warning if it fails, if its report cannot be correct, or if it
-/// does not answer in time. Its work goes to the other engines, or to the `reserve` if no engine is
-/// left, or if none that accepts every batch is left and some work needs one.
+/// does not answer in time. Its work goes to the other engines. The `reserve` is started if no
+/// engine is left, or if some work needs an engine that accepts every batch and none is left.
 ///
 /// # Errors
 /// Errors of `sink`; [`Error::Interrupted`]; [`Error::Internal`] if the reserve fails as well.
@@ -155,7 +155,7 @@ pub fn run<W: Work>(
 }
 
 /// Runs chunks like [`run`], on engines that may outlive the run. When it returns, even with an
-/// error, `engine_set` holds the engines that were not abandoned, and the reserve if it was
+/// error, `engine_set` contains the engines that were not abandoned, and the reserve if it was
 /// started.
 ///
 /// # Errors
@@ -207,7 +207,7 @@ pub fn run_queue<W: Work>(
     drive(queue, &mut EngineSet::for_once(engines), reserve, control, sink)
 }
 
-/// Runs a queue on a set of engines. They return to the set if they are to be kept.
+/// Runs a queue on a set of engines. The engines return to the set if the set keeps them.
 fn drive<W: Work>(
     queue: Arc<WorkQueue<W>>,
     engine_set: &mut EngineSet<W>,
@@ -247,11 +247,11 @@ fn drive<W: Work>(
             Ok(PumpMessage::Done { lease, report, finished }) => failed = done(&mut owner, &lease, report, finished),
             Ok(message) => owner.handle(message),
             Err(RecvTimeoutError::Timeout) => {}
-            // Unreachable: the owner holds a sender itself.
+            // Unreachable, because the owner itself holds a sender.
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        // Time while this thread did not run, because of `sink` or because the process was stopped,
-        // does not count as silence.
+        // Time while this thread did not run does not count as silence. It may have been busy in
+        // `sink`, or the process may have been stopped.
         let awake = looked.elapsed().min(2 * tick);
         looked = Instant::now();
         for (engine, silent) in owner.queue.overdue(awake, patience) {
@@ -269,7 +269,7 @@ fn drive<W: Work>(
             }
         }
     }
-    // An abandoned engine may have finished work before.
+    // An engine may have sent finished work before it was abandoned.
     while let Ok(message) = receiver.try_recv() {
         match message {
             PumpMessage::Done { lease, report, finished } => _ = done(&mut owner, &lease, report, finished),
@@ -291,8 +291,8 @@ fn drive<W: Work>(
 }
 
 impl<W: Work> Owner<W> {
-    /// Starts a thread for each engine. All engines join before any takes work, so that the first
-    /// does not take everything.
+    /// Starts a thread for each engine. All engines join the queue before any of them takes work,
+    /// so that the first one does not take everything.
     fn start(&mut self, engines: Vec<RatedEngine<W>>) {
         let join = |(engine, record): &RatedEngine<W>| {
             self.queue.join_with_speed(engine.universal(), engine.min_work(), *record, engine.kind())
@@ -303,8 +303,8 @@ impl<W: Work> Owner<W> {
             let keep = self.keep;
             let universal = engine.universal();
             let stats = EngineStats { name: engine.name().into(), threads: 1, ..Default::default() };
-            // A scoped thread would be joined. A thread whose device never answers must be left
-            // behind.
+            // A scoped thread would always be joined, but the thread of a device that never answers
+            // must be left behind.
             let name = format!("pairwave-{index}-{}", engine.name());
             let drive = move || pump::drive(index, engine, &queue, pool.as_deref(), keep, &sender);
             let thread = std::thread::Builder::new().name(name).spawn(drive);
@@ -333,7 +333,7 @@ impl<W: Work> Owner<W> {
         (member.gone, member.kept) = (true, kept);
     }
 
-    /// Returns the engines that came back, in their order.
+    /// Returns the engines that their threads handed back, in their order.
     fn kept(&mut self) -> Vec<RatedEngine<W>> {
         let kept = self.members.iter_mut().enumerate();
         kept.filter_map(|(index, member)| Some((member.kept.take()?, self.queue.speed_record(index)))).collect()
@@ -385,7 +385,8 @@ impl<W: Work> Owner<W> {
             }
         }
         for member in self.members.iter_mut().filter(|member| member.gone) {
-            // The thread has ended its work, and it cannot panic.
+            // Joining does not wait, because the thread has ended its work, and the thread cannot
+            // panic.
             let _ = member.thread.take().map(JoinHandle::join);
         }
     }

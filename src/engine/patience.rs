@@ -4,12 +4,12 @@ use std::time::Duration;
 
 /// Longest silence of a device, unless the job sets another limit or expects a longer call.
 pub const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a job waits at its end for engines whose results are no longer needed, and for devices
-/// to close.
+/// Longest time that a job waits at its end: first for engines whose results are no longer needed,
+/// then for devices to close.
 pub const GRACE: Duration = Duration::from_secs(5);
 /// Largest ratio of the duration of a call to its expected duration.
 const CALL_PATIENCE: f64 = 20.0;
-/// Factor of the limit for the first calls of an engine, which compile and upload.
+/// Factor of the limit for the first calls of an engine, which compile kernels and upload data.
 const FIRST_CALL_PATIENCE: f64 = 4.0;
 
 /// Returns the longest allowed duration of a call in seconds.

@@ -1,8 +1,8 @@
 //! Postprocessing of reports before the job receives them.
 //!
 //! One thread receives all reports, while every engine computes its next batch. Work that depends
-//! on a single report is therefore done in parallel, next to the engines. The receiving thread only
-//! puts the results in order.
+//! on a single report is therefore done in parallel, on the threads of the engines or on helper
+//! threads. The receiving thread only puts the results in order.
 
 use super::{Batch, Work};
 

@@ -18,7 +18,7 @@ pub enum PumpMessage<W: Work> {
         lease: WorkLease<W>,
         /// Results of the work.
         report: W::Report,
-        /// Duration and end of the work.
+        /// Time that the work took, and when it ended.
         finished: LeaseEnd,
     },
     /// The engine refused a batch, which returned to the queue.
@@ -42,9 +42,9 @@ pub enum PumpMessage<W: Work> {
 
 /// Runs an engine until the queue is finished or the engine fails.
 ///
-/// No lease can be lost, because the queue holds them all. An engine that was abandoned sends no
-/// `Ended` message. Reports are checked on the threads of `pool`, if there is one. `keep`: returns
-/// the engine to the owner, unless it failed or was abandoned.
+/// No work can be lost, because the queue stores every lease. An engine that was abandoned sends no
+/// `Ended` message. Reports are checked on the threads of `pool`, if there is one. With `keep`, the
+/// engine returns to the owner, unless it failed or was abandoned.
 pub fn drive<W: Work>(
     index: usize,
     mut engine: Box<dyn Engine<W>>,
@@ -77,8 +77,8 @@ pub fn drive<W: Work>(
     };
     let was_there = queue.retire(index);
     if was_there {
-        // Sent before the device is dropped, which may take long or never end: the other engines
-        // need not wait for it. Sending fails only if the job has ended.
+        // The message is sent before the device is dropped, because dropping may take long or never
+        // end, and the other engines need not wait for it. Sending fails only if the job has ended.
         let _ = sender.send(PumpMessage::Ended { engine: index, error });
     }
     let kept = if keep && is_well && was_there {
@@ -106,8 +106,8 @@ fn send_report<W: Work>(
     let _ = sender.send(PumpMessage::Done { lease, report, finished });
 }
 
-/// Holds the last report back until the engine has its next batch, so that the engine computes
-/// while the report is postprocessed by this thread or by a helper thread.
+/// Keeps the last report until the engine has its next batch. The engine then computes while this
+/// thread or a helper thread postprocesses the report.
 struct HeldReport<'a, W: Work> {
     queue: &'a WorkQueue<W>,
     sender: &'a SyncSender<PumpMessage<W>>,
@@ -182,8 +182,8 @@ fn work<W: Work>(
         }
         held.done = Some((lease, report, finished));
         if !queue.is_postprocessing() || held.helper.is_some() {
-            // Holding the report back gains nothing, and if chunks are read from a pipe the next
-            // one may take long.
+            // This thread does not postprocess the report, so keeping it back gains nothing. If
+            // chunks are read from a pipe, the next one may take long.
             held.release();
         }
     }

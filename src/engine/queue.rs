@@ -1,11 +1,11 @@
 //! The pull queue: engines take work when they are free, and unfinished work returns to the queue.
 //!
 //! This is the hybrid design of PaPaRa (Alachiotis, Berger and Stamatakis 2013). From one queue of
-//! blocks, a CPU thread takes one piece at a time, and a GPU takes enough to fill it.
-//! [`super::sizing`] determines the size of a piece. [`Capacity`] limits it to the memory of the
-//! device: a launch has at most `pairs` pairs, and of a store above `store_bytes` it has one block
-//! whose targets fit. The number of sequences per launch therefore follows the memory, as in that
-//! paper.
+//! blocks, a CPU thread takes one small piece at a time, and a GPU takes enough to fill it.
+//! [`super::sizing`] determines the size of a piece, and [`Capacity`] limits it to the memory of
+//! the device. A launch has at most `pairs` pairs. If the sequences exceed `store_bytes`, a launch
+//! has one block, whose targets fit. The number of sequences per launch therefore follows the
+//! memory, as in that paper.
 //!
 //! The queue keeps every [`WorkLease`] until its engine finishes it. If the engine fails or does
 //! not answer, its work returns to the queue, and its later reports are ignored.
@@ -37,7 +37,7 @@ use crate::seq::SequenceId;
 const INTERRUPT_SECONDS: f64 = 0.2;
 /// Seconds between two requests to a source of chunks that is empty but not at its end.
 const SOURCE_SECONDS: f64 = 0.005;
-/// Assumed lowest speed of a device in cells per second, until its speed has been measured.
+/// Lowest speed of a device, in cells per second. It is assumed until the speed has been measured.
 const MIN_SPEED: f64 = 1e8;
 
 /// Work that an engine holds.
@@ -90,8 +90,8 @@ pub struct LeaseEnd {
     pub at: f64,
 }
 
-/// A chunk with its work: its queries in input order, the data that its blocks share, and the
-/// blocks. The blocks together contain every pair once.
+/// A chunk with its work: the range of its queries in input order, the data that its blocks share,
+/// and the blocks with their classes. The blocks together contain every pair once.
 pub type QueuedChunk<W> = (Range<SequenceId>, Arc<<W as Work>::Chunk>, Vec<(<W as Work>::Class, <W as Work>::Block)>);
 
 /// The queue that engines pull from.
@@ -197,7 +197,7 @@ impl<W: Work> WorkQueue<W> {
     }
 
     /// Declares that the size of future chunks is unknown. Only the cells of planned chunks are
-    /// then shared out.
+    /// then divided among the engines.
     pub fn with_unknown_cells(self) -> Self {
         {
             let mut state = self.lock();
@@ -206,18 +206,20 @@ impl<W: Work> WorkQueue<W> {
         self
     }
 
-    /// Announces cells of chunks that will follow for certain. The caller updates the counter.
+    /// Shares a counter of the cells in chunks that are certain to follow but not yet planned. The
+    /// caller updates the counter.
     pub fn with_coming(self, cells: Arc<AtomicU64>) -> Self {
         self.lock().coming = cells;
         self
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState<W>> {
-        // No code under the lock is expected to panic: chunks are planned without it.
+        // Code under the lock does not panic, because chunks are planned without it.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Adds an engine and returns its index. `universal`: the engine accepts every batch.
+    /// Adds an engine and returns its index. `universal` states whether the engine accepts every
+    /// batch.
     pub fn join(&self, universal: bool, min_work: MinWork) -> usize {
         self.join_with_speed(universal, min_work, SpeedRecord::default(), None)
     }
@@ -243,8 +245,8 @@ impl<W: Work> WorkQueue<W> {
         self.lock().sizing.speed_record(engine)
     }
 
-    /// Returns work for an engine: up to its capacity, and a fair share near the end. With `wait`,
-    /// sleeps until there is work or the queue is finished.
+    /// Returns work for an engine: up to its capacity, and up to a fair share near the end. With
+    /// `wait`, sleeps until there is work or the queue is finished.
     pub fn pull(&self, engine: usize, capacity: Capacity, wait: bool) -> Pull<W> {
         let mut state = self.lock();
         loop {
@@ -284,8 +286,8 @@ impl<W: Work> WorkQueue<W> {
         }
     }
 
-    /// Plans the next chunk that has pairs and adds it to the piles. Planning sorts and copies, so
-    /// it runs without the lock. Returns false if the source has no chunk now.
+    /// Plans the next chunk that has pairs and adds it to the piles of waiting blocks. Planning
+    /// sorts and copies, so it runs without the lock. Returns false if the source has no chunk now.
     fn plan(&self, mut chunks: BoxedSource<W>) -> bool {
         /// Returns the source to the queue and wakes waiting threads when planning ends, even by a
         /// panic.
@@ -297,7 +299,8 @@ impl<W: Work> WorkQueue<W> {
         impl<W: Work> Drop for PlanningGuard<'_, W> {
             fn drop(&mut self) {
                 self.queue.lock().chunks = std::mem::replace(&mut self.chunks, ChunkSupply::Ended);
-                // After an empty answer, woken threads would only ask the source again without a pause.
+                // After an empty answer, woken threads would query the source again without a
+                // pause.
                 if self.wakes_others {
                     self.queue.changed.notify_all();
                 }
@@ -419,8 +422,8 @@ impl<W: Work> WorkQueue<W> {
         self.changed.notify_all();
     }
 
-    /// Returns the number of unassigned cells that an engine can expect to get, by the speeds of
-    /// all engines.
+    /// Returns an engine's share of the cells that no engine has taken yet. The shares follow the
+    /// speeds of all engines.
     pub fn remaining_for(&self, engine: usize) -> u64 {
         let state = self.lock();
         state.sizing.share(engine, state.left())

@@ -1,16 +1,17 @@
-//! Sizes of the pieces of work: guided self-scheduling (Polychronopoulos and Kuck 1987) by measured
-//! speed, so that engines of different speeds end together. Pure: no threads and no clock.
+//! Determines how many cells an engine takes at once, from measured speeds, so that engines of
+//! different speeds end together. This is guided self-scheduling (Polychronopoulos and Kuck 1987).
+//! The code uses no threads and no clock: callers pass the time.
 //!
 //! PaPaRa's hybrid queue (Alachiotis, Berger and Stamatakis 2013, 'Hybrid CPU-GPU approach') gives
-//! one block to a CPU thread and 40 to a GPU, and accepts that some engine ends last. Here the
-//! sizes follow from the measured speeds:
+//! one block to a CPU thread and 40 to a GPU, so that one engine may end much later than the
+//! others. Here the sizes of the pieces follow from the measured speeds:
 //!
 //! - The *speed* of an engine is its cells per second, from the earliest possible start of a batch
 //!   to its results.
 //! - A piece does not exceed the engine's capacity ([`Capacity::cells`]), and is not much larger
 //!   than any batch that the engine has finished.
-//! - A piece is at most half of the engine's share of all remaining work, where the shares let all
-//!   engines end together. Pieces therefore shrink towards the end, but not below the smallest
+//! - A piece is at most half of the engine's share of all remaining work. The shares are such that
+//!   all engines end together. Pieces therefore shrink towards the end, but not below the smallest
 //!   worthwhile batch ([`MinWork`]).
 //! - Engines of the same kind are assumed to be equally fast until measurements differ.
 //! - An engine takes nothing if it would finish the next pair later than all others finish the
@@ -18,10 +19,12 @@
 
 use super::Capacity;
 
-/// Cells in the first batches of an engine that shares a job. The assumed speed of a new engine may
-/// be a hundred times too high, and the others would wait for it at the end.
+/// Number of cells in the first batches of an engine that shares a job with other engines. If a new
+/// engine is a hundred times slower than assumed, the others do not have to wait for a large batch
+/// at the end.
 const PROBE_CELLS: u64 = 1 << 25;
-/// Smallest number of first batches in a small job, and for each of many engines.
+/// Smallest numbers of first batches into which a small job is divided: for the job as a whole, and
+/// for each engine.
 const PROBES_A_JOB: u64 = 256;
 const PROBES_AN_ENGINE: u64 = 16;
 /// Largest ratio of a batch to the largest batch that the engine has finished.
@@ -54,7 +57,7 @@ pub struct MinWork {
 /// Waiting work, as seen by an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingWork {
-    /// Number of unassigned cells, in this chunk and later ones.
+    /// Number of cells that no engine has taken yet, in this chunk and later ones.
     pub cells: u64,
     /// Cells of the next pair, which is the smallest possible piece.
     pub next_pair: u64,
@@ -68,8 +71,8 @@ pub struct PendingWork {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SpeedRecord {
     /// Cells per second; `None` before the first finished batch.
-    /// Number of finished batches.
     speed: Option<f64>,
+    /// Number of finished batches.
     batches: u64,
     /// Largest number of cells in its next batch, derived from the batches it has finished.
     trusted: u64,
@@ -78,7 +81,7 @@ pub struct SpeedRecord {
 /// Speed and load of one engine.
 #[derive(Debug, Clone)]
 struct EngineLoad {
-    /// Whether the engine has not left.
+    /// Whether the engine still takes part in the job.
     present: bool,
     universal: bool,
     /// Name that engines of the same speed share, if known.
@@ -110,7 +113,7 @@ impl EngineLoad {
     }
 }
 
-/// Chooses the sizes of pieces for several engines. Times are seconds since a common start.
+/// Chooses the sizes of pieces for several engines. All times are in seconds since a common start.
 #[derive(Debug)]
 pub struct Sizing {
     engines: Vec<EngineLoad>,
@@ -123,7 +126,8 @@ impl Sizing {
         Sizing { engines: Vec::new(), job_cells }
     }
 
-    /// Adds an engine and returns its index. `universal`: the engine accepts every batch.
+    /// Adds an engine and returns its index. `universal` states whether the engine accepts every
+    /// batch.
     pub fn join(&mut self, universal: bool, min_work: MinWork) -> usize {
         self.join_with_speed(universal, min_work, SpeedRecord::default(), None)
     }
@@ -158,13 +162,13 @@ impl Sizing {
         (load.present, load.held) = (false, 0);
     }
 
-    /// Returns the measured speed of an engine, even if it has left.
+    /// Returns the measured speed of an engine, even if it no longer takes part.
     pub fn speed_record(&self, engine: usize) -> SpeedRecord {
         let &EngineLoad { speed, batches, trusted, .. } = &self.engines[engine];
         SpeedRecord { speed, batches, trusted }
     }
 
-    /// Returns whether an engine has not left.
+    /// Returns whether an engine still takes part in the job.
     pub fn is_present(&self, engine: usize) -> bool {
         self.engines[engine].present
     }
@@ -183,7 +187,7 @@ impl Sizing {
         let pair = pending.next_pair as f64;
         let min_cells = |speed: f64| (this.min_work.seconds * speed).max(this.min_work.fill as f64 * pair);
         if others.clone().next().is_none() {
-            // No other engine waits for a lone engine, only the consumer of its last results.
+            // A lone engine delays no other engine, only the consumer of its last results.
             let Some(speed) = this.speed.filter(|_| !pending.is_open_ended) else { return Some(capacity.cells) };
             let piece = (pending.cells as f64 * PART_OF_REST).max(min_cells(speed));
             return Some((piece as u64).clamp(1, capacity.cells.max(1)));
@@ -198,7 +202,8 @@ impl Sizing {
             }
             return Some(limit);
         };
-        // Engines of unknown speed are ignored.
+        // Other engines of unknown speed are ignored, unless they are of the same kind as this
+        // engine.
         let all_known = others.clone().all(|(_, other)| other.speed.is_some());
         let pace = |other: &EngineLoad| {
             let alike = || this.is_like(other).then(|| SpeedAndBacklog { speed, backlog: other.held as f64 / speed });
@@ -207,8 +212,8 @@ impl Sizing {
         let mut known: Vec<SpeedAndBacklog> = others.by_ref().filter_map(|(_, other)| pace(other)).collect();
         let backlog = this.backlog(now);
         if !known.is_empty() {
-            // A pair cannot be divided: the other engines need as long as the fastest of them needs
-            // for it.
+            // A pair cannot be divided, so the other engines need at least the time in which the
+            // fastest of them computes it.
             let soonest = known.iter().map(|other| other.backlog + pair / other.speed).fold(f64::INFINITY, f64::min);
             if backlog + pair / speed > soonest.max(all_end(&mut known, pending.cells as f64)) {
                 return None;
@@ -303,8 +308,9 @@ impl SpeedAndBacklog {
     }
 }
 
-/// Returns the seconds after which `cells` cells and all held cells are finished, if all
-/// participating engines end together. Engines that are busy for longer do not participate.
+/// Returns the number of seconds until the engines have finished `cells` cells and all cells that
+/// they hold, if all participating engines end together. Engines that are busy for longer than that
+/// do not participate.
 fn all_end(engines: &mut [SpeedAndBacklog], cells: f64) -> f64 {
     engines.sort_by(|a, b| a.backlog.total_cmp(&b.backlog));
     let (mut speed, mut all_cells, mut end) = (0.0, cells, f64::INFINITY);

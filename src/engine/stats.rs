@@ -14,7 +14,8 @@ use super::queue::LeaseEnd;
 pub struct EngineStats {
     /// Name of the engine.
     pub name: String,
-    /// Number of computing threads. 1 for a GPU, whose thread sleeps.
+    /// Number of computing threads. It is 1 for a GPU, whose thread sleeps while the device
+    /// computes.
     pub threads: u64,
     /// Number of finished batches.
     pub batches: u64,
@@ -34,7 +35,7 @@ pub struct EngineStats {
     pub kernel_seconds: f64,
     /// End of the last batch, in seconds after the start of the job; 0 if there was none.
     pub finished_at: f64,
-    /// Reason why the engine was abandoned, if it was.
+    /// Reason why the engine was abandoned; `None` if it was not.
     pub lost: Option<String>,
 }
 
@@ -100,15 +101,14 @@ pub(crate) fn append_run(rows: &mut Vec<EngineStats>, later: Vec<EngineStats>, s
 pub struct RunStats {
     /// One row for each engine, and one for all threads of the CPU.
     pub engines: Vec<EngineStats>,
-    /// Time between the end of the first and of the last engine, as a fraction of the job's time.
-    /// Counts each CPU thread separately, and only engines that computed something and were not
-    /// lost.
+    /// Time between the ends of the first and the last engine, as a fraction of the job's time.
+    /// Each CPU thread counts separately. Engines that were lost or computed nothing do not count.
     pub imbalance: f64,
 }
 
 impl RunStats {
     /// Sums up the engines of a job that took `seconds` seconds. Engines of the same name share a
-    /// row: only the threads of the CPU have one name.
+    /// row. Only the threads of the CPU have the same name.
     pub fn from_engines(engines: impl IntoIterator<Item = EngineStats>, seconds: f64) -> Self {
         let mut rows: Vec<EngineStats> = Vec::new();
         let (mut first, mut last) = (f64::INFINITY, 0f64);

@@ -9,7 +9,7 @@ use super::sizing::MinWork;
 use super::{Batch, Capacity, Engine, Ticket, Work};
 use crate::error::Result;
 
-/// Seconds of work that justify a batch.
+/// Seconds of work below which a batch is not worth its overhead.
 const MIN_SECONDS: f64 = 0.004;
 
 /// A kind of work that CPU threads compute.
@@ -17,20 +17,19 @@ pub trait CpuKind: Work {
     /// Memory that a thread keeps from batch to batch.
     type Scratch: Default + Send;
 
-    /// Largest number of cells in a batch: some hundredths of a second, or a tenth. Jobs shorter
-    /// than the start of a GPU are computed by the CPU alone.
+    /// Largest number of cells in a batch, which takes between some hundredths and a tenth of a
+    /// second. A job that is shorter than the start of a GPU is computed by the CPU alone.
     const CELLS: u64;
     /// Largest number of pairs in a batch.
     const PAIRS: u64;
-    /// Blocks are cut at multiples of this number of pairs, so that no vector of lanes stays half
-    /// empty.
+    /// Blocks are cut at multiples of this number of pairs, so that all lanes of the vectors are
+    /// used.
     const GROUP_PAIRS: u64;
 
     /// Computes a batch on the calling thread.
     ///
-    /// # Errors
-    /// [`crate::Error::Interrupted`] if the flag is set before the batch is finished and the kind
-    /// checks it in between.
+    /// [`crate::Error::Interrupted`] if the flag is set before the batch is finished. A kind need
+    /// not check the flag within a batch.
     fn compute(batch: &Batch<Self>, scratch: &mut Self::Scratch, interrupt: &AtomicBool) -> Result<Self::Report>;
 }
 
@@ -94,13 +93,13 @@ impl<K: CpuKind> Engine<K> for ThreadEngine<K> {
     }
 }
 
-/// Number of parts per thread into which a batch is divided: enough for all threads to end at about
-/// the same time.
+/// Number of parts per thread into which a batch is divided. There are enough parts for all threads
+/// to end at about the same time.
 const PARTS_A_THREAD: usize = 8;
 
-/// Computes a batch on all threads of a pool, where each engine takes the next part when it is
-/// free. Measurements use it to treat all threads as one engine. The reports are in the order of
-/// the blocks.
+/// Computes a batch on all threads of a pool. Each thread takes the next part of the batch when it
+/// is free. Measurements use this function to treat all threads as one engine. The results are in
+/// the order of the blocks.
 ///
 /// # Errors
 /// The first error of an engine.

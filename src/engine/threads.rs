@@ -7,10 +7,11 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 use crate::error::{Error, Result, plain};
 
 /// Returns a pool of `threads` threads; 0 stands for the number of processors. If the system
-/// refuses, the pool has half as many, a quarter and so on, with one warning per process.
+/// refuses to start them, the function tries half as many, a quarter and so on, and warns once per
+/// process.
 ///
 /// # Errors
-/// [`Error::Device`] if the system does not even start one thread.
+/// [`Error::Device`] if the system cannot start a single thread.
 pub fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
     static HAS_WARNED: AtomicBool = AtomicBool::new(false);
     let wanted = if threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { threads };
@@ -38,10 +39,10 @@ pub(crate) fn no_thread(error: &str) -> Error {
     Error::Device { device: "CPU".into(), message }
 }
 
-/// Starts up to `count` threads, as many as the system allows. Each of them runs `work`.
+/// Starts up to `count` threads that run `work`, as many as the system allows.
 ///
-/// The caller runs `work`, too, so that it is done even if no thread starts. A shortage is reported
-/// once per process.
+/// The caller runs `work`, too, so that it is done even if no thread starts. A shortage of threads
+/// is reported once per process.
 pub(crate) fn helpers<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     count: usize,

@@ -1,4 +1,4 @@
-//! Kinds of work. The queue needs these methods to hand out blocks and to take reports back,
+//! Kinds of work. The queue uses the methods of [`Work`] to hand out blocks and to accept reports,
 //! whatever they contain.
 
 use std::fmt::Debug;
@@ -12,7 +12,7 @@ use crate::seq::SequenceId;
 pub trait Work: Debug + Clone + Copy + Send + Sync + 'static {
     /// Data that the blocks of a batch share.
     type Chunk: Debug + Send + Sync;
-    /// A piece of work that can be split between two pairs.
+    /// A piece of work: consecutive pairs. It can be split between two pairs.
     type Block: Debug + Clone + Send + Sync;
     /// Property that all blocks of a batch have in common.
     type Class: Debug + Clone + Copy + PartialEq + Send + Sync;
@@ -28,18 +28,19 @@ pub trait Work: Debug + Clone + Copy + Send + Sync + 'static {
     /// Returns the number of cells of the first pair of a block; `None` for a block without pairs.
     fn first_cells(chunk: &Self::Chunk, block: &Self::Block) -> Option<u64>;
 
-    /// Returns whether a batch may have only one block, for an engine that holds `store_bytes`
-    /// bytes of sequences.
+    /// Returns whether a batch may have only one block, because the sequences of the chunk exceed
+    /// the `store_bytes` bytes that the engine can hold.
     fn one_block(chunk: &Self::Chunk, store_bytes: u64) -> bool;
 
-    /// Returns true only if a block does not exceed a portion, so that [`Work::split`] would return
-    /// it whole. The test must be fast, because chunks can have very many blocks. Returning false
-    /// is always correct.
+    /// Returns whether a block fits a portion, so that [`Work::split`] would return it whole. The
+    /// test must be fast, because chunks can have very many blocks. Returning false is always
+    /// correct.
     fn fits(_block: &Self::Block, _portion: Portion) -> bool {
         false
     }
 
-    /// Splits off the first part of a block that fits the portion, but at least one pair.
+    /// Splits off the first part of a block: as many pairs as fit the portion, but at least one.
+    /// Returns this part and the rest, if there is one.
     fn split(chunk: &Self::Chunk, block: Self::Block, portion: Portion) -> (Self::Block, Option<Self::Block>);
 
     /// Checks a report. The error describes why the report cannot belong to the batch.

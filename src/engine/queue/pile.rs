@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::ChunkInfo;
 use crate::engine::{Portion, Work};
 
-/// A pile that holds more than this number of batches is not divided into equal parts.
+/// Largest number of batches in a pile that is divided into equal parts.
 const MANY_PARTS: u64 = 64;
 
 /// Waiting blocks of one chunk.
@@ -14,11 +14,11 @@ pub(super) struct Pile<W: Work> {
     pub info: Arc<ChunkInfo>,
     pub chunk: Arc<W::Chunk>,
     pub blocks: VecDeque<(W::Class, W::Block)>,
-    /// Only an engine that accepts every batch may take these blocks, because another engine could
-    /// not compute them.
+    /// Whether only an engine that accepts every batch may take these blocks, because another
+    /// engine could not compute them.
     pub universal_only: bool,
-    /// Class of the first blocks, and the cells of all consecutive blocks of that class, once
-    /// counted.
+    /// Class of the first block, and the number of cells in the run of blocks of that class at the
+    /// front; `None` until they are counted.
     counted: Option<(W::Class, u64)>,
 }
 
@@ -39,8 +39,8 @@ impl<W: Work> Pile<W> {
         self.counted = None;
     }
 
-    /// Returns the cells of the first blocks of one class. The sum is stored, because counting a
-    /// long pile at every pull would be slow.
+    /// Returns the number of cells in the run of blocks of this class at the front. The sum is
+    /// stored, because counting a long pile at every pull would be slow.
     fn leading_cells(&mut self, class: W::Class) -> u64 {
         if let Some((_, cells)) = self.counted.filter(|(counted, _)| *counted == class) {
             return cells;
@@ -67,13 +67,15 @@ pub(super) struct TakenBlocks<W: Work> {
     pub cells: u64,
 }
 
-/// Takes blocks of one class from a pile, but at least one pair.
+/// Takes blocks of one class from the front of a pile: as many as fit the portion, but at least one
+/// pair.
 ///
-/// The last block is split to fit the portion, at a multiple of `group` pairs if it has that many.
+/// The last block is split to fit the portion. The split is at a multiple of `group` pairs if the
+/// block has that many.
 pub(super) fn take_blocks<W: Work>(pile: &mut Pile<W>, portion: Portion, group: u64) -> Option<TakenBlocks<W>> {
     let class = pile.blocks.front()?.0;
-    // Equal parts are better than full parts and a remainder, because the device runs dry at the
-    // end of every batch. If there are many parts, the last one may be a remainder.
+    // Equal parts are better than full parts and a small remainder, because the device is only
+    // partly busy at the end of every batch. If there are many parts, a remainder does not matter.
     let all = pile.leading_cells(class);
     let waiting = if all / MANY_PARTS > portion.cells { portion.cells } else { all };
     let parts = waiting.div_ceil(portion.cells.max(1)).max(1);
@@ -85,7 +87,7 @@ pub(super) fn take_blocks<W: Work>(pile: &mut Pile<W>, portion: Portion, group: 
     let (mut blocks, mut left): (Vec<W::Block>, Portion) = (Vec::with_capacity(block_capacity), portion);
     let (mut pairs, mut cells) = (0, 0);
     while let Some((_, block)) = pile.blocks.pop_front_if(|(next, _)| *next == class) {
-        // Splitting off a small piece at the end of a batch is not worthwhile.
+        // Splitting off a small piece to fill the end of a batch is not worthwhile.
         let sliver = W::cells(&block) > left.cells && left.cells < portion.cells / 16;
         if !blocks.is_empty() && (one_block || sliver || left.cells == 0 || left.pairs == 0) {
             pile.blocks.push_front((class, block));

@@ -7,8 +7,8 @@ use crate::engine::Work;
 pub enum Upcoming<W: Work> {
     /// The next chunk.
     Chunk(QueuedChunk<W>),
-    /// No chunk now. The queue asks again as long as engines compute earlier chunks, and then
-    /// treats it as the end.
+    /// No chunk now. The queue asks again while engines compute earlier chunks. Once they have
+    /// finished, it treats this answer as the end.
     Nothing,
     /// No more chunks.
     End,

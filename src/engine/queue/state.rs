@@ -28,7 +28,7 @@ pub(super) enum ChunkSupply<W: Work> {
 
 pub(super) type BoxedSource<W> = Box<dyn ChunkSource<W>>;
 
-/// No pile holds work for the engine.
+/// Error of an engine for which no pile has work.
 pub(super) struct NoPile;
 
 /// Result of looking for work for an engine.
@@ -48,13 +48,14 @@ pub(super) struct QueueState<W: Work> {
     pub(super) leases: BTreeMap<u64, WorkLease<W>>,
     pub(super) next_lease: u64,
     pub(super) remaining_cells: u64,
-    /// Chunks add their cells to `remaining_cells` when they are planned.
+    /// Whether the size of future chunks is unknown. Chunks then add their cells to
+    /// `remaining_cells` when they are planned.
     pub(super) is_open_ended: bool,
     /// Cells of chunks that are certain to follow but not planned yet.
     pub(super) coming: Arc<AtomicU64>,
-    /// The source of chunks was empty at the last request.
+    /// Whether the source has ever had no chunk when asked. Waiting engines then ask it more often.
     pub(super) is_supplied: bool,
-    /// The queue accepts blocks from outside.
+    /// Whether the queue may still receive blocks from outside.
     pub(super) is_fed: bool,
     pub(super) sizing: Sizing,
     pub(super) universal: Vec<bool>,
@@ -67,7 +68,7 @@ pub(super) struct QueueState<W: Work> {
 }
 
 impl<W: Work> QueueState<W> {
-    /// Returns the number of cells that no engine holds.
+    /// Returns the number of cells that no engine has taken yet.
     pub(super) fn left(&self) -> u64 {
         self.remaining_cells.saturating_add(self.coming.load(Ordering::Relaxed))
     }
@@ -146,7 +147,8 @@ impl<W: Work> QueueState<W> {
         }
     }
 
-    /// Returns some blocks of a lease to the piles, behind older chunks only. Returns their cells.
+    /// Returns the blocks of a lease with the indices `which` to the piles, behind those of older
+    /// chunks. Returns the number of their cells.
     pub(super) fn put_back(
         &mut self,
         lease: &WorkLease<W>,
