@@ -95,7 +95,7 @@ pub struct IdentityFilter {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeviceFilter {
     /// The bound to compute. 0 to 3: the bound for the definition with this number, from the score
-    /// and the matches. 5: the bound from the score alone.
+    /// and the matches (1 also for definition 4). 5: the bound from the score alone.
     pub mode: u32,
     /// P': the greatest amount that a match adds to the offset score.
     pub match_score: i32,
@@ -165,7 +165,7 @@ impl IdentityFilter {
     }
 
     /// Returns whether a pair of `m` and `n` symbols with this score (and these matches, if known)
-    /// can reach the identity. This is never false for a pair that does.
+    /// can reach the identity. It never returns false for a pair that does.
     pub fn may_reach(&self, score: i64, matches: Option<u64>, m: u32, n: u32) -> bool {
         if self.local {
             return score > 0 || self.passes(0.0);

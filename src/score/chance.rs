@@ -18,8 +18,8 @@ const SHORT: (usize, usize) = (128, 16);
 const LONG: (usize, usize) = (1024, 4);
 /// Exponent of growth with the lengths above which chance scores are considered to grow linearly.
 const LINEAR_GROWTH: f64 = 0.5;
-/// Maximum number of symbols that are counted in a sequence. Longer sequences are sampled at even
-/// steps.
+/// Maximum number of symbols that are counted in a sequence. Longer sequences are sampled at
+/// regular intervals.
 const COUNTED: usize = 1 << 20;
 
 /// Number of occurrences of each code.

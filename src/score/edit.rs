@@ -62,8 +62,8 @@ impl OverlapReach {
         ((u64::from(self.rate.min(Self::ANY_RATE)) * u64::from(symbols.min(other))) >> 16) as u32
     }
 
-    /// Returns the number of symbols that may follow the part of a sequence of `symbols` symbols in an
-    /// overlap with a sequence of `other` symbols.
+    /// Returns the number of symbols that may follow the part of a sequence of `symbols` symbols,
+    /// in an overlap with a sequence of `other` symbols.
     pub fn unaligned(self, symbols: u32, other: u32) -> u64 {
         let of_shorter = u64::from(self.shorter) * u64::from(symbols.min(other)) + u64::from(self.constant);
         of_shorter / u64::from(self.divisor) + u64::from(symbols.saturating_sub(other))

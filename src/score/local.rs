@@ -22,8 +22,7 @@ pub struct LocalScoring<E> {
 }
 
 impl<E: Element> LocalScoring<E> {
-    /// Converts a scheme. Returns `None` if not even scores up to 1 could be distinguished from
-    /// scores that are too great.
+    /// Converts a scheme. Returns `None` if the limit would be less than 1.
     pub fn new(scoring: &Scoring) -> Option<Self> {
         let substitution = &scoring.substitution;
         let (least, greatest) = (substitution.min_score().min(0) as i64, substitution.max_score().max(0) as i64);

@@ -126,8 +126,9 @@ impl OffsetScoring {
     /// - PAD against a symbol is never taken if end gaps cost as much as inner gaps. In a padded
     ///   row, the last padded column has the value 0. A gap that opens there gives B(1) in the
     ///   first real column, and its extension gives B(k) = B(1) in all others. The same holds down
-    ///   a padded column. The gaps leave values in E or F that are at most those of a gap from the
-    ///   border itself, which the first real cell would get anyway.
+    ///   a padded column. A gap that opens in a padded cell with value B leaves a value below B in
+    ///   E or F. The first real cell gets the same value from a gap that opens in the border
+    ///   itself.
     /// - PAD against a symbol adds `edge_step` if end gaps have costs of their own. The diagonal
     ///   step from B(k - 1) gives exactly B(k); for k = 1, the padding before both sequences must
     ///   hold `edge_opening`. No other step gives more. B does not decrease after B(1). A gap that

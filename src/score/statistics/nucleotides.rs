@@ -297,8 +297,8 @@ fn decay(gain: i32, loss: i32) -> f64 {
 /// Returns a sum over the lengths j of alignments without gaps: the mean of `exp(lambda *
 /// min(score, 0))`, divided by j (Karlin and Altschul 1990, appendix). The sum is truncated where
 /// `BlastKarlinLHtoK` truncates it. If the scores have a common divisor, that function divides the
-/// scores but reads their probabilities as if they were that close together, and so omits the
-/// match: K of 4/-6 is 1.17, and of 2/-3 0.408. `without_matches` omits it here too.
+/// scores, but looks up their probabilities at distances that are divided too. It therefore misses
+/// the match: K is 1.17 for 4/-6, but 0.408 for 2/-3. `without_matches` reproduces this.
 fn ladder(gain: i32, loss: i32, lambda: f64, without_matches: bool) -> f64 {
     let of_match = if without_matches { 0.0 } else { MATCH };
     let (mut sum, mut matches) = (0.0, vec![1.0]);
