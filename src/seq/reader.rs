@@ -166,7 +166,7 @@ struct Loaded {
     name: String,
     builder: StoreBuilder,
     census: LetterCensus,
-    /// First letter that is not a nucleotide's, if letters are counted.
+    /// First letter that is not a nucleotide letter, and its location, if letters are counted.
     first_foreign: Option<(u8, InputLocation)>,
 }
 
@@ -232,7 +232,7 @@ struct Skipped {
     first: InputLocation,
 }
 
-/// Reads the records of one file.
+/// Reader of one file, which adds its records to a store.
 pub(super) struct Recorder {
     table: LetterTable,
     /// The original letters, if they are kept.

@@ -75,9 +75,9 @@ pub struct QueryStrands {
     /// Strands in the store. If both are present, they are adjacent, and the plus strand comes
     /// first.
     pub strand: Strands,
-    /// Whether each query is compared only with targets after its own sequence. Targets are then
-    /// the sequences of the queries: an all-against-all comparison of one store in which the order
-    /// of a pair matters.
+    /// Whether each query is compared only with targets after its own sequence. The targets are
+    /// then the sequences of the queries. This compares each pair of one store once, with the
+    /// earlier sequence as the query, even if minus strands of queries are compared.
     pub later_only: bool,
 }
 

@@ -99,7 +99,7 @@ struct Budget {
     names: u64,
     /// Bytes for the read buffers of merged runs.
     merged: u64,
-    /// Bytes for the database sections that wait until the codes are written.
+    /// Bytes for the database sections that are buffered until the codes are written.
     waiting: u64,
 }
 
@@ -173,7 +173,7 @@ pub fn read_sorted<P: AsRef<Path>>(
     Ok(Sorted { size, alphabet, recode, held, runs, repeated, source, options: options.clone() })
 }
 
-/// Returns the bytes that held and sorted sequences occupy.
+/// Returns the number of bytes that the sequences of a store and their sort keys occupy.
 fn held_memory(store: &SequenceStore) -> u64 {
     store.memory() + (store.len() * size_of::<HeldKey>()) as u64
 }
@@ -273,10 +273,11 @@ impl NameSums {
 /// A callback for a sequence: its record, name, description and codes.
 type Take<'a> = dyn FnMut(u64, &[u8], &[u8], &[Code]) -> Result<()> + 'a;
 
-/// Sort key of a held sequence: its length, the index of its part, and its number there.
+/// Sort key of a sequence in memory: its length, the index of its [`HeldSequences`], and its id
+/// there.
 type HeldKey = (Reverse<u32>, u32, SequenceId);
 
-/// Passes all held sequences to `take`, in order of decreasing length and then of record.
+/// Passes all sequences in memory to `take`, sorted by decreasing length and then by record.
 fn write_held(held: &[HeldSequences], take: &mut Take<'_>) -> Result<()> {
     let count = held.iter().map(|held| held.store.len()).sum();
     let mut order: Vec<HeldKey> = Vec::with_capacity(count);
@@ -291,7 +292,7 @@ fn write_held(held: &[HeldSequences], take: &mut Take<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Passes all sequences of runs to `take`, in order of decreasing length and then of record.
+/// Passes all sequences of the runs to `take`, sorted by decreasing length and then by record.
 fn write_runs(runs: Runs, take: &mut Take<'_>) -> Result<()> {
     let (mut bytes, aside) = (Vec::new(), runs.aside().to_owned());
     runs.merge(|key: SequenceKey, payload| {
@@ -318,12 +319,11 @@ impl Sorted {
     }
 
     /// Writes the database. Errors name it `name`. `step` is called from time to time with the
-    /// number of written sequences, and can end the writing by an error.
+    /// number of written sequences, and can stop the writing by returning an error. One warning
+    /// lists names that occur more than once.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the system fails, and the errors of `step`.
-    ///
-    /// One warning lists names that occur more than once.
     pub fn write(
         self,
         to: impl Write,
