@@ -227,8 +227,8 @@ impl PlacedWriter {
     /// is not needed ([`PlacedFormat::needs_extent`]).
     ///
     /// # Errors
-    /// Returns [`Error::Internal`] if `extent` is missing or has other sites, and [`Error::Io`] if
-    /// writing fails.
+    /// Returns [`Error::Internal`] if `extent` is missing or has another number of sites, and
+    /// [`Error::Io`] if writing fails.
     pub fn begin(
         format: PlacedFormat,
         references: ReferenceRows<'_>,

@@ -27,7 +27,7 @@ use std::collections::HashSet;
 
 pub(in crate::output) struct PairsSam {
     command: String,
-    /// Whether pairs are from a list and so independent.
+    /// Whether pairs are from a list, and therefore independent of each other.
     is_list: bool,
     /// Query whose lines are buffered.
     query: Option<SequenceId>,
@@ -40,7 +40,8 @@ pub(in crate::output) struct PairsSam {
 struct SamLine {
     score: i64,
     is_reverse: bool,
-    /// Ends of the text before the flag, between the flag and SEQ, and after QUAL.
+    /// Ends of the three parts of the line's text: before the flag, from the flag to SEQ, and after
+    /// QUAL.
     ends: [usize; 3],
 }
 

@@ -31,7 +31,7 @@ pub(super) struct SearchReport {
     rest: &'static str,
 }
 
-/// A hit in the forms of the picture and the table.
+/// Data of a hit for the picture, the table and the list of alignments.
 struct ReportHit {
     name: String,
     title: String,
