@@ -73,7 +73,7 @@ impl Points {
         members[best]
     }
 
-    /// Divides members into two parts, so that each point is in the part whose centre is nearer.
+    /// Divides members into two parts by at most [`ROUNDS`] rounds of k-means with two centres.
     /// Neither part is empty.
     fn parted(&self, members: &[u32]) -> [Vec<u32>; 2] {
         let one = self.farthest(members, &self.centre(members));
@@ -98,7 +98,7 @@ impl Points {
         }
         let parts = split(members, &sides);
         if sides.is_empty() || parts.iter().any(Vec::is_empty) {
-            // All points are the same.
+            // The centres do not separate the points, for example because all points are the same.
             let (first, second) = members.split_at(members.len() / 2);
             return [first.to_vec(), second.to_vec()];
         }

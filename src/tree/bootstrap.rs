@@ -55,8 +55,8 @@ impl ClustalRandom {
 }
 
 impl UnrootedTree {
-    /// Returns, for each join, the number of trees of resampled columns that split the sequences as
-    /// the join does.
+    /// Returns, for each join, the number of trees of resampled alignments that contain the same
+    /// split of the sequences.
     ///
     /// # Panics
     /// Panics if the rows have different lengths, or if their number is not `leaves`.
