@@ -1,4 +1,4 @@
-//! Adapters, devices, memory, pipelines and copies: everything that a kernel's host code needs from
+//! Adapters, devices, memory, pipelines and copies: everything on the host that kernels need from
 //! wgpu.
 
 pub mod adapter;

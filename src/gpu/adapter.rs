@@ -27,8 +27,8 @@ pub struct AdapterDescription {
     pub driver: String,
     /// PCI bus id, e.g. `0000:01:00.0`; empty if unknown.
     pub pci_bus_id: String,
-    /// Device-local memory in bytes; `None` if the graphics interface does not report it. For
-    /// integrated and software adapters this is a part of the system's memory.
+    /// Device-local memory in bytes; `None` if the graphics interface does not report it.
+    /// Integrated and software adapters report a part of the system's memory.
     pub memory_bytes: Option<u64>,
     /// Smallest and largest subgroup size in invocations.
     pub subgroup_sizes: [u32; 2],
@@ -44,14 +44,14 @@ pub struct AdapterDescription {
     pub features: Vec<&'static str>,
 }
 
-/// Number of loop iterations of an invocation in a dispatch that is safe with llvmpipe. After
-/// 65,536 iterations in all, llvmpipe ends every loop without an error (seen with Mesa 22.3;
+/// Number of loop iterations that an invocation may make in one dispatch on llvmpipe. After 65,536
+/// iterations in total, llvmpipe ends every loop without an error (seen with Mesa 22.3;
 /// `LP_MAX_TGSI_LOOP_ITERATIONS` in its sources).
 const LLVMPIPE_LOOP_ITERATIONS: u64 = 60_000;
 
 impl AdapterDescription {
-    /// Returns the fingerprint of measurements. The pattern names every field, so that a new field
-    /// cannot be forgotten.
+    /// Returns the fingerprint under which measurements of this adapter are stored. The pattern
+    /// names every field, so that a new field cannot be forgotten.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         let AdapterDescription {
             name,
@@ -92,8 +92,8 @@ impl AdapterDescription {
         self.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS)
     }
 
-    /// Returns the value for this kind of device: a card with its own memory, an integrated GPU, or
-    /// software on CPU threads.
+    /// Selects the value for this kind of device: `card` for a GPU with its own memory,
+    /// `integrated` for an integrated GPU, and `threads` for software on CPU threads.
     pub(crate) fn suited<T>(&self, card: T, integrated: T, threads: T) -> T {
         match self.kind {
             "discrete" | "virtual" => card,
@@ -110,7 +110,7 @@ pub struct FoundAdapter {
     pub adapter: wgpu::Adapter,
     /// Description of the adapter.
     pub description: AdapterDescription,
-    /// Failure that every device opened on this adapter simulates. For tests.
+    /// Failure that every device opened on this adapter simulates; `None` outside tests.
     #[doc(hidden)]
     pub failure: Option<FeignedFailure>,
 }
@@ -122,7 +122,7 @@ pub enum FeignedFailure {
     /// The device cannot be opened.
     AtOpen,
     /// The device is lost after this many calls of [`super::device::Gpu::check`]. Every batch makes
-    /// some.
+    /// several calls.
     AfterChecks(u64),
 }
 
@@ -243,14 +243,14 @@ pub enum Device {
 }
 
 /// Finds the devices that `--device` values select. Without values, returns the first hardware
-/// adapter, or the CPU engine if there is none. (Software Vulkan is slower than the CPU engine and
-/// must be selected by name.)
+/// adapter, or the CPU engine if there is none. Software Vulkan is slower than the CPU engine and
+/// must be selected by name.
 ///
-/// A value is an index of `pairwave devices`, a PCI bus id, a part of a name in any case, `cpu`, or
-/// `all` (every hardware adapter and the CPU engine). A number that is not an index is treated as a
-/// part of a name, for example `4090`. A part of a name selects all matching hardware adapters, or
-/// all matching software adapters if there are none. A card that is listed by two graphics
-/// interfaces is used once, and so is a device that several values select.
+/// A value is an index in the list of `pairwave devices`, a PCI bus id, a part of a name in any
+/// case, `cpu`, or `all` (every hardware adapter and the CPU engine). A number that is not an index
+/// is treated as a part of a name, for example `4090`. A part of a name selects all matching
+/// hardware adapters, or all matching software adapters if no hardware matches. A card that two
+/// graphics interfaces list is used only once, and so is a device that several values select.
 ///
 /// # Errors
 /// [`Error::Usage`] for a value that selects nothing. The message lists the available devices.

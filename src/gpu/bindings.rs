@@ -1,4 +1,4 @@
-//! Bind group layouts and bind groups, derived from the bindings in a kernel's row.
+//! Bind group layouts and bind groups, derived from a kernel's row in the kernel list.
 
 use super::device::Gpu;
 use super::kernels::{Access, Kernel};
@@ -25,8 +25,8 @@ pub(super) fn layout(device: &wgpu::Device, kernel: &Kernel, arenas: u32) -> wgp
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(kernel.stem), entries: &entries })
 }
 
-/// Returns the bind group of a kernel. Buffers are given by binding name; several buffers of one
-/// name are bound in their order. Buffers that the kernel does not use are ignored.
+/// Returns the bind group of a kernel. Each buffer is given with its binding name. Several buffers
+/// of one name are bound in their order. Buffers that the kernel does not use are ignored.
 ///
 /// # Errors
 /// [`crate::Error::Device`] if a buffer is missing.

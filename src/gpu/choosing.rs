@@ -1,15 +1,19 @@
-//! Chooses the cheapest of several ways to compute a batch, by assumed speeds that finished batches
-//! correct.
+//! Chooses the cheapest of several ways to compute a batch. The speeds of the ways are assumed at
+//! first, and finished batches correct them.
 //!
 //! A way is a kernel with its sizes. A full device computes as many pairs as it can hold at once,
-//! while a single pair is limited by the invocations that share it. The time of a batch is
-//! therefore the sum of four parts: all its cells at the full rate, the longest chain of dependent
-//! cells at the rate of one chain (Graham's bound for list scheduling), the overhead of each
-//! dispatch, and the overhead of each step of a traceback.
+//! while the speed of a single pair is limited by the invocations that share it. The time of a
+//! batch is therefore the sum of four parts:
 //!
-//! The duration of a batch corrects the full rate of its way. It reveals nothing about the other
-//! ways. With [`Trials`], a way that should be about as fast as the best one is tried, if the
-//! remaining work can repay the trial.
+//! - all its cells at the full rate,
+//! - the longest chain of dependent cells at the rate of one chain (Graham's bound for list
+//!   scheduling),
+//! - the overhead of each dispatch,
+//! - the overhead of each step of a traceback.
+//!
+//! The duration of a batch corrects the full rate of its way, but reveals nothing about the other
+//! ways. With [`Trials`], the chooser also tries a way that should be about as fast as the best
+//! one, if the remaining work can repay the trial.
 
 mod measure;
 mod models;
@@ -24,21 +28,22 @@ pub(crate) use self::measure::{MeasuredLoad, grow, measure};
 pub(crate) use self::models::{at_once, once_a_model};
 pub(crate) use self::store::Store;
 
-/// Seconds of a dispatch that waits for the previous one (2.8 us on an H200; other devices are
-/// slower).
+/// Overhead in seconds of a dispatch that waits for the previous one (2.8 us on an H200; other
+/// devices are slower).
 const DISPATCH_SECONDS: f64 = 4e-6;
 /// Seconds of one column of a traceback, which waits for memory every few columns (measured on an
 /// H200).
 const TRACEBACK_COLUMN_SECONDS: f64 = 0.9e-6;
-/// Weight of the time while the device or the host waits for the other, because the last batch has
-/// nothing to overlap with.
+/// Weight of the time during which the device or the host waits for the other. The weight is not 0,
+/// because nothing overlaps with the last batch.
 const IDLE_WEIGHT: f64 = 0.1;
-/// Smallest fraction of a batch's time that its cells must take at the full rate, for the batch to
-/// correct that rate.
+/// Smallest fraction of a batch's time that its cells take at the full rate. A batch below this
+/// fraction does not correct the rate.
 const MIN_BULK_PART: f64 = 0.6;
-/// Largest correction factor of a later batch. The first one is not limited.
+/// Largest factor by which a later batch changes a rate. The first batch may change it by any
+/// factor.
 const CORRECTION: f64 = 2.0;
-/// Number of trials of a way whose batches are too short to measure.
+/// Largest number of trials of a way whose batches are too short to measure.
 const MAX_TRIALS: u32 = 3;
 
 /// Amount of work of a batch, if computed in one way.
@@ -46,23 +51,23 @@ const MAX_TRIALS: u32 = 3;
 pub struct WorkEstimate {
     /// Number of cells of all pairs, including padding.
     pub cells: f64,
-    /// Length in cells of the longest chain of dependent cells: of the longest pair, or of its
+    /// Number of cells in the longest chain of dependent cells, which is the longest pair or its
     /// chain of tiles.
     pub chain: f64,
     /// Number of dispatches that wait for each other.
     pub dispatches: f64,
-    /// Number of columns of the longest alignments that are traced back one after the other.
+    /// Number of columns of the longest alignments that are traced back one after another.
     pub traceback_columns: f64,
-    /// Seconds on the host in addition to the work that every way needs there.
+    /// Seconds on the host, beyond those that every way needs there.
     pub host_seconds: f64,
-    /// Seconds on threads of the host while the device computes the next batch.
+    /// Seconds on threads of the host that overlap with the next batch on the device.
     pub meanwhile_seconds: f64,
 }
 
 /// Speed of a way in cells per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
-    /// Rate with enough pairs to fill the device.
+    /// Rate of a batch with enough pairs to fill the device.
     pub full: f64,
     /// Rate of a single chain of dependent cells.
     pub lone: f64,
@@ -85,8 +90,8 @@ impl Speed {
         seconds.max(meanwhile) + IDLE_WEIGHT * seconds.min(meanwhile)
     }
 
-    /// Returns the factor for the full rate that explains the measured seconds in the kernel;
-    /// `None` if the full rate did not dominate.
+    /// Returns the factor for the full rate that explains the seconds measured in the kernel;
+    /// `None` if most of the time was not spent at the full rate.
     fn correction(&self, work: &WorkEstimate, seconds: f64) -> Option<f64> {
         let (expected, bulk) = (self.seconds(work) - work.host_seconds, work.cells / self.full);
         (bulk > MIN_BULK_PART * expected && seconds > 0.0).then(|| expected / seconds)
@@ -103,18 +108,19 @@ impl Speed {
 pub struct Trials {
     /// Seconds of work in a trial.
     pub seconds: f64,
-    /// Additional seconds of a trial: shaders are compiled, and the device runs dry.
+    /// Overhead of a trial in seconds: its shaders must be compiled, and the device is idle
+    /// meanwhile.
     pub overhead_seconds: f64,
-    /// Largest ratio of the real speed of a way to its assumed speed.
+    /// Largest expected ratio of the real speed of a way to its assumed speed.
     pub doubt: f64,
 }
 
 impl Trials {
-    /// Returns whether a trial pays off: whether it may save more than it costs.
+    /// Returns whether a trial pays off, that is, whether it may save more time than it costs.
     ///
-    /// The way should take `ratio` times as long as the best one. The trial has `seconds` seconds
-    /// of work, which all count as lost. The best way needs `remaining_seconds` for all remaining
-    /// work.
+    /// `ratio` is the assumed time of the way divided by the time of the best way. `seconds` is the
+    /// work of the trial in seconds, all of which counts as lost. `remaining_seconds` is the time
+    /// that the best way needs for all remaining work.
     pub fn pay(&self, ratio: f64, seconds: f64, remaining_seconds: f64) -> bool {
         (1.0 - ratio / self.doubt) * remaining_seconds > seconds + self.overhead_seconds
     }
@@ -137,7 +143,7 @@ struct LearnedRate {
     /// Factor for its assumed full rate, once a batch has measured it.
     correction: Option<f64>,
     trials: u32,
-    /// Whether a trial is on the device. If its batch is lost, the trial is not repeated.
+    /// Whether a trial is running on the device. If its batch is lost, the trial is not repeated.
     is_trying: bool,
 }
 
@@ -145,7 +151,7 @@ struct LearnedRate {
 #[derive(Debug, Clone)]
 struct Priced<W> {
     candidates: Vec<CandidateKernel<W>>,
-    /// Remaining work, in batches of this size.
+    /// Amount of remaining work, in batches of this size.
     remaining_batches: f64,
 }
 
@@ -153,7 +159,7 @@ struct Priced<W> {
 #[derive(Debug, Clone)]
 pub struct Chooser<W> {
     trials: Option<Trials>,
-    /// Smallest duration in the kernel, in seconds, of a batch that measures a rate.
+    /// Smallest time in the kernel, in seconds, from which a batch counts as a measurement.
     min_seconds: f64,
     learned: HashMap<W, LearnedRate>,
     /// Correction of the way that was measured last.
@@ -167,15 +173,15 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
     /// kernel.
     ///
     /// With trials, only the ratios of the assumed speeds matter: ways without measurements get the
-    /// correction of the best measured way. Without trials, their assumed speeds are used as they
-    /// are, so that a way that turns out slow makes room for the next.
+    /// correction of the way that was measured last. Without trials, their assumed speeds are used
+    /// unchanged, so that the chooser moves on to the next way when a way turns out to be slow.
     pub fn new(min_seconds: f64, trials: Option<Trials>) -> Self {
         Chooser { trials, min_seconds, learned: HashMap::new(), last_correction: 1.0, last: None }
     }
 
     /// Returns the index of the way for a batch of `cells` cells, in a job with `remaining` cells
-    /// after it: the cheapest way, or a way that is tried. The first of equal ways is chosen.
-    /// `None` if there are no candidates.
+    /// after it. This is the cheapest way, or a way on trial. Among equal ways the first is chosen.
+    /// Returns `None` if there are no candidates.
     pub fn pick(&mut self, candidates: &[CandidateKernel<W>], cells: u64, remaining: u64) -> Option<usize> {
         let best = self.cheapest(candidates)?;
         let remaining_batches = remaining as f64 / cells.max(1) as f64;
@@ -196,8 +202,8 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
         (0..prices.len()).min_by(|&one, &other| prices[one].total_cmp(&prices[other]))
     }
 
-    /// Returns the duration of a small batch ([`Trials::seconds`]) if a way would be tried on a
-    /// batch like the last one.
+    /// Returns the duration of a trial batch in seconds ([`Trials::seconds`]), if a way would be
+    /// tried on a batch like the last one.
     pub fn trial_seconds(&self) -> Option<f64> {
         self.last.as_ref().and_then(|last| self.due(last, true))?;
         self.trials.map(|trials| trials.seconds)
@@ -250,8 +256,9 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
         candidates.iter().map(|candidate| price(candidate, known(candidate))).collect()
     }
 
-    /// Returns the way to try: the cheapest candidate with a trial that pays off, if the best way
-    /// is measured. `small`: the trial would use a batch of trial size, not this batch.
+    /// Returns the index of the way to try: the cheapest candidate whose trial pays off, provided
+    /// that the best way is measured. `small` states that the trial would use a batch of trial
+    /// size, not this batch.
     fn due(&self, priced: &Priced<W>, small: bool) -> Option<usize> {
         let (trials, candidates) = (self.trials?, &priced.candidates);
         let prices = self.prices(candidates);

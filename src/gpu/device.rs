@@ -20,11 +20,11 @@ pub struct Gpu {
     pub timestamps: bool,
     /// First error of the device, which is permanent.
     first_error: Arc<Mutex<Option<String>>>,
-    /// Number of buffers that could not be allocated.
+    /// Number of buffers that could not be allocated since the device was opened.
     refused: Arc<AtomicU64>,
     /// Simulated memory shortage. For tests.
     feigned: Arc<Mutex<Shortage>>,
-    /// Number of checks before the device is lost. For tests.
+    /// Number of checks before the device is simulated as lost; `None` outside tests.
     checks_left: Option<Arc<AtomicU64>>,
 }
 
@@ -49,8 +49,8 @@ impl Gpu {
         };
         let (device, queue) = pollster::block_on(found.adapter.request_device(&descriptor))
             .map_err(|error| Error::Device { device: name, message: format!("could not be opened: {error}") })?;
-        // wgpu panics on uncaptured errors. Here they are recorded, and reported by the next submit
-        // or collect.
+        // wgpu panics on uncaptured errors. This handler records them, and the next submit or
+        // collect reports them.
         let first_error: Arc<Mutex<Option<String>>> = Arc::default();
         let remember = |first_error: &Arc<Mutex<Option<String>>>| {
             let first_error = Arc::clone(first_error);
@@ -88,12 +88,12 @@ impl Gpu {
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15
     }
 
-    /// Returns an error of this device.
+    /// Creates an error of this device.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::Device { device: self.label().into(), message: message.into() }
     }
 
-    /// Returns a refusal of one batch.
+    /// Creates the error with which this device refuses one batch.
     pub fn unsuited(&self, message: impl Into<String>) -> Error {
         Error::Unsuited { device: self.label().into(), message: message.into() }
     }
@@ -113,7 +113,7 @@ impl Gpu {
         }
     }
 
-    /// Creates a buffer of at least 16 bytes. Shortage of memory is an error.
+    /// Creates a buffer of at least 16 bytes. Returns an error if memory is short.
     pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
         let size = bytes.max(16).next_multiple_of(16);
         if size > self.device.limits().max_buffer_size {
@@ -201,8 +201,8 @@ pub struct GrowingBuffer {
 }
 
 impl GrowingBuffer {
-    /// Returns the buffer with at least `bytes` bytes and the given usage, which must not change
-    /// between calls.
+    /// Returns the buffer with at least `bytes` bytes and the given usage. The usage must be the
+    /// same in every call.
     pub fn reserve(&mut self, gpu: &Gpu, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<&wgpu::Buffer> {
         if self.buffer.as_ref().is_none_or(|buffer| buffer.size() < bytes) {
             // The old buffer is dropped first, so that both need not fit at the same time.
@@ -219,7 +219,7 @@ impl GrowingBuffer {
         Ok(buffer.clone())
     }
 
-    /// Returns the buffer as it is.
+    /// Returns the buffer, if it was created, without changing it.
     pub fn get(&self) -> Option<&wgpu::Buffer> {
         self.buffer.as_ref()
     }

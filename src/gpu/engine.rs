@@ -1,8 +1,9 @@
 //! The general engine for GPUs. A [`GpuKind`] defines how its batches are recorded and decoded.
 //!
 //! Batches go through two slots, each with its own buffers. While the device computes one batch,
-//! the host prepares the next and reads the last (the dual buffering of Truong et al. 2014, section
-//! 5.4 and figure 6a). Data that several batches use stays on the device ([`Residents`]).
+//! the host prepares the next batch and reads the results of the last one (the dual buffering of
+//! Truong et al. 2014, section 5.4 and figure 6a). Data that several batches use stays on the
+//! device ([`Residents`]).
 
 mod stages;
 
@@ -32,11 +33,11 @@ const MIN_MEASURED_SHARE: f64 = 0.2;
 
 /// A kind of work that GPUs compute.
 pub trait GpuKind: Work {
-    /// Kernel of a batch with its sizes, and the parts of the device that the batch uses until it
-    /// is finished.
+    /// Kernel of a batch with its sizes, and the resident data that the batch uses until it is
+    /// finished.
     type Choice: Send;
-    /// State on a device besides batches in flight: pipelines, sizes of kernels, scratch memory and
-    /// measured speeds.
+    /// State on a device that does not belong to a batch in flight: pipelines, sizes of kernels,
+    /// scratch memory and measured speeds.
     type DeviceState: Send;
     /// Buffers of a batch in flight.
     type Slot: Slot;
@@ -57,7 +58,7 @@ pub trait GpuKind: Work {
         0
     }
 
-    /// Returns the number of cells of a batch. Kinds whose batches have many blocks may store the
+    /// Returns the number of cells in a batch. Kinds whose batches have many blocks may store the
     /// count.
     fn count_cells(_host: &mut Self::DeviceState, batch: &Batch<Self>) -> Result<u64> {
         Ok(batch.cells())
@@ -67,12 +68,13 @@ pub trait GpuKind: Work {
     /// the engine in bytes.
     fn resident_bytes(memory: u64) -> u64;
 
-    /// Returns the bytes of packed sequences that a batch may bring ([`Capacity::store_bytes`]).
+    /// Returns the largest number of bytes of packed sequences in a batch
+    /// ([`Capacity::store_bytes`]).
     fn store_bytes(_host: &Self::DeviceState) -> u64 {
         u64::MAX
     }
 
-    /// Receives a lower limit for the memory of the engine in bytes.
+    /// Reduces the memory limit of the engine to `_bytes` bytes.
     fn limit_memory(_host: &mut Self::DeviceState, _bytes: u64) {}
 
     /// Frees the scratch memory that all batches share.
@@ -89,13 +91,13 @@ pub trait GpuKind: Work {
         batch: &Arc<Batch<Self>>,
     ) -> Result<Self::Choice>;
 
-    /// Returns another choice for a batch that does not suit the chosen kernel.
+    /// Returns another choice for a batch that the chosen kernel cannot compute.
     fn alternative(_choice: Self::Choice) -> Option<Self::Choice> {
         None
     }
 
-    /// Uploads a batch, records its dispatches and the copy of its results, and submits. Does not
-    /// wait.
+    /// Uploads a batch, records its dispatches and the copy of its results, and submits them. Does
+    /// not wait.
     fn record(
         state: &mut Self::DeviceState,
         context: &mut BatchContext<'_>,
@@ -113,13 +115,13 @@ pub trait GpuKind: Work {
         results: BatchResults,
     ) -> Result<Self::Report>;
 
-    /// Returns a second batch for the slot of a finished one, with the work that it left, and its
-    /// choice; `None` if a second batch does not pay. `other_seconds` is the work of the device in
-    /// its other slots, in seconds, during which the host could do the same work.
+    /// Returns a second batch for the slot of a finished one, and its choice. The second batch
+    /// contains the work that the first one did not finish. Returns `None` if it does not pay off.
+    /// `other_seconds` is the time that the device needs for its other slots. In that time the host
+    /// could do the same work.
     ///
-    /// # Errors
     /// Any error that prevents the second batch. If the device still works, the first report
-    /// stands.
+    /// remains valid.
     fn follow_up(
         _host: &mut Self::DeviceState,
         _site: &mut BatchContext<'_>,
@@ -146,17 +148,17 @@ pub trait GpuKind: Work {
         None
     }
 
-    /// Returns the target duration of the next batch in seconds, if it should be small because a
-    /// kernel is being tried.
+    /// Returns the target duration of the next batch in seconds, if that batch should be small
+    /// because it tries a kernel.
     fn trial_seconds(_host: &Self::DeviceState) -> Option<f64> {
         None
     }
 
-    /// Returns the report of a batch without any finished block.
+    /// Returns the report of a batch in which no block is finished.
     fn unfinished_report(batch: &Batch<Self>) -> Self::Report;
 }
 
-/// The engine's side of a batch that is being chosen for or recorded.
+/// The parts of an engine that a kind needs while it chooses a kernel for a batch or records it.
 pub struct BatchContext<'a> {
     /// Data that stays on the device.
     pub residents: &'a mut Residents,
@@ -164,8 +166,8 @@ pub struct BatchContext<'a> {
     pub kernel: Option<&'static Kernel>,
     /// Bytes of memory that the engine may use in all.
     pub memory: u64,
-    /// Memory was short, and everything that could be freed was freed. A kind that can work with
-    /// less memory must now do so.
+    /// Whether memory was short and all unused memory has been freed. A kind that can work with
+    /// less memory must then do so.
     pub sparing: bool,
     /// Number of cells in the batch.
     pub cells: u64,
@@ -186,7 +188,7 @@ pub struct GpuEngine<K: GpuKind> {
     kernel: Option<&'static Kernel>,
     /// Bytes of memory that the engine may use in all.
     memory: u64,
-    /// Largest number of pairs in a batch. Lowered when memory was short.
+    /// Largest number of pairs in a batch. It is reduced when memory is short.
     max_pairs: u64,
     /// Number of batches in flight, at most the number of slots.
     batches: usize,
@@ -286,7 +288,7 @@ impl<K: GpuKind> GpuEngine<K> {
     fn start(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64) -> Result<K::Choice> {
         let started = shortage::attempt(self, |engine, sparing| engine.attempt(slot, batch, cells, sparing))?;
         started.map_err(|error| {
-            // Memory besides sequences grows with the number of pairs.
+            // The memory of a batch, except its sequences, grows with the number of pairs.
             self.max_pairs = self.max_pairs.min(batch.pairs() / 2).max(1);
             self.slots[slot].release();
             self.gpu.unsuited(format!("its memory does not hold the batch: {error}"))
@@ -334,7 +336,7 @@ impl<K: GpuKind> GpuEngine<K> {
             return;
         }
         let measured = cells as f64 / seconds.max(1e-4);
-        // A short batch only gives a lower bound of the speed.
+        // A short batch only gives a lower bound for the speed.
         self.speed = if seconds > MIN_MEASURED_SHARE * BATCH_SECONDS { measured } else { self.speed.max(measured) };
     }
 }

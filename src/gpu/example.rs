@@ -2,8 +2,9 @@
 //! GPUs.
 //!
 //! The example contains all parts of a kind of work, from top to bottom: the work, the oracle, the
-//! CPU engine, the kernel, the GPU engine, and a job that runs them. A real kind keeps each part in
-//! a file of its own, puts its shader into `shaders/`, and adds the kernel's row to
+//! CPU engine, the kernel, the GPU engine, and a job that runs them. An oracle is the simplest
+//! correct implementation, against which tests compare all engines. A real kind keeps each part in
+//! a separate file, puts its shader into `shaders/`, and adds the kernel's row to
 //! [`KERNELS`](super::kernels::KERNELS) (CONTRIBUTING.md, "Adding a kind of work").
 
 use std::sync::Arc;

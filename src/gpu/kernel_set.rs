@@ -13,13 +13,14 @@ use super::pipeline::{Compiled, Pipelines, Rewrite};
 use super::resident::Residents;
 use crate::error::Result;
 
-/// A buffer that stays on the device as long as the host holds the data that it was made from.
+/// A buffer that stays on the device as long as the host holds the data from which it was made.
 pub struct ResidentBuffer {
     /// The buffer.
     pub(crate) buffer: wgpu::Buffer,
 }
 
-/// Sizes of a kind's kernels: the workgroups, and the rows or columns that an invocation keeps.
+/// Sizes of a kind's kernels: of workgroups, and the numbers of rows or columns that an invocation
+/// keeps.
 pub trait KernelSizes: Copy {
     /// Returns the default sizes on an adapter.
     fn for_adapter(found: &FoundAdapter, gpu: &Gpu) -> Self;
@@ -52,8 +53,8 @@ impl<P, S: KernelSizes> KernelSet<P, S> {
         }
     }
 
-    /// Returns a resident buffer for the data that the host holds as `source`, and uploads it if
-    /// necessary. `what` names the data in errors, `limit` is its largest size in bytes.
+    /// Returns a resident buffer for the data that the host holds as `source`. Uploads the data if
+    /// necessary. `what` names the data in errors, and `limit` is its largest size in bytes.
     ///
     /// # Errors
     /// [`Error::Unsuited`](crate::Error::Unsuited) if the data exceeds the limit; errors of the
@@ -91,7 +92,7 @@ impl<P: KernelProgram + Copy + Eq + Hash + Debug + Send, S: KernelSizes> KernelS
     }
 }
 
-/// State of a kind on a device that has a kernel set.
+/// A device state that contains a kernel set.
 pub trait HasKernelSet {
     /// Programs of the kind.
     type Program: KernelProgram + Copy + Eq + Hash + Debug;
@@ -101,7 +102,7 @@ pub trait HasKernelSet {
     /// Returns the kernel set.
     fn kernels(&self) -> &KernelSet<Self::Program, Self::Shape>;
 
-    /// Returns the kernel set for changes.
+    /// Returns the kernel set for modification.
     fn kernels_mut(&mut self) -> &mut KernelSet<Self::Program, Self::Shape>;
 }
 
@@ -136,12 +137,12 @@ impl<K: GpuKind<DeviceState: HasKernelSet>> GpuEngine<K> {
         self.state.kernels().shape
     }
 
-    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
+    /// Compiles shaders with wgpu's bounds and loop checks, which make them slower. For tests.
     pub fn with_runtime_checks(self) -> Self {
         self.with_pipelines(Pipelines::with_runtime_checks)
     }
 
-    /// Changes the texts of shaders before they are compiled, so that tests can imitate other
+    /// Rewrites the source text of shaders before compilation, so that tests can imitate other
     /// hardware.
     pub fn with_rewritten_shaders(self, rewrite: Rewrite) -> Self {
         self.with_pipelines(|pipelines| pipelines.with_rewrite(rewrite))

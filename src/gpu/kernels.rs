@@ -1,10 +1,10 @@
 //! The kernel list: one row per kernel.
 //!
 //! A kernel consists of a shader in `shaders/`, host code in the `kernels` submodule of a
-//! recurrence module, and a row in [`KERNELS`]. They share one stem, which also names the kernel's
-//! benchmark, its tests and the value of `--kernel`. Bind groups and their layouts, the names on
-//! the command line, the self-test, the benchmarks and the keys of stored measurements are derived
-//! from the rows.
+//! recurrence module, and a row in [`KERNELS`]. All three share one stem, which also names the
+//! kernel's benchmark, its tests and the value of `--kernel`. The rows determine bind groups and
+//! their layouts, names on the command line, the self-test, the benchmarks, and the keys of stored
+//! measurements.
 
 pub mod binding;
 
@@ -35,7 +35,7 @@ pub enum Family {
     Profile,
 }
 
-/// Order of a kernel on the matrix.
+/// Order in which a kernel computes the cells of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scan {
     /// `nw_rows`.
@@ -50,7 +50,7 @@ pub enum Scan {
     Checkpoint,
 }
 
-/// How the lanes of a pair exchange values.
+/// How the lanes that share a pair exchange values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LaneGrouping {
     /// No exchange: one invocation per pair.
@@ -89,21 +89,23 @@ pub enum TracebackStage {
 pub enum ClustalStage {
     /// Finds the end and the start of the best local alignment.
     Ends,
-    /// Counts the identities in the rectangle between the two. The value is the division of a pair
-    /// among lanes.
+    /// Counts the identities in the rectangle between the start and the end. The value states how a
+    /// pair is divided among lanes.
     ForwardReverse(LaneGrouping),
 }
 
-/// Pass that computes sums over alignments.
+/// Pass of the forward-backward algorithm, which sums over alignments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PosteriorPass {
-    /// Sums over the alignments up to each cell, from the first cell to the last.
+    /// Sums over the alignments of the prefixes that end at each cell, from the first cell to the
+    /// last.
     Forward,
-    /// Sums over the alignments from each cell on, from the last cell to the first.
+    /// Sums over the alignments of the suffixes that start at each cell, from the last cell to the
+    /// first.
     Backward,
 }
 
-/// Stage of dividing the matrix of two profiles.
+/// Stage of the divide-and-conquer alignment of two profiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProfileStage {
     /// Computes scores up to the middle row.
@@ -123,18 +125,20 @@ pub enum Packing {
     Targets,
 }
 
-/// Identity of a kernel, as its host code sees it.
+/// Identity of a kernel, on which host code matches. Each description names the module in `kernels`
+/// that contains the host code of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KernelKind {
     /// A kernel that keeps scores only (`nw_slice`), with its number format.
     Slice(ScoreType),
-    /// A kernel that can store directions (`matrix`), with its order of visiting the matrix.
+    /// A kernel that can store directions (`matrix`), with the order in which it computes the
+    /// matrix.
     Scan(Scan),
     /// `nw_walk` (`matrix`): the traceback over the borders and directions that a scan leaves.
     PairTraceback,
     /// A kernel for local scores (`sw_tile`), with its exchange between lanes and its packing.
     Tile(LaneGrouping, Packing),
-    /// A kernel for edit distances (`myers`), with its division of a pair.
+    /// A kernel for edit distances (`myers`). The value states how a pair is divided among lanes.
     Edit(LaneGrouping),
     /// `sw_striped_score` (`striped`).
     Strips,
@@ -153,7 +157,7 @@ pub enum KernelKind {
 /// Properties of a kernel that do not depend on a device.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
-    /// Stem of all its names.
+    /// Stem of all names of the kernel.
     pub stem: &'static str,
     /// Text of the shader, without its imports.
     pub shader: &'static str,
@@ -184,14 +188,14 @@ impl Kernel {
         }
     }
 
-    /// Returns whether engines may choose the kernel without being asked. `nw_rows` runs only by
-    /// name: by the table of costs it was the cheapest in 2 of 111 cases, by 2%.
+    /// Returns whether engines may choose the kernel if the user names none. `nw_rows` runs only by
+    /// name: according to the table of costs, it was the cheapest kernel in 2 of 111 cases, by 2%.
     pub fn is_chosen(&self) -> bool {
         self.kind != KernelKind::Scan(Scan::Rows)
     }
 
-    /// Returns whether the kernel is only one stage of a computation. Such a kernel computes no
-    /// batches of its own and is not offered by name.
+    /// Returns whether the kernel is a later stage of a computation. Such a kernel computes no
+    /// batches by itself and cannot be selected by name.
     pub const fn follows(&self) -> bool {
         let is_first = matches!(
             self.kind,
@@ -204,7 +208,7 @@ impl Kernel {
             )
     }
 
-    /// Returns the order of visiting the matrix, if the kernel can store directions.
+    /// Returns the order in which the kernel computes the matrix, if it can store directions.
     pub const fn scan(&self) -> Option<Scan> {
         match self.kind {
             KernelKind::Scan(scan) => Some(scan),
@@ -212,12 +216,12 @@ impl Kernel {
         }
     }
 
-    /// Returns whether the kernel computes scores but no matches.
+    /// Returns whether the kernel computes scores but no counts of matches.
     pub const fn has_scores_alone(&self) -> bool {
         matches!(self.kind, KernelKind::Slice(ScoreType::F16))
     }
 
-    /// Returns the division of a pair, if the kernel computes edit distances.
+    /// Returns how a pair is divided among lanes, if the kernel computes edit distances.
     pub const fn lane_grouping(&self) -> Option<LaneGrouping> {
         match self.kind {
             KernelKind::Edit(grouping) => Some(grouping),
@@ -225,7 +229,7 @@ impl Kernel {
         }
     }
 
-    /// Returns a kernel that runs on every adapter.
+    /// Creates a kernel that runs on every adapter.
     const fn plain(
         (stem, shader): (&'static str, &'static str),
         kind: KernelKind,
@@ -236,12 +240,12 @@ impl Kernel {
         Kernel { stem, shader, kind, bindings, features: wgpu::Features::empty(), recurrence, summary }
     }
 
-    /// Returns the kernel with subgroup operations.
+    /// Adds subgroup operations to the required features.
     const fn with_subgroups(self) -> Self {
         Kernel { features: self.features.union(wgpu::Features::SUBGROUP), ..self }
     }
 
-    /// Returns the kernel with half floats.
+    /// Adds half floats to the required features.
     const fn with_halves(self) -> Self {
         Kernel { features: self.features.union(wgpu::Features::SHADER_F16), ..self }
     }
@@ -255,7 +259,7 @@ pub trait KernelProgram {
     /// Returns the constants that the shader and its imports use.
     fn constants(&self) -> Constants;
 
-    /// Returns the imports that depend on the variant.
+    /// Returns the imports that the host supplies, because they depend on the variant.
     fn supplied(&self) -> Supplied {
         Vec::new()
     }
@@ -522,11 +526,12 @@ pub fn offered(family: Family) -> impl Iterator<Item = &'static Kernel> + Clone 
     KERNELS.iter().filter(move |kernel| kernel.family() == family && !kernel.follows())
 }
 
-/// Returns a hash of the texts of these programs: the key of measurements that were made with them.
+/// Returns a hash of the source texts of these programs. It is part of the key of measurements that
+/// were made with them.
 pub fn fingerprint(programs: impl IntoIterator<Item = Box<dyn KernelProgram>>) -> u64 {
     let mut hasher = twox_hash::XxHash3_64::new();
     for program in programs {
-        // A program with a missing import is never compiled.
+        // A missing import gives an empty text here. Such a program is never compiled.
         program.source().unwrap_or_default().hash(&mut hasher);
     }
     hasher.finish()

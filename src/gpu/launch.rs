@@ -1,7 +1,7 @@
 //! Launches work on a device: uploads, dispatches, submissions and results.
 //!
-//! A `Recording` lists the steps of one batch over the [`Buffers`] of its slot, and submits them.
-//! `Commands` is the layer below: steps over buffers that the caller owns.
+//! A `Recording` lists the steps of one batch, which use the [`Buffers`] of its slot, and submits
+//! them. `Commands` is the layer below, whose steps use buffers that the caller owns.
 
 mod buffers;
 mod commands;

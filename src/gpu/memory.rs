@@ -6,9 +6,9 @@ use super::heap::free_bytes;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Memory in bytes below which a GPU aligns pairs faster with the help of the CPU. For 1,000 genes,
-/// an H100 alone and with 16 threads took 2.8 and 5.2 s in 2 GiB, 6.0 and 6.3 s in 1 GiB, and 15
-/// and 9.5 s in 512 MiB.
+/// Memory in bytes below which a GPU should align pairs with the help of the CPU. For 1,000 genes,
+/// an H100 alone and an H100 with 16 threads took 2.8 and 5.2 s in 2 GiB, 6.0 and 6.3 s in 1 GiB,
+/// and 15 and 9.5 s in 512 MiB.
 const SHORT_BYTES: u64 = GIB;
 /// Smallest memory limit of an engine in bytes.
 pub const MIN_BYTES: u64 = 16 * MIB;
@@ -16,10 +16,11 @@ pub const MIN_BYTES: u64 = 16 * MIB;
 /// Returns the bytes that a job may use on a device: the usual budget, at most nine tenths of the
 /// free memory of a card, and at most `cap`.
 ///
-/// The usual budget is 70% of a card's memory (Truong et al. 2014 fill 70 to 75%; displays and
-/// other programs need some). It is a quarter of memory that the device shares with the CPU, and at
-/// most 4 GiB, or 1 GiB if the device is the CPU itself. If the memory is unknown, it is 2 GiB, 1
-/// GiB and 512 MiB.
+/// The usual budget depends on the kind of device. A card uses 70% of its memory (Truong et al.
+/// 2014 fill 70 to 75%; displays and other programs need some). A device that shares memory with
+/// the CPU uses a quarter of that memory, at most 4 GiB. A device that is the CPU itself uses a
+/// quarter, at most 1 GiB. If the memory is unknown, the three budgets are 2 GiB, 1 GiB and 512
+/// MiB.
 pub fn memory_budget(found: &FoundAdapter, cap: Option<u64>) -> u64 {
     let spare = usual_budget(found);
     let free = match found.description.kind {
@@ -29,13 +30,13 @@ pub fn memory_budget(found: &FoundAdapter, cap: Option<u64>) -> u64 {
     spare.min(free).min(cap.unwrap_or(u64::MAX)).max(MIN_BYTES)
 }
 
-/// Returns the bytes that a job uses on a device which no other program uses.
+/// Returns the bytes that a job may use on a device that no other program uses.
 pub fn usual_budget(found: &FoundAdapter) -> u64 {
     spare_bytes(found.description.kind, found.description.memory_bytes)
 }
 
-/// Returns whether a memory limit slows down a job: it is small, and small compared with the usual
-/// budget.
+/// Returns whether a memory limit slows down a job. It does if it is small both in absolute terms
+/// and compared with the usual budget.
 pub fn is_short(found: &FoundAdapter, memory: u64) -> bool {
     memory < SHORT_BYTES && memory < usual_budget(found) / 2
 }
@@ -51,7 +52,7 @@ fn spare_bytes(kind: &str, memory: Option<u64>) -> u64 {
     }
 }
 
-/// Division of an engine's memory. The parts leave an eighth for lists of tasks and targets.
+/// Division of an engine's memory. One eighth remains for lists of tasks and targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryShares {
     /// Bytes for the values that `nw_slice` keeps between slices: an eighth.
@@ -64,7 +65,7 @@ pub struct MemoryShares {
     /// Bytes of the results of a batch on the device: a thirty-second. Two batches have results,
     /// each in a buffer on the device and in a staging buffer.
     pub output_bytes: u64,
-    /// Largest number of pairs in a batch: each has at most three u32 of results.
+    /// Largest number of pairs in a batch, given that each pair has at most three u32 of results.
     pub pairs: u64,
 }
 

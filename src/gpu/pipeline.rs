@@ -1,4 +1,4 @@
-//! Pipelines: shader sources with their constants, each compiled once.
+//! Pipelines: shader sources with constants, each compiled only once.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Reads buffers that a submission fills: the mapping is requested at once and awaited later.
+//! Reads buffers that a submission fills. The host requests the mapping at once and waits for it
+//! later.
 
 use std::ops::Deref;
 use std::sync::mpsc;
@@ -26,9 +27,10 @@ impl Readback {
         Readback { staging: staging.clone(), bytes, submission, mapped }
     }
 
-    /// Waits without spinning, for at most `limit`. The data stays in the mapped buffer.
+    /// Waits, without spinning and for at most `limit`, and returns the values. The data stays in
+    /// the mapped buffer.
     pub(crate) fn read(self, gpu: &Gpu, limit: Duration) -> Result<ReadbackWords> {
-        // From here on the buffer is unmapped in every case, when this value is dropped.
+        // From here on, dropping this value unmaps the buffer in every case.
         let mut words = ReadbackWords { view: None, copy: Vec::new(), count: 0, staging: self.staging.clone() };
         let view = self.view(gpu, limit)?;
         words.count = view.len() / 4;

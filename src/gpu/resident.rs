@@ -1,23 +1,24 @@
-//! Data that stays on a device from batch to batch: sequences, query profiles and lists. The least
-//! recently used data is evicted.
+//! Data that stays on a device from batch to batch: sequences, query profiles and lists. If memory
+//! is short, the least recently used data is evicted.
 //!
 //! Every entry is made from data that the host holds in an [`Arc`], whose pointer identifies it.
-//! Entries hold that data weakly. Data that the host has dropped can never be requested again, so
-//! its entry is evicted first. Until then the pointer is not reused for other data.
+//! Entries hold only a weak reference, so they do not keep that data alive. An entry whose data the
+//! host has dropped can never be requested again, so it is evicted first. The weak reference keeps
+//! the address from being reused for other data until then.
 
 use std::any::{Any, TypeId};
 use std::sync::{Arc, Weak};
 
 /// Data on the device, up to a number of bytes.
 ///
-/// A user of an entry holds its [`Arc`]. An entry that a batch in flight uses is never evicted,
-/// since that would free nothing. Only such entries can raise the sum above the budget.
+/// The user of an entry holds its [`Arc`]. An entry that a batch in flight uses is never evicted,
+/// because that would free no memory. Only such entries can make the total exceed the budget.
 #[derive(Default)]
 pub struct Residents {
     entries: Vec<ResidentEntry>,
     /// Largest number of bytes of all entries together.
     budget: u64,
-    /// Counter of uses.
+    /// Counter that every use of an entry increases.
     now: u64,
 }
 
@@ -27,11 +28,11 @@ struct ResidentEntry {
     kind: TypeId,
     value: Arc<dyn Any + Send + Sync>,
     bytes: u64,
-    /// Time of the last use, in uses.
+    /// Value of the counter at the last use.
     used: u64,
 }
 
-/// Data on the host, held weakly.
+/// Data on the host, by a weak reference.
 trait HostSource: Send + Sync {
     /// Returns whether the host still holds the data.
     fn is_there(&self) -> bool;
@@ -72,7 +73,7 @@ impl Residents {
         Residents { budget, ..Residents::default() }
     }
 
-    /// Changes the budget. Entries stay until room is made.
+    /// Changes the budget. Entries beyond it stay until [`Residents::make_room`] is called.
     pub fn set_budget(&mut self, bytes: u64) {
         self.budget = bytes;
     }
@@ -87,7 +88,8 @@ impl Residents {
         self.entries.iter().map(|entry| entry.bytes).sum()
     }
 
-    /// Returns the entry that was made from `source`, has the type `T` and satisfies `is`.
+    /// Returns the entry that was made from `source`, has the type `T`, and for which `is` returns
+    /// true.
     pub fn find<S, T>(&mut self, source: &Arc<S>, is: impl Fn(&T) -> bool) -> Option<Arc<T>>
     where
         S: Send + Sync + ?Sized + 'static,
@@ -106,9 +108,9 @@ impl Residents {
         None
     }
 
-    /// Evicts entries until `bytes` more fit, as far as possible: first the entries that cannot be
-    /// requested again, then the least recently used ones. Call it before the allocation, so that
-    /// old and new data need not fit at the same time.
+    /// Evicts entries until `bytes` more bytes fit, as far as possible. Evicts entries that cannot
+    /// be requested again first, then the least recently used ones. Callers must make room before
+    /// they allocate, so that old and new data need not fit at the same time.
     pub fn make_room(&mut self, bytes: u64) {
         self.entries.retain(|entry| entry.is_held() || entry.is_wanted());
         let mut taken = self.bytes();
@@ -121,7 +123,7 @@ impl Residents {
         }
     }
 
-    /// Stores a value of `bytes` bytes that can be found by `source`.
+    /// Stores a value of `bytes` bytes, which [`Residents::find`] returns for `source`.
     pub fn keep<S, T>(&mut self, source: &Arc<S>, bytes: u64, value: T) -> Arc<T>
     where
         S: Send + Sync + ?Sized + 'static,
@@ -130,7 +132,7 @@ impl Residents {
         self.put(Some(Box::new(Arc::downgrade(source))), bytes, value)
     }
 
-    /// Counts a value of `bytes` bytes as long as it is held.
+    /// Counts the bytes of a value until its last user drops it. The value cannot be found.
     pub fn count<T: Any + Send + Sync>(&mut self, bytes: u64, value: T) -> Arc<T> {
         self.put(None, bytes, value)
     }

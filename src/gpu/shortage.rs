@@ -21,8 +21,9 @@ pub(crate) trait MemoryHolder {
     fn free(&mut self);
 }
 
-/// Runs an attempt. If memory is short, frees unused memory and runs it once more, with `true` for
-/// "use less memory". Returns `Ok(Err(message))` if memory was short both times.
+/// Runs an attempt with `false`. If memory is short, frees unused memory and runs the attempt once
+/// more, with `true`, which requests it to use less memory. Returns `Ok(Err(message))` if memory
+/// was short both times.
 ///
 /// # Errors
 /// Other errors of the attempts.
@@ -42,8 +43,9 @@ pub(crate) fn attempt<H: MemoryHolder, T>(
     }
 }
 
-/// Returns the error message if a buffer was refused since the count was `refused`; `None` if the
-/// error has another cause or the device is lost.
+/// Returns the error message if the device has refused a buffer since the counter of refused
+/// buffers had the value `refused`. Returns `None` if the error has another cause or the device is
+/// lost.
 pub(crate) fn shortage_message<T>(gpu: &Gpu, refused: u64, result: &Result<T>) -> Option<String> {
     let Err(Error::Device { message, .. }) = result else { return None };
     (gpu.refused_buffers() > refused && gpu.check().is_ok()).then(|| message.clone())

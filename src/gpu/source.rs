@@ -1,8 +1,9 @@
 //! Assembles shader texts from parts.
 //!
 //! A line `#import name` in a shader imports a part: the file `shaders/common/name.wgsl`, or a text
-//! that the host supplies under that name. Supplied texts depend on the variant or select a file.
-//! Parts can import other parts. Each part appears once, before all parts that import it.
+//! that the host supplies under that name. The host supplies texts that depend on the variant, or
+//! that select one of several files. Parts can import other parts. Each part appears once, before
+//! all parts that import it.
 
 use std::fmt::Write;
 
@@ -86,7 +87,7 @@ struct Resolver<'a> {
     supplied: &'a [(&'static str, String)],
     /// Parts that are already in the text.
     done: Vec<&'a str>,
-    /// Parts whose imports are being added. Each one is imported by the one before it.
+    /// Parts whose imports are being added. Each part imports the one after it.
     open: Vec<&'a str>,
     text: String,
 }

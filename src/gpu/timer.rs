@@ -30,7 +30,8 @@ impl PassTimer {
         PassTimer { times }
     }
 
-    /// Starts a pass. The start of the first and the end of the last pass of a batch are timed.
+    /// Starts a pass. The timer records the start of the first pass and the end of the last pass of
+    /// a batch.
     pub(crate) fn begin_pass<'encoder>(
         &self,
         encoder: &'encoder mut wgpu::CommandEncoder,

@@ -1,4 +1,4 @@
-//! Measures the speed of a way with runs of its own, when a device is opened for a long job.
+//! Measures the speed of a way with separate runs when a device is opened for a long job.
 
 use super::{Speed, WorkEstimate};
 use crate::error::Result;
@@ -7,17 +7,17 @@ use crate::error::Result;
 const GROWTH: (f64, f64) = (2.0, 32.0);
 /// Largest number of units of work in a run.
 const MAX_UNITS: u32 = 4096;
-/// Number of runs of the smallest work. The first one compiles the kernel and creates its buffers.
+/// Number of runs of the smallest work. The first run compiles the kernel and creates its buffers.
 const LONE_RUNS: usize = 3;
-/// Smallest fraction of a run's time that counts as the time of its chain, even if dispatches
-/// should have taken all of it.
+/// Smallest fraction of a run's time that is attributed to its chain, even if its dispatches
+/// account for all of the time.
 const MIN_CHAIN_SHARE: f64 = 0.2;
-/// Smallest fraction of a run's time that counts as the time of its cells, even if its chain should
-/// have taken all of it.
+/// Smallest fraction of a run's time that is attributed to its cells, even if its chain accounts
+/// for all of the time.
 const MIN_BULK_SHARE: f64 = 0.3;
 
-/// Repeats a run with more and more units of work until one takes half of `seconds`. `run` returns
-/// the seconds of a run with the given number of units.
+/// Repeats a run with more and more units of work until a run takes half of `seconds`. `run`
+/// receives the number of units and returns the seconds of the run.
 ///
 /// # Errors
 /// Errors of `run`.
@@ -41,7 +41,7 @@ pub(crate) enum MeasuredLoad {
     Units(u32),
 }
 
-/// Measures the speed of a way. The smallest work measures its chain; work that takes half of
+/// Measures the speed of a way. The smallest work measures its chain. Work that takes half of
 /// `seconds` measures its full rate. `run` returns the amount of work of a run and its seconds in
 /// the kernel.
 ///

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 
-/// Finds a configuration for every device. Measures one device of each model, or another one if
-/// that fails. Models are measured in parallel. Devices of a model whose measurement panics are
-/// dropped.
+/// Finds a configuration for every device. Measures one device of each model; if that fails,
+/// measures another device of the model. Models are measured in parallel. Devices of a model whose
+/// measurement panics are dropped.
 pub(crate) fn once_a_model<D: Send, C: Copy + Send>(
     devices: Vec<(String, D)>,
     ask: impl Fn(&str, &mut D) -> Result<C> + Sync,

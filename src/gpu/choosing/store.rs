@@ -37,8 +37,8 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
         self.all().remove(key)
     }
 
-    /// Returns all measurements. An unreadable file counts as empty: it is measured again and
-    /// replaced.
+    /// Returns all measurements. An unreadable file counts as empty, so its measurements are
+    /// repeated and the file is replaced.
     fn all(&self) -> BTreeMap<String, T> {
         let text = cache_file(self.file).and_then(|path| std::fs::read_to_string(path).ok());
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! The stages of a batch: the device computes it, and then perhaps a second batch in the same slot
-//! with the work that it left.
+//! The stages of a batch. The device computes the batch, and then possibly a second batch in the
+//! same slot, which contains the work that the first one did not finish.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::gpu::launch::Slot;
 use crate::gpu::shortage;
 
-/// Seconds after which a device that computes a batch is considered lost, in addition to 50 times
-/// the expected duration of the batch.
+/// Seconds after which a device that computes a batch is considered lost. The limit also includes
+/// 50 times the expected duration of the batch.
 const PATIENCE_SECONDS: u64 = 60;
 const PATIENCE_FACTOR: u32 = 50;
 
@@ -25,7 +25,7 @@ pub struct FinishedBatch<'a, K: GpuKind> {
     pub report: &'a K::Report,
 }
 
-/// A second batch with the work that a first one left, and its choice.
+/// A second batch and its choice. The batch contains the work that a first batch did not finish.
 pub type FollowUp<K> = (Arc<Batch<K>>, <K as GpuKind>::Choice);
 
 /// A batch that has not been collected.
@@ -42,15 +42,15 @@ pub(super) struct PendingBatch<K: GpuKind> {
 pub(super) enum BatchStage<K: GpuKind> {
     /// The device computes the batch.
     First(K::Choice),
-    /// The batch is computed, and the device computes a second batch with the work that it left.
+    /// The batch is computed, and the device computes a second batch with the work that is left.
     Second { batch: Arc<Batch<K>>, choice: K::Choice, first: K::Report },
     /// The batch is finished.
     Done(K::Report),
 }
 
 impl<K: GpuKind> GpuEngine<K> {
-    /// Waits for a batch in a slot, up to a limit that follows from its expected duration; `None`
-    /// if memory was short.
+    /// Waits for a batch in a slot, up to a limit that depends on its expected duration. Returns
+    /// `None` if memory was short.
     fn finish(
         &mut self,
         slot: usize,

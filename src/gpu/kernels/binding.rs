@@ -11,9 +11,9 @@ pub enum Access {
     Read,
     /// Storage that the kernel reads and writes.
     Write,
-    /// Storage that the kernel reads and writes: one buffer per arena of the variant, with
-    /// consecutive binding numbers. The shader appends the index of the arena, from 0 on, to the
-    /// name.
+    /// Storage that the kernel reads and writes, with one buffer per arena of the variant. The
+    /// buffers have consecutive binding numbers. In the shader, the index of the arena, counted
+    /// from 0, is appended to the name.
     WriteEach,
 }
 
@@ -49,7 +49,8 @@ const NW: [Binding; 6] = [
     read(4, "tasks"),
     read(5, "table"),
 ];
-/// The arenas come last, because their number varies.
+/// Buffers for borders and directions. They have the last binding numbers, because their number
+/// varies.
 pub const ARENAS: Binding = Binding { number: 8, name: "arena", access: Access::WriteEach };
 
 /// Bindings of `nw_slice` and `nw_slice_half`.

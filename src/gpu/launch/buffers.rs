@@ -1,4 +1,5 @@
-//! The buffers of one slot: named like the kernels' bindings, reused while they are large enough.
+//! The buffers of one slot. They are named like the kernels' bindings, and reused while they are
+//! large enough.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -22,19 +23,19 @@ pub trait Slot: Send + Sized {
 
     /// Waits for the batch, for at most `limit`, and returns its results.
     ///
-    /// # Errors
-    /// [`Error::Device`](crate::Error::Device) if the slot holds no batch, or if the device fails or takes longer.
+    /// [`Error::Device`](crate::Error::Device) if the slot holds no batch, if the device fails, or
+    /// if it takes longer than `limit`.
     fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<BatchResults>;
 }
 
 /// The results of a batch.
 pub struct BatchResults {
-    /// The ranges that were copied back, one after the other. They lie in a mapped buffer of the slot, which can be used
-    /// again after they are dropped.
+    /// The ranges that were copied back, one after another. They are in a mapped buffer of the
+    /// slot, which can be reused after these values are dropped.
     pub(crate) words: ReadbackWords,
     /// Time that the device was busy; `None` if it has no clock or nothing was dispatched.
     pub(crate) kernel_time: Option<Duration>,
-    /// Time that the host waits for further copies.
+    /// Longest time that the host waits for further copies.
     pub(crate) limit: Duration,
 }
 
@@ -99,8 +100,8 @@ impl Buffers {
         self.staging.get().is_some()
     }
 
-    /// Copies a range of a buffer, in bytes, that the batch did not copy back, and waits for it. The batch must have been
-    /// collected and its words dropped.
+    /// Copies a range of a buffer that the batch did not copy back, and waits for it. The range is
+    /// in bytes. The batch must have been collected, and its results dropped.
     pub(crate) fn fetch(&mut self, gpu: &Gpu, name: &str, bytes: Range<u64>, limit: Duration) -> Result<ReadbackWords> {
         let Some(buffer) = self.get(name).cloned() else { return Err(gpu.error(format!("no buffer '{name}'"))) };
         let staging = self.staging.reserve(gpu, "staging", bytes.end - bytes.start, STAGING)?;

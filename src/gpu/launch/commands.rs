@@ -46,8 +46,8 @@ pub(crate) struct Commands {
     copies_back: Vec<(wgpu::Buffer, Range<u64>)>,
 }
 
-/// Divides workgroups over x and y, where one dimension holds at most `limit`. The last row may be
-/// incomplete: kernels compare their index with the number of tasks.
+/// Divides workgroups over x and y so that neither dimension exceeds `limit`. The last row may be
+/// incomplete, so kernels compare their index with the number of tasks.
 pub(crate) fn fold(workgroups: u64, limit: u32) -> [u32; 3] {
     let rows = workgroups.div_ceil(u64::from(limit)).max(1);
     [workgroups.div_ceil(rows) as u32, rows as u32, 1]
@@ -64,22 +64,25 @@ impl Commands {
         self.steps.push(DeviceStep::Copy { from: from.clone(), offset, to: to.clone(), bytes });
     }
 
-    /// Runs the program with this index, with its parameters at `params_offset` of the uniform buffer.
+    /// Runs the program with this index, with its parameters at `params_offset` of the uniform
+    /// buffer.
     pub(crate) fn dispatch(&mut self, program: usize, params_offset: u32, workgroups: [u32; 3]) {
         self.steps.push(DeviceStep::Dispatch(DispatchStep { program, params_offset, workgroups }));
     }
 
-    /// Starts another command buffer of the same submission: barriers at its start cover all that it uses first.
+    /// Starts another command buffer of the same submission. The barriers at its start cover
+    /// everything that it uses first.
     pub(crate) fn split(&mut self) {
         self.steps.push(DeviceStep::Split);
     }
 
-    /// Starts another submission, so that drivers count the time of each separately.
+    /// Starts another submission, so that drivers count the time of each one separately.
     pub(crate) fn cut(&mut self) {
         self.steps.push(DeviceStep::Cut);
     }
 
-    /// Copies a range of a buffer, in bytes, to the host at the end. Ranges lie one after the other in the result.
+    /// Copies a range of a buffer, in bytes, to the host after the last step. The results contain
+    /// the ranges one after another.
     pub(crate) fn copy_back(&mut self, buffer: &wgpu::Buffer, bytes: Range<u64>) {
         self.copies_back.push((buffer.clone(), bytes));
     }
@@ -94,7 +97,8 @@ impl Commands {
         self.copies_back.iter().map(|(_, bytes)| bytes.end - bytes.start).sum()
     }
 
-    /// Returns the bytes that a staging buffer needs for the results and, with a clock, their times.
+    /// Returns the bytes that a staging buffer needs for the results and, with a clock, their
+    /// times.
     pub(crate) fn staging_bytes(&self, has_clock: bool) -> u64 {
         if has_clock { self.time_offset() + TIME_BYTES } else { self.bytes_back() }
     }
@@ -136,7 +140,8 @@ impl Commands {
     }
 }
 
-/// Encodes steps. Dispatches that follow each other share a pass; a clock times the first and the last.
+/// Encodes steps. Consecutive dispatches share a pass. A clock times the first and the last
+/// dispatch.
 fn encode<'a>(
     gpu: &'a Gpu,
     label: &str,

@@ -1,4 +1,5 @@
-//! The recording of one batch: uploads, dispatches and copies by the names of the kernels' bindings.
+//! The recording of one batch: uploads, dispatches and copies of buffers, which are named like the
+//! kernels' bindings.
 
 use std::ops::Range;
 
@@ -9,7 +10,7 @@ use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::pipeline::Compiled;
 
-/// The steps of a batch, over the buffers of its slot.
+/// The steps of a batch, which use the buffers of its slot.
 pub(crate) struct Recording<'a> {
     gpu: &'a Gpu,
     buffers: &'a mut Buffers,
@@ -61,7 +62,8 @@ impl<'a> Recording<'a> {
         Ok(buffer)
     }
 
-    /// Binds a buffer of the slot as the last batch left it. Returns `false` if there is none.
+    /// Binds a buffer of the slot with the contents that the last batch left. Returns `false` if
+    /// there is none.
     pub(crate) fn reuse(&mut self, name: &'static str) -> bool {
         let buffer = self.buffers.get(name).cloned();
         let is_there = buffer.is_some();
@@ -69,7 +71,7 @@ impl<'a> Recording<'a> {
         is_there
     }
 
-    /// Copies a range of a host-written buffer to a buffer of the slot.
+    /// Copies a range of a buffer that the host wrote to a buffer of the slot.
     pub(crate) fn copy_in(&mut self, from: &wgpu::Buffer, bytes: Range<u64>, name: &str) -> Result<()> {
         let to = self.named(name)?;
         self.commands.copy(from, bytes.start, &to, bytes.end - bytes.start);
@@ -83,13 +85,13 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// Runs a program with these parameters on `workgroups` workgroups, folded over x and y.
+    /// Runs a program with these parameters on `workgroups` workgroups, divided over x and y.
     pub(crate) fn dispatch<P: bytemuck::Pod>(&mut self, program: &'a Compiled, params: &P, workgroups: u64) {
         self.dispatch_grid(program, params, fold(workgroups, self.max_workgroups));
     }
 
-    /// Runs a program with these parameters on `tasks` rows of `tiles` workgroups: tasks are folded over x and z, tiles lie
-    /// along y.
+    /// Runs a program with these parameters on `tasks` rows of `tiles` workgroups. Tasks are
+    /// divided over x and z, and tiles are along y.
     pub(crate) fn dispatch_tiles<P: bytemuck::Pod>(
         &mut self,
         program: &'a Compiled,
@@ -111,19 +113,21 @@ impl<'a> Recording<'a> {
         self.commands.dispatch(index, offset, workgroups);
     }
 
-    /// Starts another submission, so that drivers count the time of each separately.
+    /// Starts another submission, so that drivers count the time of each one separately.
     pub(crate) fn cut(&mut self) {
         self.commands.cut();
     }
 
-    /// Copies a range of a bound buffer, in bytes, to the host at the end. Ranges lie one after the other in the results.
+    /// Copies a range of a bound buffer, in bytes, to the host after the last step. The results
+    /// contain the ranges one after another.
     pub(crate) fn copy_back(&mut self, name: &str, bytes: Range<u64>) -> Result<()> {
         let buffer = self.named(name)?;
         self.commands.copy_back(&buffer, bytes);
         Ok(())
     }
 
-    /// Makes room for `bytes` bytes of results, so that the next batch may copy back more than this one.
+    /// Reserves staging memory for `bytes` bytes of results, so that the next batch may copy back
+    /// more than this one.
     pub(crate) fn make_room_for_results(&mut self, bytes: u64) {
         self.min_result_bytes = bytes;
     }
@@ -131,7 +135,8 @@ impl<'a> Recording<'a> {
     /// Submits the batch. Does not wait.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) if memory is short, a binding has no buffer or the device was lost.
+    /// [`Error::Device`](crate::Error::Device) if memory is short, a binding has no buffer or the
+    /// device was lost.
     pub(crate) fn submit(mut self, label: &str) -> Result<()> {
         let Recording { gpu, buffers, uniforms, commands, .. } = self;
         let usage = wgpu::BufferUsages::UNIFORM;

@@ -1,4 +1,4 @@
-//! Parameters of dispatches, one after the other in a uniform buffer.
+//! Parameters of dispatches, stored one after another in a uniform buffer.
 
 use crate::gpu::device::Gpu;
 
@@ -15,7 +15,7 @@ impl Uniforms {
         Uniforms { bytes: Vec::new(), alignment: alignment(gpu) }
     }
 
-    /// Returns the bytes that the parameters of `dispatches` dispatches take.
+    /// Returns the number of bytes that the parameters of `dispatches` dispatches occupy.
     pub(crate) fn bytes_of<P>(gpu: &Gpu, dispatches: u32) -> u64 {
         size_of::<P>().next_multiple_of(alignment(gpu)) as u64 * u64::from(dispatches)
     }
