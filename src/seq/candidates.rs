@@ -161,7 +161,7 @@ fn read_lines<T: Send>(
     Ok(all)
 }
 
-/// The problem of the line that starts at byte `at`.
+/// A problem in the line that starts at byte `at`.
 struct LineError {
     at: usize,
     message: String,
@@ -206,7 +206,8 @@ impl<'a> CandidateParser<'a> {
         }
     }
 
-    /// Returns whether a line is a comment, so that its `#` does not start the name of a sequence.
+    /// Returns whether a line is a comment: it starts with `#`, and its first column is not the
+    /// name of a sequence.
     fn is_comment(&self, line: &[u8]) -> bool {
         line.first() == Some(&b'#')
             && line

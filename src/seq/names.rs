@@ -136,7 +136,7 @@ impl NameRules {
     }
 }
 
-/// Assigns names to rows one after the other, each different from all earlier ones.
+/// Generator of the names of consecutive rows. Each name differs from all earlier ones.
 #[derive(Debug, Clone)]
 pub struct Namer {
     rules: NameRules,
@@ -200,7 +200,8 @@ pub struct Renamed {
     format: &'static str,
 }
 
-/// The reason why a name is changed. If there are several, it is the last reason.
+/// The reason why a name is changed. If several apply, it is the last of these variants, except
+/// that [`Why::Empty`] takes precedence over [`Why::Long`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// The name was empty.

@@ -287,7 +287,7 @@ pub(super) fn by_falling_length(lengths: &[u32]) -> Vec<SequenceId> {
     order
 }
 
-/// Returns [`Subjects::marks`].
+/// Computes [`Subjects::marks`].
 fn marks(lengths: &[u32]) -> Vec<u64> {
     let mut before = 0;
     let sums = lengths.chunks(SEQUENCES_PER_MARK).map(|some| {
