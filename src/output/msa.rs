@@ -173,7 +173,8 @@ struct MsaBlocks<'a> {
 }
 
 impl MsaBlocks<'_> {
-    /// Appends a row's part of the block. This must be called once for each block.
+    /// Appends a row's part of the current block. It must be called exactly once for each row of
+    /// each block.
     fn push(&mut self, out: &mut Vec<u8>, at: usize, gap: u8) {
         let row = self.rows.order[at] as usize;
         let (places, letters) = (self.rows.alignment.places(row), self.rows.letters[row]);

@@ -12,7 +12,8 @@ pub(super) fn push_integer(out: &mut Vec<u8>, number: impl Into<i64>) {
 /// Appends a non-negative integer.
 #[inline]
 pub(super) fn push_unsigned(out: &mut Vec<u8>, number: u64) {
-    // Most run lengths of alignments have few digits, so that the number of bytes is a constant.
+    // Most run lengths of alignments have few digits. The first three cases append a constant
+    // number of bytes, which is fast.
     let digit = |unit: u64| b'0' + (number / unit % 10) as u8;
     match number {
         0..10 => out.push(digit(1)),

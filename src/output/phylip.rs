@@ -39,8 +39,8 @@ const MISSING: u32 = u32::MAX;
 const SATURATED: u32 = u32::MAX - 1;
 const MAX: u32 = u32::MAX - 2;
 
-/// Stores the whole matrix with four bytes per pair. Distances are in millionths, which is the
-/// printed precision.
+/// The format `phylip`, which stores the whole matrix with four bytes per pair. Distances are in
+/// millionths, which is the printed precision.
 pub(super) struct Phylip {
     distance: Distance,
     shape: DistanceMatrixShape,

@@ -201,7 +201,7 @@ struct SamAlignment<'a> {
 }
 
 impl<'a> SamAlignment<'a> {
-    /// Returns `None` if no column is written.
+    /// Selects the columns that are written. Returns `None` if there are none.
     fn from_pair(context: &Context, pair: &OutputPair<'a>) -> Result<Option<Self>> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let columns = context.columns(pair)?;

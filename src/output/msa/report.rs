@@ -56,7 +56,8 @@ struct PageFacts<'a> {
 
 #[derive(serde::Serialize)]
 struct PageTree<'a> {
-    /// Number of leaves. Nodes below this are sequences, by their index in the input.
+    /// Number of leaves. Nodes with smaller numbers are sequences, and their numbers are indices in
+    /// the input.
     leaves: usize,
     /// Children and lengths of the branches to them, for each join.
     joins: Vec<(&'a [u32; 2], &'a [f64; 2])>,
@@ -157,7 +158,7 @@ fn push_letters(rows: &MsaRows<'_>, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Encodes three bytes as four characters.
+/// Appends bytes in base64, with four characters for every three bytes.
 fn push_base64(out: &mut Vec<u8>, bytes: &[u8]) {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for three in bytes.chunks(3) {

@@ -111,7 +111,7 @@ fn summary(hits: &[SearchHit], output: &mut Output) {
     for hit in hits {
         let mut header = header(hit.subjects.name_bytes(hit.subject), hit.subjects.description(hit.subject));
         if header.len() > SUMMARY {
-            // Does not cut within a UTF-8 character.
+            // Cuts between UTF-8 characters.
             let starts = |at: &usize| header[*at] & 0xc0 != 0x80;
             header.truncate((0..=SUMMARY - 3).rev().find(starts).unwrap_or(0));
             header.extend_from_slice(b"...");
