@@ -110,7 +110,7 @@ pub struct UnreliablePairs {
     /// Number of pairs without a column where both have a residue. Their distance is 0, as in
     /// ClustalW.
     pub apart: usize,
-    /// The first such pair, the earlier row first.
+    /// The first of the pairs that `apart` counts, with the earlier row first.
     pub first_apart: Option<[usize; 2]>,
 }
 

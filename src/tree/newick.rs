@@ -163,7 +163,8 @@ impl Scanner<'_> {
         Ok((!bytes.is_empty()).then(|| bytes.into()))
     }
 
-    /// Reads the length after a colon. Skips the edge number in braces that placements have there.
+    /// Reads the length after a colon. Skips an edge number in braces after it, as in the trees of
+    /// placements.
     fn length(&mut self) -> Result<Option<f64>, NewickError> {
         let mut length = None;
         if self.peek()? == Some(b':') {

@@ -82,10 +82,11 @@ impl GuideTree {
         Identities { lower }
     }
 
-    /// Calls `call` for every join, in order. The arguments are its number, the leaves below its
-    /// first and below its second child from left to right, and the distance of each of these
-    /// leaves to the join. The distance in the tree of two leaves below different children is the
-    /// sum of these two numbers. The numbers of other leaves have no meaning.
+    /// Calls `call` for every join, in order. The arguments are the join's number, the leaves below
+    /// its first child and below its second child from left to right, and a slice that is indexed
+    /// by leaf. The slice contains the distance of each leaf below the join to it. So the distance
+    /// in the tree of two leaves below different children is the sum of their entries. Entries of
+    /// other leaves have no meaning.
     pub fn each_join(&self, mut call: impl FnMut(usize, &[u32], &[u32], &[f32])) {
         let mut up = vec![0.0f32; self.leaves];
         let mut groups: Vec<Vec<u32>> = (0..self.leaves as u32).map(|leaf| vec![leaf]).collect();
