@@ -193,7 +193,8 @@ fn pool_threads_format_lines_of_a_device() {
     let summary = job.run_on_to(vec![mock(500, [])], &two_threads(), &mut Bytes::of(told.clone())).unwrap();
     let count = |place: &AtomicUsize| place.load(Ordering::Relaxed);
     assert_eq!(count(&told.pool) + count(&told.elsewhere), summary.written as usize);
-    // No thread is woken for a few lines.
+    // The device's own thread formats a few lines itself, because waking another thread for them is
+    // not worthwhile.
     assert!(count(&told.elsewhere) < 10, "{}", count(&told.elsewhere));
 }
 
@@ -238,7 +239,8 @@ fn closed_outputs_end_the_job() {
     }
 }
 
-/// Lines arrive in chunks of any size. Compressed files are the same too.
+/// The output does not depend on the sizes of the pieces in which lines arrive. This holds for
+/// compressed files too.
 #[test]
 fn bytes_do_not_depend_on_the_path_to_the_writer() {
     let text: Vec<u8> =

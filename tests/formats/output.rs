@@ -318,7 +318,7 @@ fn unfinished_output_leaves_no_file() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Any run of columns gives consistent PAF lines, and rows that agree with the CIGAR.
+    /// Any alignment gives consistent PAF lines, and rows that agree with its CIGAR.
     #[test]
     fn spans_and_rows_agree_with_the_cigar(
         runs in proptest::collection::vec((1u32..9, 0usize..4), 0..9),

@@ -33,7 +33,8 @@ fn every_form_of_alignment_is_read() {
         assert_eq!(read(text), two, "{text}");
     }
     assert_eq!(read("1 3\na ACG"), rows(&["a"], &["ACG"]));
-    // A row that ends its first block looks like a name only if all rows do.
+    // A line of a later block starts with a name only if all lines of that block start with their
+    // row's name.
     assert_eq!(read("2 4\nAC GT\nG AA\nAC\nGG"), rows(&["AC", "G"], &["GTAC", "AAGG"]));
 }
 

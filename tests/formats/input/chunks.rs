@@ -71,7 +71,7 @@ fn errors_equal_the_whole_file_reader() {
     {
         let other = read_bytes("r.fa", data, &ReadOptions { degap: true, ..DNA }).unwrap_err().to_string();
         let own = all(data, Alphabet::Dna, 1, 1).unwrap_err().to_string();
-        // The error explains letters of proteins.
+        // If the letter is a protein letter, the error of a chunk ends with an explanation.
         let explained = own.strip_suffix(", the alphabet of the reference alignment");
         assert_eq!(explained.unwrap_or(&own), other);
         assert_eq!(explained.is_some(), data.ends_with(b"L\n"), "{own}");

@@ -54,16 +54,17 @@ fn every_format_and_compression_is_read() {
 #[test]
 fn every_member_of_a_compressed_file_is_read() {
     for (ending, compress) in COMPRESSIONS {
-        // Cut in the middle of a record, with an empty member between.
+        // The data is cut into two members in the middle of a record, with an empty member between
+        // them.
         let mut bytes = [compress(&FASTA[..25]), compress(b""), compress(&FASTA[25..])].concat();
         assert_eq!(read_bytes(ending, &bytes, &DETECT).unwrap(), three(), "{ending}");
-        // Tapes and disks fill the last block with zeros.
+        // Some devices pad the last block of a file with zeros.
         bytes.resize(1 << 14, 0);
         assert_eq!(warnings(|| assert_eq!(read_bytes(ending, &bytes, &DETECT).unwrap(), three(), "{ending}")), "");
     }
 }
 
-/// Not a test: the child process of the next test.
+/// This is not a test, but the child process of the next test.
 #[test]
 #[ignore = "run by standard_input_is_read"]
 fn print_standard_input() {

@@ -56,8 +56,8 @@ proptest! {
         let fastq = fastq(&records, line_end(windows));
         prop_assert_eq!(&read_bytes("x", fastq.as_bytes(), &options).unwrap(), &expected);
 
-        // Every letter is a protein's, so detection gives either store or its own error. Random
-        // codes may look like the other alphabet.
+        // Every letter is also a protein letter, and random letters may look like either alphabet.
+        // So detection returns the store in the detected alphabet, or an error that mentions it.
         match read_bytes("x", fasta.as_bytes(), &DETECT) {
             Ok(detected) => prop_assert_eq!(&detected, &store(detected.alphabet(), &pairs)),
             Err(error) => prop_assert!(error.to_string().contains("the alphabet that was detected"), "{}", error),
