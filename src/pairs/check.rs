@@ -1,5 +1,6 @@
 //! Plausibility check of reports. Each report is checked once, before its results enter the queue.
-//! An engine whose report fails is treated like an engine that failed. Scores are not checked.
+//! An engine whose report fails the check is treated like an engine that returned an error. The
+//! check does not verify scores.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use crate::engine::check::finished;
 use crate::score::Mode;
 use crate::seq::SequenceId;
 
-/// Number of alignments above which several threads check them.
+/// Number of alignments above which several threads share the check.
 const MANY_ALIGNMENTS: usize = 1 << 13;
 const ALIGNMENTS_A_PIECE: usize = 1 << 9;
 
@@ -19,10 +20,10 @@ const ALIGNMENTS_A_PIECE: usize = 1 << 9;
 ///
 /// - Every hit is a pair of a finished block, and no pair has two hits.
 /// - Every pair of a finished block has a hit, unless the filter may drop pairs.
-/// - Traced alignments are as long as their sequences.
+/// - Traced global alignments cover both of their sequences completely.
 ///
-/// It takes about a nanosecond per pair if hits are in the order of the blocks, and about as long
-/// per run of an alignment. The threads of `pool` share the alignments.
+/// The check takes about a nanosecond per pair if hits are in the order of the blocks, and about
+/// another nanosecond per run of an alignment. The threads of `pool` share the alignments.
 ///
 /// # Errors
 /// A description of the first fault.
@@ -37,7 +38,7 @@ pub fn report(batch: &PairsBatch, report: &PairsReport, pool: Option<&rayon::Thr
         }
     }
     // If hits are in the order of the blocks, one pass checks all of them. Otherwise each hit is
-    // looked up.
+    // looked up by its query and target.
     let mut next = hits.iter().peekable();
     for block in blocks() {
         for &target in &batch.chunk.order[block.targets.start as usize..block.targets.end as usize] {
@@ -53,8 +54,8 @@ pub fn report(batch: &PairsBatch, report: &PairsReport, pool: Option<&rayon::Thr
 /// Checks that each hit is a pair of a finished block, and that no pair has two hits.
 fn check_each_once(batch: &PairsBatch, finished: &[bool], hits: &[PairHit]) -> Result<(), String> {
     let order = &batch.chunk.order;
-    // Index of each target in the order. Selected pairs can have a target several times. In that
-    // case the index is looked up by query and target.
+    // Index of each target in the order. If pairs were selected one by one, the order may contain a
+    // target several times. In that case the index is looked up by query and target.
     let mut indices: HashMap<SequenceId, u32> = HashMap::new();
     let mut query_ranges: HashMap<SequenceId, Vec<(u32, u32, u64)>> = HashMap::new();
     let mut pairs = 0u64;
@@ -96,8 +97,8 @@ fn check_each_once(batch: &PairsBatch, finished: &[bool], hits: &[PairHit]) -> R
     Ok(())
 }
 
-/// Checks that traced alignments are within the reported runs, and that they cover both sequences
-/// and have the reported numbers of matches.
+/// Checks that traced alignments lie within the reported runs, cover both sequences, and have the
+/// reported numbers of matches.
 fn check_alignments(batch: &PairsBatch, report: &PairsReport, pool: Option<&rayon::ThreadPool>) -> Result<(), String> {
     let (words, spans) = (&report.traced.words, &report.traced.spans);
     if !spans.is_empty() && spans.len() != report.hits.len() {
@@ -146,7 +147,7 @@ mod tests {
     use crate::seq::{Alphabet, QueryStrands, SequenceStore};
     use std::sync::Arc;
 
-    /// Returns all pairs of six sequences as one batch, and a correct report of it.
+    /// Returns a batch with all pairs of six sequences, and a correct report of this batch.
     fn right(filter: ResultFilter) -> (PairsBatch, PairsReport) {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         for (index, letters) in ["ACGTACGT", "ACGTTT", "GGGTAC", "AC", "TTACGTA", "ACG"].iter().enumerate() {

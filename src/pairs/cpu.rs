@@ -1,6 +1,6 @@
 //! The CPU engine for pairs. Every thread is an engine of its own. It computes several targets
-//! against one query at the same time in vector lanes, and traces its own pairs: from rows that the
-//! score kernels kept (`traceback`), or otherwise by [`crate::trace`].
+//! against one query at the same time in vector lanes. It also traces its own pairs: from the rows
+//! that the score kernels kept (`traceback`) if possible, and otherwise with [`crate::trace`].
 //!
 //! Global scores are computed from differences between cells ([`crate::score::difference`]), local
 //! scores from the cells themselves, in the narrowest lanes that hold them.
@@ -32,8 +32,8 @@ use crate::trace::{self, Hint, traceback_from};
 use self::traceback::Traces;
 pub use compute::{LaneForm, ScoreWorkspace, ends};
 
-/// Number of rows that kernels compute together. Each column of the query is loaded and stored once
-/// for this many cells.
+/// Number of matrix rows that kernels compute together. The values of a column are loaded and
+/// stored once per this many cells.
 const ROWS: usize = 4;
 
 /// One CPU thread as an engine for pairs.
@@ -68,9 +68,11 @@ impl PairsScratch {
 impl CpuKind for Pairs {
     type Scratch = PairsScratch;
 
-    /// Cells per batch. The computation of scores cannot be interrupted, tracebacks can.
+    /// Cells per batch. A worker cannot be interrupted while it computes scores, only during
+    /// tracebacks. This limit keeps the wait short.
     const CELLS: u64 = 1 << 31;
-    /// Limit for very short sequences, whose alignments take longer than their scores.
+    /// Pairs per batch. This limit matters for very short sequences, whose alignments take longer
+    /// than their scores.
     const PAIRS: u64 = 1 << 16;
     const GROUP_PAIRS: u64 = 64;
 
@@ -87,8 +89,8 @@ impl CpuKind for Pairs {
     }
 }
 
-/// Traces all hits that have no alignment yet. They equal the alignments of
-/// [`crate::jobs::allpairs`].
+/// Traces all hits that have no alignment yet. The results equal the alignments that
+/// [`crate::jobs::allpairs`] computes.
 fn trace_hits(
     batch: &PairsBatch,
     computed: &mut compute::ComputedHits,
@@ -96,8 +98,8 @@ fn trace_hits(
     interrupt: &AtomicBool,
 ) -> Result<PackedAlignments> {
     let chunk = &batch.chunk;
-    // Packed runs do not contain the position of a local alignment, so the job traces it from its
-    // end region.
+    // Packed runs cannot represent the position of a local alignment. The job therefore traces
+    // local alignments itself, from their end regions.
     if !chunk.filter.has_alignments() || chunk.scoring.mode == Mode::Local {
         return Ok(PackedAlignments::default());
     }
@@ -114,7 +116,7 @@ fn trace_hits(
         let (a, b) = (chunk.queries.codes(hit.query), chunk.targets.codes(hit.target));
         let (query, target) = if is_turned { (b, a) } else { (a, b) };
         let hint = Hint { score: Some(hit.score), matches: hit.matches };
-        // Fails if the traceback finds another score or number of matches.
+        // The traceback returns an error if its score or number of matches differs from the hit's.
         let alignment = traceback_from(query, target, &chunk.scoring, hint, computed.ends.get(index), workspace)?;
         *span = Some(packed::pack(&alignment.cigar, &mut words));
     }

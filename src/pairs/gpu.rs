@@ -1,5 +1,5 @@
-//! Pairs of whole sequences on a GPU: the parts of [`crate::gpu::engine::GpuEngine`] for this kind
-//! of work.
+//! Pairs of whole sequences on a GPU: implements the parts of [`crate::gpu::engine::GpuEngine`]
+//! that are specific to this kind of work.
 
 mod choice;
 mod decode;
@@ -45,15 +45,17 @@ use crate::score::{Mode, OffsetScoring};
 
 /// Seconds of work in the first batch.
 const FIRST_SECONDS: f64 = 0.02;
-/// Cells per second that are assumed of every device before any measurement.
+/// Assumed speed of every device in cells per second, before any measurement.
 const FIRST_GUESS: f64 = 2e10;
 /// Greatest number of pairs per batch. It limits the output buffers to a few hundred MiB.
 const MAX_PAIRS: u64 = 12 << 20;
-/// Greatest number of bytes of the results of a batch with alignments. The host holds them as well.
+/// Greatest number of bytes of the results of a batch with alignments. The host's memory contains a
+/// copy of them.
 const MAX_OUTPUT_BYTES: u64 = 512 << 20;
-/// Expected words of runs per symbol of a pair's shorter sequence, before any batch: without a
-/// filter, as for unrelated pairs, and with a filter that few pairs pass. Expected words are copied
-/// to the host even if they are not used.
+/// Expected length of packed alignments before any batch, in u32 words per symbol of a pair's
+/// shorter sequence. The first value is for jobs without a filter and suits unrelated pairs. The
+/// second is for a filter that few pairs pass. This many words are copied to the host even if the
+/// alignments are shorter.
 const FIRST_WORDS_A_SYMBOL: [f64; 2] = [0.55, 0.02];
 
 /// Configuration of an adapter, chosen by measurement ([`tune`]) or from these defaults.
@@ -67,7 +69,7 @@ pub struct Config {
     pub half_slice: u32,
     /// Invocations per workgroup of `nw_slice_half`.
     pub half_workgroup: u32,
-    /// Whether `nw_slice_half` is chosen automatically where it can compute a batch.
+    /// Whether `nw_slice_half` may be chosen automatically for the batches that it can compute.
     pub halves: bool,
     /// Measured cells per second of `nw_slice`, or 0.
     pub cells_per_second: f64,
@@ -77,7 +79,8 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        // The fastest sizes on an H200 for genes: 7.1 TCUPS. 28 and 44 columns are within 3% of it.
+        // The fastest sizes on an H200 for genes, with 7.1 * 10^12 cells per second. Slices of 28
+        // and 44 columns reach at least 97% of it.
         Config {
             slice: 36,
             workgroup: 64,
@@ -91,7 +94,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the defaults for a kind of adapter.
+    /// Returns the default configuration for a kind of adapter.
     pub fn for_adapter(found: &FoundAdapter) -> Self {
         if !found.is_software() {
             return Config::default();
@@ -123,7 +126,7 @@ impl Config {
 /// A GPU that computes pairs of whole sequences.
 pub type PairsGpu = engine::GpuEngine<Pairs>;
 
-/// State of a device for pairs that does not belong to a batch.
+/// State of a device for pairs that is shared by all batches.
 pub struct PairsDeviceState {
     config: Config,
     kernels: KernelSet<Shader, MatrixKernelShape>,
@@ -141,7 +144,7 @@ pub struct PairsDeviceState {
     is_host_busy: bool,
     /// Greatest number of bytes of the output of a batch with alignments.
     output_budget: u64,
-    /// Expected words of runs per symbol, without and with a filter.
+    /// Expected words of packed alignments per symbol, without and with a filter.
     words_a_symbol: [f64; 2],
     prices: Prices,
     /// Cells per second of `nw_slice` that are assumed before any measurement.
@@ -171,8 +174,7 @@ impl PairsGpu {
     /// Opens an adapter.
     pub fn open(found: &FoundAdapter, config: Config) -> Result<Self> {
         let gpu = Gpu::open(found)?;
-        // Upper limits that are useful for any kernel. The memory limit of the engine restricts
-        // them further.
+        // Limits beyond which no kernel gets faster. The memory limit of the engine may lower them.
         let (budget, max_slots, assumed_speed) =
             found.description.suited((2 << 30, 4096, 2e12), (512 << 20, 1024, 2e11), (96 << 20, 256, 1e9));
         let kernels = KernelSet::new(&gpu, found);
@@ -206,8 +208,8 @@ impl PairsGpu {
         self
     }
 
-    /// Sets whether the pool's threads compute other pairs meanwhile. In this case, tracing on the
-    /// host is estimated with one thread.
+    /// Sets whether the pool's threads compute other pairs while the device works. If so, the time
+    /// of tracebacks on the host is estimated for a single thread.
     pub(crate) fn with_busy_host(mut self, is_busy: bool) -> Self {
         self.state.is_host_busy = is_busy;
         self
@@ -289,8 +291,8 @@ impl PairsDeviceState {
         self.arenas = Arenas::new(&self.kernels.gpu, all, arena);
     }
 
-    /// Returns the speed of the kernel that a batch like the last one would use now, if it is
-    /// another kernel.
+    /// Returns the speed of the kernel that would now compute a batch like the last one. Returns
+    /// `None` if that is still the same kernel.
     fn expect_next(&self, batch: &PairsBatch, last: &KernelChoice) -> Option<f64> {
         let extent = batch.extent();
         let scoring = nw_slice::offset_scoring(batch, &extent)?;
@@ -335,7 +337,7 @@ impl GpuKind for Pairs {
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MAX_PAIRS: u64 = MAX_PAIRS;
 
-    /// Two batches may each have their own queries and targets.
+    /// Each of two batches in flight may have its own queries and targets.
     fn resident_bytes(memory: u64) -> u64 {
         4 * MemoryShares::new(memory).store_bytes
     }
@@ -437,8 +439,8 @@ impl GpuKind for Pairs {
         }
         let (report, taken) = matrix.decode(&host.kernels.gpu, results)?;
         if let Some(taken) = taken {
-            // Expects slightly more than the last batch needed: the next one belongs to the same
-            // job.
+            // Expects slightly more words than the last batch needed, because the next batch
+            // belongs to the same job.
             let words = &mut host.words_a_symbol[is_filtered(batch) as usize];
             *words = (1.3 * taken + 0.01).max(0.3 * *words);
         }

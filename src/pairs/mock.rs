@@ -1,4 +1,5 @@
-//! A scripted engine for tests of the queue: delays, failures, wrong reports, hanging and a speed.
+//! A scripted engine for tests of the queue. It can delay, fail, hang, return wrong reports, and
+//! simulate a speed.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex};
@@ -16,7 +17,7 @@ use crate::score::Mode;
 pub enum Act {
     /// Computes the batch after this delay.
     Compute(Duration),
-    /// Computes all blocks except every `n`th, and reports these as unfinished.
+    /// Computes all blocks except every `n`th, and reports the others as unfinished.
     LeaveEvery(usize),
     /// Refuses the batch at submission. The engine stays usable.
     Refuse,
@@ -28,7 +29,7 @@ pub enum Act {
     FailCollect,
     /// Panics at collection.
     Panic,
-    /// Does not answer before the gate is opened, and then computes the batch.
+    /// Does not answer until the gate is opened, and then computes the batch.
     Hang(Gate),
     /// Computes the batch, but returns an implausible report.
     Wrong(ReportFault),
@@ -49,7 +50,7 @@ pub enum ReportFault {
     Block,
 }
 
-/// Blocks hanging engines until it is opened.
+/// Blocks an engine that executes [`Act::Hang`] until the gate is opened.
 #[derive(Debug, Clone, Default)]
 pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -76,7 +77,7 @@ const BATCH_SECONDS: f64 = 0.7;
 pub struct MockEngine {
     name: String,
     capacity: Capacity,
-    /// Speed in cells per second, and whether the engine takes the real time.
+    /// Speed in cells per second, and whether the engine sleeps for the corresponding time.
     speed: Option<(f64, bool)>,
     free_at: Option<Instant>,
     script: VecDeque<Act>,

@@ -75,7 +75,7 @@ pub struct PairsSpec {
 }
 
 impl PairsSpec {
-    /// Returns the store of the targets.
+    /// Returns the store of the targets, which is the store of the queries in an all-against-all.
     pub fn targets(&self) -> &Arc<SequenceStore> {
         self.against.as_ref().unwrap_or(&self.queries)
     }
@@ -96,7 +96,7 @@ impl PairsSpec {
         self.parts.as_ref().map_or_else(|| vec![QueryPart::all(self.queries.len())], |parts| parts.to_vec())
     }
 
-    /// Returns the number of pairs per strand.
+    /// Returns the number of pairs. Each strand of a query counts as a query of its own.
     pub fn pairs(&self) -> u64 {
         if let Some(parts) = &self.parts {
             let extents = self.extents();
@@ -190,8 +190,8 @@ impl Iterator for PlannedChunks {
             order.into()
         } else if triangle {
             // The chunk's own queries come first. The query at index p is compared with all targets
-            // after p. Each pair within the chunk thus occurs once, and each query's targets form
-            // one range.
+            // after index p. Each pair within the chunk thus occurs once, and the targets of each
+            // query form one range.
             let mut order = sorted_by_length(queries, start..end);
             order.extend(sorted_by_length(queries, end..queries.len() as SequenceId));
             order.into()
@@ -206,8 +206,8 @@ impl Iterator for PlannedChunks {
             let (query, first) = if triangle { (order[index], index + 1) } else { (start + index as SequenceId, 0) };
             let symbols = queries.length(query);
             let mut cut = |run| cut_by_class(&self.job.scoring, symbols, targets, &order, run, query, &mut blocks);
-            // Blocks of one store cover two runs of decreasing length, blocks of two stores one
-            // run.
+            // For one store, a block's targets consist of two runs of decreasing length. For two
+            // stores, they are one run.
             match later_of.get(index / copies as usize) {
                 Some(LaterTargets { nearby, others }) => {
                     nearby.clone().for_each(|index| cut(index..index + 1));
@@ -292,8 +292,8 @@ fn cut_by_class(
     }
 }
 
-/// Joins adjacent blocks of one query and class: the two runs of a triangle, and targets in input
-/// order.
+/// Joins adjacent blocks of the same query and class. Such blocks come from the two runs of a
+/// query's targets within one store, or from targets in input order.
 fn merge_neighbours(blocks: &mut Vec<(LengthClass, PairsBlock)>) {
     blocks.dedup_by(|later, earlier| {
         let touch =

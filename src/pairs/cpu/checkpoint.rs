@@ -1,5 +1,5 @@
-//! Rows of differences that the group kernel keeps. With them, alignments recompute only small
-//! parts of the matrices ([`super::traceback`]).
+//! Rows of differences that the group kernel keeps as checkpoints. With them, a traceback
+//! recomputes only small parts of the matrices ([`super::traceback`]).
 
 use std::ops::Range;
 
@@ -8,31 +8,32 @@ use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::simd::{AlignedBuffer, Lanes, MAX_LANES};
 
-/// Rows between two kept rows. A factor multiplies it if a vector has more lanes or there are too
-/// many columns.
+/// Number of rows between two kept rows. It is multiplied by a factor if a vector has more lanes
+/// than this, or if the rows would take too much memory.
 const SPACING: usize = 32;
 
-/// The greatest factor. The size of recomputed parts grows with its square.
+/// The greatest factor of the spacing. The size of recomputed parts grows with its square.
 const WIDEST: usize = 4;
 
-/// Greatest number of bytes for the kept rows of a group. If they need more, none is kept. It is
-/// small in tests, so that these also cover wide spacings.
+/// Greatest number of bytes for the kept rows of a group. If they need more, no row is kept. The
+/// limit is small in tests, so that the tests also cover wide spacings.
 const MAX_BYTES: usize = if cfg!(test) { 1 << 19 } else { 32 << 20 };
 
-/// Least number of kept columns on either side of the straight line between the corners.
+/// Least number of kept columns on either side of the diagonal from corner to corner.
 const MIN_REACH: usize = 64;
 
-/// V and f of all lanes, in columns that paths are likely to visit, at rows whose distance from the
-/// last row is a multiple of the spacing. V has only as many low bits as a lane holds. They suffice
-/// to compute differences, and to test whether a cell may have a value.
+/// V and f ([`crate::score::difference`]) of all lanes, at rows whose distance from the last row is
+/// a multiple of the spacing, in the columns that paths are likely to visit. A lane stores only the
+/// low bits of V that fit in it. They suffice to compute differences, and to test whether a cell
+/// may have a value.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Checkpoints<E> {
-    /// Rows between two kept rows, or 0 if none is kept.
+    /// Number of rows between two kept rows, or 0 if no row is kept.
     spacing: usize,
     rows: usize,
     columns: usize,
     lanes: usize,
-    /// Columns on either side of the line in addition to the least number.
+    /// Number of kept columns on either side of the diagonal in addition to [`MIN_REACH`].
     more: usize,
     /// V before each of the columns and after the last one.
     values: AlignedBuffer<E>,
@@ -64,13 +65,13 @@ impl<E: Element> Checkpoints<E> {
         self.spacing > 0
     }
 
-    /// Returns whether the row before the last `left` rows is kept.
+    /// Returns whether a checkpoint is kept at the row that `left` rows follow.
     #[inline(always)]
     pub(super) fn keeps(&self, left: usize) -> bool {
         self.spacing > 0 && left.is_multiple_of(self.spacing)
     }
 
-    /// Keeps the row before the last `left` rows. `edge` holds V before the first column of each
+    /// Keeps the row that `left` rows follow. `edge` contains V before the first column of each
     /// lane.
     ///
     /// # Safety
@@ -105,8 +106,8 @@ impl<E: Element> Checkpoints<E> {
         self.spacing
     }
 
-    /// Returns the first kept column of the row before the last `index + 1` spacings. Returns
-    /// `None` unless all columns from there up to `end` are kept.
+    /// Returns the first kept column of the row that `index + 1` spacings follow. Returns `None`
+    /// unless all columns from there up to `end` are kept.
     pub(super) fn first_column(&self, index: usize, end: usize) -> Option<usize> {
         let kept = self.kept(index);
         (kept.start < end && end <= kept.end).then_some(kept.start)
@@ -128,8 +129,8 @@ impl<E: Element> Checkpoints<E> {
         }
     }
 
-    /// Returns the low bits of V in a lane of the row before the last `index + 1` spacings, after
-    /// `columns` columns. Returns `None` if this value was not kept.
+    /// Returns the low bits of V in a lane after `columns` columns, in the row that `index + 1`
+    /// spacings follow. Returns `None` if this value was not kept.
     #[inline(always)]
     pub(super) fn value(&mut self, index: usize, lane: usize, columns: usize) -> Option<E> {
         let (kept, numbers) = (self.kept(index), self.numbers(index));
@@ -137,8 +138,9 @@ impl<E: Element> Checkpoints<E> {
         Some(self.values.at_least(numbers.end)[numbers.start + index * self.lanes + lane])
     }
 
-    /// Adapts the number of kept columns to the number of the group's alignments that left them. It
-    /// grows if this number is high, and shrinks slowly if it is 0.
+    /// Adapts the number of kept columns. `lost` of `all` tracebacks of a group left the kept
+    /// columns. If these are more than an eighth, the number of columns grows. If there are none,
+    /// it shrinks slowly.
     pub(super) fn learn(&mut self, lost: usize, all: usize) {
         if 8 * lost > all {
             self.more = (self.more + self.reach()).min(self.columns);
@@ -147,13 +149,13 @@ impl<E: Element> Checkpoints<E> {
         }
     }
 
-    /// Returns the number of kept columns on either side of the line.
+    /// Returns the number of kept columns on either side of the diagonal.
     fn reach(&self) -> usize {
         MIN_REACH + self.more
     }
 
-    /// Returns the number of kept columns of a row. One value more is stored, for the position
-    /// before the first column.
+    /// Returns the number of kept columns of a row. One value more than this is stored, for the
+    /// position before the first column.
     fn width(&self) -> usize {
         self.columns.min(2 * self.reach() - 1)
     }

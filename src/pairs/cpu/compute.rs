@@ -1,5 +1,5 @@
-//! Computes a batch on one thread: groups of targets in lanes, or one pair in all lanes, in the
-//! narrowest integers that hold the scores.
+//! Computes a batch on one thread. The lanes of a vector contain several targets, or rows of one
+//! pair. They are the narrowest integers that hold the scores.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ impl ScoreWorkspace {
         Self::with(InstructionSet::best(), LaneForm::Cheaper)
     }
 
-    /// Returns a workspace for this instruction set and lane use. Neither changes results.
+    /// Returns a workspace for this instruction set and this use of lanes. Neither changes results.
     pub fn with(instructions: InstructionSet, form: LaneForm) -> Self {
         ScoreWorkspace { plan: ComputePlan { instructions, form }, buffers: Default::default() }
     }
@@ -81,8 +81,8 @@ pub(super) fn run_tracing(batch: &PairsBatch, traces: bool, workspace: &mut Scor
 #[derive(Debug, Default)]
 pub(super) struct ComputedHits {
     pub hits: Vec<PairHit>,
-    /// End regions of the alignments of all hits, if they save work in a later traceback. Otherwise
-    /// empty.
+    /// Regions that contain the ends of the alignments of all hits, if they save work in a later
+    /// traceback. Otherwise empty.
     pub ends: Vec<EndRegion>,
     /// Alignments of some hits, if requested.
     pub traces: Option<Traces>,
@@ -115,12 +115,12 @@ pub fn ends(
 }
 
 /// Computes all pairs of a block on this thread. Returns the hits of all pairs that the chunk's
-/// filter keeps. A hit has the number of matches if the kernel carries them, which local kernels
+/// filter keeps. A hit includes the number of matches if the kernel counts matches. Local kernels
 /// never do.
 ///
-/// The integer width and the carrying of matches are chosen for all pairs that are computed
-/// together. Within a block, the longest target determines both. The results of a pair therefore do
-/// not depend on the other blocks of its batch.
+/// All pairs that are computed together share an integer width and count matches or not. Within a
+/// block, the longest target determines both. The results of a pair therefore do not depend on the
+/// other blocks of its batch.
 ///
 /// # Errors
 /// [`Error::Internal`] if no number format holds the scores, and [`Error::Usage`] if the sequences
@@ -238,7 +238,8 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                 let value = &mut results[indices[0]];
                 plan.instructions.run(PairTask { form, rows, columns, codes, buffers, value });
                 if std::ptr::eq(rows, query) {
-                    // Elsewhere the query is in columns.
+                    // The rows and columns are exchanged here: all other code has the query in the
+                    // columns.
                     *value = value.exchanged();
                 }
             }
@@ -275,7 +276,8 @@ impl LocalBest {
     fn end(&self, query: &[Code], target: &[Code], is_exchanged: bool) -> EndRegion {
         let (query, target) = ((self.query, query.len() as u32), (self.target, target.len() as u32));
         let ((first, m), (second, n)) = if is_exchanged { (target, query) } else { (query, target) };
-        // The end has the shortest prefix of the alignment's query, and any prefix of its target.
+        // Among equal scores, the canonical alignment ends with the shortest prefix of its query.
+        // For the target, any of the positions is possible.
         EndRegion { query: first.start..first.first_end.min(m), target: second.start..second.end.min(n) }
     }
 }
@@ -347,8 +349,8 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
     }
 }
 
-/// Computes local scores of a query: all targets with 8 bits, then the targets whose scores do not
-/// fit with 16 bits, and so on.
+/// Computes the local scores of a query. All targets are first computed in 8 bits. Targets whose
+/// scores do not fit are computed again in 16 bits, and so on.
 fn locals(
     query: &[Code],
     targets: &[&[Code]],

@@ -2,9 +2,9 @@
 //! neighbouring cells ([`crate::score::difference`]).
 //!
 //! A vector of cells takes 4 operations with linear gaps and 9 with affine gaps. [`ROWS`] rows
-//! share all loads and stores, except one load for the step. At two vector operations per cycle
-//! (AVX-512 on Intel servers), a vector takes at least 2 or 4.5 cycles, so that 8-bit lanes compute
-//! at most 32 or 14 cells per cycle.
+//! share all loads and stores, except the load of the step (the score of a diagonal move). Intel
+//! servers execute two AVX-512 operations per cycle. A vector then takes at least 2 or 4.5 cycles,
+//! so that 8-bit lanes compute at most 32 or 14 cells per cycle.
 
 mod ends;
 
@@ -68,7 +68,8 @@ impl Greatest {
         }
     }
 
-    /// Adds an alignment that ends with a gap of `left` columns.
+    /// Adds an alignment that ends with a gap of `left` columns. Calls must come in order of
+    /// decreasing `left`.
     #[inline(always)]
     pub(super) fn take_columns(&mut self, value: i64, left: usize) {
         let left = left as u32;
@@ -108,8 +109,8 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     let profile = profile.at_least(form.size() * ROWS * count);
     start_above::<W>(form, &group, m, dh, f);
 
-    // Only used if end gaps have their own costs: values of the last column, and the best end so
-    // far.
+    // Values of the last column, and the best end so far. They are used only if end gaps have their
+    // own costs.
     let mut last: [i64; MAX_LANES] = [form.edge(m); MAX_LANES];
     let mut best: [Greatest; MAX_LANES] = std::array::from_fn(|lane| {
         let n = group.symbols(lane);
@@ -175,7 +176,8 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
         ends.take_rows(&mut best);
     }
     *values = along_last_row::<W>(form, &group, m, dh, best, is_narrow);
-    // If a sequence is empty, the alignment is a single gap that reaches no corner.
+    // If a sequence is empty, the alignment is a single gap, and the rows above computed nothing
+    // for it.
     for (lane, value) in values.iter_mut().enumerate().filter(|(lane, _)| m == 0 || group.symbols(*lane) == 0) {
         *value = Greatest::from_gaps(form.edge(m + group.symbols(lane)), group.symbols(lane), m);
     }
@@ -228,7 +230,7 @@ fn set_edges<W: Lanes>(
 }
 
 /// Adds up the differences of the last row. Returns the values of its last cells. If end gaps have
-/// their own costs, it returns the best of `best` and all cells of the row.
+/// their own costs, it returns the best of `best` and of all ends in the row.
 #[inline(always)]
 fn along_last_row<W: Lanes>(
     form: &DifferenceScoring<W::Elem>,

@@ -9,7 +9,7 @@ use crate::simd::{AlignedBuffer, MAX_LANES};
 /// Approximate bytes of a cache line.
 const CACHE_LINE: usize = 64;
 
-/// Buffers that are reused for all groups and kinds of computation.
+/// Buffers that are reused for all groups, by all kernels.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GroupBuffers<E> {
     /// The row above: cells or differences, one vector per column.
@@ -22,7 +22,7 @@ pub(super) struct GroupBuffers<E> {
     pub checkpoints: Checkpoints<E>,
 }
 
-/// One query against a group of targets, by the scoring `F` in elements `E`.
+/// One query against a group of targets, with the scoring `F` and elements of type `E`.
 pub(super) struct GroupTask<'a, F, E, V> {
     /// The scoring. Its range must hold the scores of all pairs.
     pub form: &'a F,

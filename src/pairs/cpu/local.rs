@@ -2,8 +2,8 @@
 //! 1982, equations 1 to 3; lanes as in SWIPE, Rognes 2011).
 //!
 //! A vector of cells takes 10 operations with affine gaps and 6 with linear gaps. With affine gaps,
-//! 6 of them are maxima. Intel servers execute one 512-bit maximum per cycle, so that a vector
-//! takes at least 6 cycles.
+//! 6 of them are maxima. Intel servers execute one 512-bit maximum per cycle, so a vector takes at
+//! least 6 cycles.
 
 use super::ROWS;
 use super::group::{CodeStrip, GroupBuffers, GroupTask, TargetGroup};
@@ -12,7 +12,8 @@ use crate::score::difference::Element;
 use crate::seq::Code;
 use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
 
-/// Columns of the query per test for best cells. Their position is known to this many columns.
+/// Number of columns between two tests for a new best cell. The position of a best cell is known to
+/// within this many columns.
 const CHUNK: usize = 16;
 
 /// The greatest value of a pair, with the approximate position of the cells that have it.
@@ -20,9 +21,10 @@ const CHUNK: usize = 16;
 pub(super) struct BestCell<E> {
     /// The value, to be decoded by the scoring.
     pub value: E,
-    /// Their rows: symbols of the sequence in the rows, which is the target in a group.
+    /// Rows of these cells, counted in symbols of the sequence in the rows. In a group this is the
+    /// target.
     pub rows: Span,
-    /// Their columns.
+    /// Columns of these cells.
     pub columns: Span,
 }
 
@@ -72,12 +74,12 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, BestCell<E
     }
 }
 
-/// Observer of the greatest values during a computation.
+/// Observer that receives the greatest values during a computation.
 trait PlaceNotes<W: Lanes> {
-    /// Number of columns between two notes.
+    /// Number of columns between two calls of [`PlaceNotes::note`].
     const COLUMNS: usize;
-    /// Takes `here`, the greatest values of the columns from `column` on, in the rows from `row`
-    /// on. `best` holds the greatest values so far, and is updated.
+    /// Receives `here`: the greatest value of each lane in the columns from `column` on and the
+    /// rows from `row` on. Updates `best`, which contains the greatest values so far.
     ///
     /// # Safety
     /// The processor has the instructions of `W`.
@@ -111,7 +113,7 @@ impl<E: LaneElement> BestPlaces<E> {
         BestPlaces { values: [zero; MAX_LANES], zero, rows: none, columns: none }
     }
 
-    /// Adds values of a range of rows and columns, given by the first of either.
+    /// Adds the greatest values of a range of cells. `row` and `column` are the first of the range.
     #[inline(always)]
     pub(super) fn take(&mut self, values: &[E], row: u32, column: u32) {
         for (lane, &value) in values.iter().enumerate() {
@@ -153,8 +155,8 @@ where
         // SAFETY: the caller guarantees the instructions, and `lanes` and `values` have MAX_LANES
         // elements.
         unsafe {
-            // One less than the best value, but at least zero, which can be the least number of the
-            // type.
+            // One less than the best value, but at least zero. Zero can be the least number of the
+            // type, so nothing may be subtracted from it.
             let one = W::splat(W::Elem::from_number(1));
             let under = best.max(W::splat(self.zero).add(one)).sub(one);
             if here.exceeds(under) {
@@ -298,7 +300,7 @@ unsafe fn affine_rows<W: Lanes>(
             for (k, (left, e)) in left.iter_mut().zip(&mut e).enumerate() {
                 let cell = diagonal.add(W::load(steps.add(k * W::COUNT))).max(*e).max(gap);
                 best = best.max(cell);
-                // The lower limit of zero keeps E, F and H from falling below zero.
+                // Clamping to zero keeps E, F and H from falling below zero.
                 let opened = cell.sub(first).max(zero);
                 *e = e.sub(next).max(opened);
                 gap = gap.sub(next).max(opened);

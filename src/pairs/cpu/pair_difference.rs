@@ -1,8 +1,8 @@
 //! The global score of one pair with rows in adjacent lanes ([`super::skew`]), from differences
 //! between neighbouring cells.
 //!
-//! A vector of cells takes the operations of [`super::difference`], two more to move dh (and f)
-//! down a row, and 7 blends for the scores with 64 lanes of 8 bits.
+//! A vector of cells takes the operations of [`super::difference`] and two more that move dh (and
+//! f) down a row. With 64 lanes of 8 bits, the lookup of the scores takes 7 blends.
 
 use std::ops::Range;
 
@@ -35,7 +35,8 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     let PairBuffers { skew, above: dh, gaps: f } = buffers;
     let mut skew = Skew::<W>::new(columns, form.size(), skew);
     let strips = Strips::new(rows, W::COUNT);
-    // Elements before and after the columns are for the other lanes of a vector.
+    // A vector extends beyond the columns on either side, because its lanes are in different
+    // columns.
     let dh = dh.at_least(n + 2 * MAX_LANES);
     let f = f.at_least(n + 2 * MAX_LANES);
     if rows.is_empty() || n == 0 {
@@ -60,8 +61,8 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
         strips.codes(strip, &mut lanes);
         for (lane, edge) in edges[..W::COUNT].iter_mut().enumerate() {
             *edge = match strips.done(strip, lane) {
-                // The last row of padding. The next row, in the lane below or in the next strip, is
-                // the first row.
+                // The last row of padding. The row after it, in the lane below or in the next
+                // strip, is the first row.
                 0 if strips.is_corner(strip, lane) => form.corner_difference(),
                 done => form.edge_difference(done),
             };
@@ -78,7 +79,7 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
                 cells.compute::<true, true>(&mut skew, &mut ())
             };
             if form.own_ends() {
-                // The last column, downwards: the end gap contains the remaining rows.
+                // The last column, from top to bottom: the end gap contains the remaining rows.
                 for lane in (0..W::COUNT).rev() {
                     last += form.difference(ends[lane]);
                     let left = rows.len() - strips.done(strip, lane);
@@ -98,22 +99,23 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     *value = if form.own_ends() { best } else { Greatest { value: along, ..Greatest::default() } };
 }
 
-/// One strip of some columns, computed in place. `dh` and `f` hold the row above before the
-/// computation, and the last row after it.
+/// A strip of some columns that is computed in place. `dh` and `f` contain the row above before the
+/// computation, and the last row of the strip after it.
 pub(super) struct StripOf<'a, W: Lanes> {
     pub form: &'a DifferenceScoring<W::Elem>,
-    /// Range of the columns among all columns with scores.
+    /// Range of these columns among the columns that the steps are defined for.
     pub columns: Range<usize>,
     /// dv before the first column of each lane.
     pub edges: &'a [W::Elem; MAX_LANES],
-    /// dh of the first column, with space for the other lanes of a vector before it and after the
-    /// last column.
+    /// Pointer to dh of the first column. There is space for a vector's other lanes before the
+    /// first column and after the last one.
     pub dh: *mut W::Elem,
-    /// f of the first column, with the same space.
+    /// Pointer to f of the first column, with the same space around the columns.
     pub f: *mut W::Elem,
 }
 
-/// Source of the steps between each lane's row symbol and the columns' symbols.
+/// Source of the steps (scores of diagonal moves) between each lane's row symbol and the columns'
+/// symbols.
 pub(super) trait StepSource<W> {
     /// Returns the steps of all lanes at step `t`. Calls come in the order of `t`.
     ///
@@ -130,9 +132,10 @@ impl<W: Lanes> StepSource<W> for Skew<'_, W> {
     }
 }
 
-/// Observer of a strip's cells.
+/// Observer that receives a strip's cells.
 pub(super) trait CellNotes<W> {
-    /// Takes the cells of a step: the step of two symbols, z, e, f, and z minus the opening.
+    /// Receives the cells at step `t`: the step of the two symbols, z, e, f, and z minus the
+    /// opening.
     ///
     /// # Safety
     /// The processor has the instructions of the vectors.
@@ -146,8 +149,8 @@ impl<W> CellNotes<W> for () {
 }
 
 impl<W: Lanes> StripOf<'_, W> {
-    /// Computes the strip like [`StripOf::compute`]. If the strip is the last, it does not store dh
-    /// and f of the last row.
+    /// Computes the strip like [`StripOf::compute`]. For the last strip, it does not store dh and f
+    /// of the last row.
     ///
     /// # Safety
     /// The conditions of [`StripOf::compute`] hold.
@@ -168,7 +171,7 @@ impl<W: Lanes> StripOf<'_, W> {
     }
 
     /// Computes the strip. Returns dv of the last column of each lane. Without `LEAVES`, dh and f
-    /// keep the values of the row above.
+    /// still contain the row above afterwards.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `self.dh` points to an element for each of
@@ -270,7 +273,7 @@ impl<W: Lanes> LaneState<W> {
         }
     }
 
-    /// Stores dv of the lane that computed its last column in step `t`, if there is one.
+    /// Stores dv of the lane that computed its last column at step `t`, if any did.
     ///
     /// # Safety
     /// The processor has the instructions of `W`.

@@ -6,7 +6,8 @@ use crate::score::LocalScoring;
 use crate::score::difference::Element;
 use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
 
-/// Steps per test for best cells. Their position is known to this many steps.
+/// Number of steps between two tests for a new best cell. The position of a best cell is known to
+/// within this many steps.
 const CHUNK: usize = 64;
 
 impl<E: LaneElement> SimdKernel for PairTask<'_, LocalScoring<E>, E, BestCell<E>> {
@@ -35,7 +36,8 @@ where
     let PairBuffers { skew, above: h, gaps: f } = buffers;
     let mut skew = Skew::<W>::new(columns, form.size(), skew);
     let strips = Strips::new(rows, W::COUNT);
-    // Elements before and after the columns are for the other lanes of a vector.
+    // A vector extends beyond the columns on either side, because its lanes are in different
+    // columns.
     let h = h.at_least(n + 2 * MAX_LANES);
     let f = f.at_least(n + 2 * MAX_LANES);
     h[..n + 2 * MAX_LANES].fill(form.zero());
@@ -64,7 +66,7 @@ where
                     let down = gap.shift_down(*f.add(t));
                     cell = diagonal.add(skew.step(t)).max(e).max(down);
                     best = best.max(cell);
-                    // The lower limit of zero keeps E, F and H from falling below zero.
+                    // Clamping to zero keeps E, F and H from falling below zero.
                     let opened = cell.sub(first).max(zero);
                     e = e.sub(next).max(opened);
                     gap = down.sub(next).max(opened);
@@ -72,8 +74,8 @@ where
                     gap.store(f.add(t + 1).sub(W::COUNT));
                     diagonal = above;
                 }
-                // One less than the best value, but at least zero, which can be the least number of
-                // the type.
+                // One less than the best value, but at least zero. Zero can be the least number of
+                // the type, so nothing may be subtracted from it.
                 let one = W::splat(W::Elem::from_number(1));
                 let under = W::splat(places.value(0)).max(zero.add(one)).sub(one);
                 if best.exceeds(under) {
@@ -85,12 +87,12 @@ where
                 from = to;
             }
             if form.decode(places.value(0)).is_none() {
-                // The score needs wider integers, whatever the remaining strips hold.
+                // The score needs wider integers, whatever the remaining strips contain.
                 break;
             }
         }
-        // The padding is before the first row. The last row of a step is W::COUNT - 1 columns
-        // behind the first.
+        // Rows are counted without the padding before the first row. At each step, the last row is
+        // W::COUNT - 1 columns behind the first row.
         let [rows, columns] = places.spans(0, [W::COUNT as u32, (CHUNK + W::COUNT - 1) as u32]);
         let before = |span: Span, symbols: usize| {
             let [start, first_end, end] =

@@ -22,7 +22,8 @@ pub(super) struct ComputePlan {
     pub form: LaneForm,
 }
 
-/// Relative time of a vector of cells if one pair fills it, compared with several pairs.
+/// Time of a vector of cells if one pair fills it, relative to a unit of 1 if each lane has its own
+/// pair.
 const ROWS_COST: u64 = 5;
 
 /// Pairs that are computed at the same time.
@@ -63,8 +64,8 @@ impl ComputePlan {
         }
     }
 
-    /// Returns the number of targets at the start, which are the longest, that are faster to
-    /// compute alone.
+    /// Returns the number of the longest targets that are faster to compute alone. The targets are
+    /// sorted by decreasing length.
     fn alone(self, query_symbols: usize, targets: &[&[Code]], lanes: usize) -> usize {
         match self.form {
             LaneForm::Targets => return 0,

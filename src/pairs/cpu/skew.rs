@@ -3,7 +3,7 @@
 use crate::seq::{Code, PAD};
 use crate::simd::{AlignedBuffer, SkewBuffers};
 
-/// Buffers that are reused for all pairs and kinds of computation.
+/// Buffers that are reused for all pairs, by all kernels.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PairBuffers<E> {
     /// Buffers of the current strip.
@@ -15,7 +15,7 @@ pub(super) struct PairBuffers<E> {
     pub gaps: AlignedBuffer<E>,
 }
 
-/// One pair, by the scoring `F` in elements `E`.
+/// One pair, with the scoring `F` and elements of type `E`.
 pub(super) struct PairTask<'a, F, E, V> {
     /// The scoring. Its range must hold the pair's score.
     pub form: &'a F,
@@ -55,8 +55,8 @@ impl<'a> Strips<'a> {
         self.pad
     }
 
-    /// Returns the number of rows up to and including this lane of this strip, without padding. It
-    /// is 0 within the padding.
+    /// Returns the number of rows up to and including this lane of this strip. Padding does not
+    /// count, so the number is 0 within the padding.
     pub(super) fn done(&self, strip: usize, lane: usize) -> usize {
         (strip * self.lanes + self.lanes - lane).saturating_sub(self.pad)
     }

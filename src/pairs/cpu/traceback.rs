@@ -6,27 +6,26 @@
 //! to a column c. dh and f of the row above are the kept ones. Cells left of c are skipped. Column
 //! c is assumed to be reached only by a gap from the row above, so that no value exceeds the true
 //! one.
-//!
-//! **Why a part is sufficient.** A path that passes the row above in column c or before it has a
-//! value of at most V(c) + o there, where o is the opening, because a gap leads from there to c.
-//! Let the current cell be h rows below and more than h columns after c. From c to this cell, the
-//! path has at most h diagonal steps, each of at most s, and it opens a gap of columns. Its value
-//! is therefore at most V(c) + s h. If the current cell has a greater value within the part (by
-//! more than o if the traceback is inside a gap), then no path with its value passes there. All
-//! such paths lie within the part, and by the argument about bands in [`crate::trace`], the
-//! traceback within the part is canonical. Otherwise the part is widened. A part from the first
-//! column on needs no proof.
+//! **Why a part is sufficient.** Let o be the cost of opening a gap, and s the greatest value of a
+//! diagonal step. A path that passes the row above in column c or before it has a value of at most
+//! V(c) + o there, because a gap leads from there to c. Let the current cell be h rows below and
+//! more than h columns after c. From c to this cell, the path has at most h diagonal steps, and it
+//! opens a gap of columns, which costs o. Its value is therefore at most V(c) + s h. If the current
+//! cell has a greater value within the part (by more than o if the traceback is inside a gap), then
+//! no path with its value passes there. All such paths lie within the part, and by the argument
+//! about bands in [`crate::trace`], the traceback within the part is canonical. Otherwise the part
+//! is widened. A part that starts at the first column needs no proof.
 //!
 //! A path down the first column of the matrix has no diagonal steps, but s is also at least the
 //! rise of a border per symbol. If a border does not rise at all, every column below it has the
 //! value of c, and the proof never succeeds. In this case, the part has all columns.
 //!
-//! **Diagonals.** Most parts have no gap. The kept rows also have values. One comparison tests
-//! whether the diagonal from the row above has the value of the current cell. If so, all cells of
-//! the diagonal have it, and the diagonal is the canonical path, because the traceback prefers
-//! diagonal steps. Only the low bits of values are kept. If only the low bits agree, the sum over
-//! the whole traceback detects it, because no path exceeds the value. Such a traceback is repeated
-//! with parts alone.
+//! **Diagonals.** Most parts have no gap. The kept rows also contain values. One comparison tests
+//! whether the cell that a diagonal leads to in the row above has the value that the current cell
+//! requires. If so, the diagonal is a best path. It is also the canonical one, because the
+//! traceback prefers diagonal steps. Only the low bits of values are kept. If only these agree, the
+//! sum over the whole traceback reveals it, because no path exceeds the true value. Such a
+//! traceback is repeated with parts alone.
 //!
 //! The traceback sums the values along the row above and down the last column. At the end, the sum
 //! is compared with the pair's value.
@@ -48,10 +47,10 @@ use crate::score::{DifferenceScoring, Substitution};
 use crate::seq::Code;
 use crate::simd::{InstructionSet, LaneElement};
 
-/// Rows are kept if at least one in this many pairs is traced.
+/// Rows are kept if at least one pair in this many is traced.
 const PAIRS_A_TRACE: u64 = 8;
 
-/// Number of pairs after which older pairs count half.
+/// Number of pairs after which the counts of earlier pairs are halved.
 const RECENT_PAIRS: u64 = 4096;
 
 /// Memory for the alignments of groups, and statistics of recent pairs.
@@ -63,7 +62,7 @@ pub(super) struct GroupTracer<E> {
     traced: u64,
 }
 
-/// A group whose scores were computed with kept rows.
+/// A group whose scores were computed while rows were kept.
 pub(super) struct ScoredGroup<'a, E> {
     pub instructions: InstructionSet,
     pub form: &'a DifferenceScoring<E>,
@@ -114,9 +113,8 @@ impl<E: LaneElement> GroupTracer<E> {
     /// Traces lanes of a group as far as the kept rows allow. `spans` holds the spans of all pairs
     /// of the block.
     ///
-    /// # Errors
-    /// [`crate::Error::Internal`] if the value of an alignment differs from the value of its pair:
-    /// one of the two was computed wrongly.
+    /// [`crate::Error::Internal`] if the value of an alignment differs from the value of its pair,
+    /// which means that one of the two is wrong.
     pub(super) fn trace(
         &mut self,
         mut group: ScoredGroup<'_, E>,
@@ -146,7 +144,7 @@ impl<E: LaneElement> GroupTracer<E> {
             (lane_trace.trusts_bits, is_astray) = (false, true);
         }
         if is_astray {
-            // Tracebacks that are complete do not change.
+            // Tracebacks that are already complete do not change.
             instructions.run(GroupTraceback { group: &mut group, buffers, lane_traces: &mut *lane_traces });
         }
         let mut lost = 0;

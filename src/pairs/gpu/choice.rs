@@ -12,19 +12,19 @@ use crate::pairs::kernels::nw_slice_half;
 use crate::pairs::plan::cost::{PairsSpeeds, host_trace_seconds};
 use crate::pairs::{BatchLengths, PairsBatch, PairsBlock, ResultFilter};
 
-/// Host seconds per pair for the filter that `nw_slice` would apply on the device.
+/// Host seconds per pair to apply the filter that `nw_slice` would apply on the device.
 const HOST_PAIR_SECONDS: f64 = 5e-8;
-/// Host seconds to read an alignment, with all threads.
+/// Host seconds to read an alignment, if all threads read.
 const HOST_ALIGNMENT_SECONDS: f64 = 2e-7;
-/// Least duration in seconds of a batch that updates the cost of its kernel.
+/// Least duration of a batch in seconds for it to update the cost of its kernel.
 const TELLING_SECONDS: f64 = 0.02;
-/// Weight of a new observation of the share of pairs that the filter keeps.
+/// Weight of a new observation in the average share of pairs that the filter keeps.
 const OPEN_SHARE_MEMORY: f64 = 0.5;
 
 /// Facts about a batch and its device that determine the choice.
 pub(super) struct BatchSituation<'a> {
     pub batch: &'a PairsBatch,
-    /// Greatest lengths of the batch. Computing them reads every pair.
+    /// Greatest lengths of the batch. They are cached here because computing them reads every pair.
     pub extent: BatchLengths,
     pub shape: &'a MatrixKernelShape,
     pub adapter: &'a AdapterDescription,
@@ -41,7 +41,7 @@ pub(super) struct BatchSituation<'a> {
     pub arena_quads: u64,
     /// Number of host threads that trace pairs for the device.
     pub threads: usize,
-    /// Whether values carry matches. Without them there is no traceback.
+    /// Whether the computed values include numbers of matches. A traceback needs them.
     pub carries_matches: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct BatchSituation<'a> {
 pub(super) struct KernelChoice {
     pub kernel: &'static Kernel,
     pub work: WorkEstimate,
-    /// Whether the kernel traces back.
+    /// Whether the kernel also traces alignments back.
     pub aligned: bool,
 }
 
@@ -62,15 +62,15 @@ type SpeedKey = (KernelKind, bool, bool);
 pub(super) struct Prices {
     linear: PairsSpeeds,
     affine: PairsSpeeds,
-    /// Share of the pairs that the bound on the identity keeps.
+    /// Average share of pairs that the bound on the identity keeps.
     open_share: f64,
     chooser: Chooser<SpeedKey>,
 }
 
 impl Prices {
-    /// Returns the costs for a device on which `nw_slice` reaches the configuration's speed, or
-    /// about `assumed` cells per second. Speeds that were measured for the configuration take
-    /// precedence.
+    /// Returns the initial costs. Speeds that were measured for the configuration take precedence.
+    /// Otherwise the costs are for a device on which `nw_slice` reaches the configuration's speed,
+    /// or about `assumed` cells per second if that speed is unknown.
     pub(super) fn new(config: Config, assumed: f64) -> Self {
         let known = if config.cells_per_second > 0.0 { config.cells_per_second } else { assumed };
         Prices {
@@ -79,7 +79,7 @@ impl Prices {
             affine: config.speeds.unwrap_or_else(|| PairsSpeeds::typical(true, known)),
             open_share: 0.0,
             // Kernels are compared when a device is opened for a long job ([`super::tune`]), and
-            // the result is cached. A job makes no trials.
+            // the result is cached. A job itself tries no other kernels.
             chooser: Chooser::new(TELLING_SECONDS, None),
         }
     }
@@ -130,9 +130,9 @@ impl Prices {
         priced.min_by(|(_, one), (_, other)| one.total_cmp(other))
     }
 
-    /// Lowers the cost of kernels that compute scores only. The pairs that a filter keeps are
-    /// traced by the host while the device computes, or by the device afterwards, whichever takes
-    /// less time.
+    /// Lowers the cost of kernels that compute scores only. Of the pairs that a filter keeps,
+    /// either the host traces alignments while the device computes, or the device does so
+    /// afterwards. The faster of the two counts.
     fn price_survivors(&self, batch: &PairsBatch, choices: &mut [KernelChoice]) {
         let aligned = choices.iter().filter(|choice| choice.aligned).map(|choice| self.seconds(batch, choice));
         let Some(aligned) = aligned.min_by(f64::total_cmp) else { return };
@@ -147,8 +147,8 @@ impl Prices {
         self.chooser.speed(&self.candidate(batch, choice)).seconds(&choice.work)
     }
 
-    /// Returns a kernel with the batch's work for it, including the tracing that it leaves to the
-    /// host. Returns `None` if the kernel cannot be used in this way.
+    /// Returns a kernel with the batch's work for it. The work includes the tracebacks that the
+    /// kernel leaves to the host. Returns `None` if the kernel cannot be used in this way.
     fn possible(&self, situation: &BatchSituation<'_>, kernel: &'static Kernel, aligned: bool) -> Option<KernelChoice> {
         let batch = situation.batch;
         if is_half(kernel) && !(situation.halves && situation.half.is_some()) {
@@ -168,27 +168,27 @@ impl Prices {
         // Threads trace one batch while the device computes the next.
         let is_linear = batch.chunk.scoring.gaps.is_linear();
         let meanwhile_seconds = host_trace_seconds(traced_by_host * batch.cells() as f64, is_linear, situation.threads);
-        // A kernel that can store directions stores them if alignments are requested, unless its
-        // memory cannot hold a pair.
+        // If alignments are requested, a kernel that can store directions stores them. The only
+        // exception is a pair that exceeds its memory.
         let is_possible =
             aligned || kernel.scan().is_none() || !wants_traceback || estimate_work(situation, kernel, true).is_none();
         is_possible.then_some(KernelChoice { kernel, work: WorkEstimate { meanwhile_seconds, ..work }, aligned })
     }
 
-    /// Learns from the duration of a batch.
+    /// Updates the speed of a kernel from the duration of a batch.
     pub(super) fn observe(&mut self, batch: &PairsBatch, choice: &KernelChoice, seconds: f64) {
         let candidate = self.candidate(batch, choice);
         self.chooser.learn(&candidate, seconds);
     }
 
-    /// Learns from the number of pairs that a filter kept.
+    /// Updates the share of kept pairs from the result of a filter.
     pub(super) fn observe_open(&mut self, open: u64, pairs: u64) {
         let share = open as f64 / pairs.max(1) as f64;
         self.open_share += OPEN_SHARE_MEMORY * (share - self.open_share);
     }
 }
 
-/// Lists the kernels that are chosen unasked and run on the device.
+/// Lists the kernels that may be chosen automatically and that the device supports.
 fn chosen(situation: &BatchSituation<'_>) -> impl Iterator<Item = &'static Kernel> {
     offered(Family::Pairs).filter(|kernel| kernel.is_chosen() && situation.features.contains(kernel.features))
 }
@@ -211,7 +211,8 @@ pub(super) fn requested_choice(situation: &BatchSituation<'_>, kernel: &'static 
     KernelChoice { kernel, work: estimate_work(situation, kernel, aligned).unwrap_or_default(), aligned }
 }
 
-/// Returns a batch as work for a kernel, or `None` if the kernel's memory cannot hold a pair.
+/// Returns the work that a batch is for a kernel, or `None` if the kernel's memory cannot hold a
+/// pair.
 fn estimate_work(situation: &BatchSituation<'_>, kernel: &Kernel, aligned: bool) -> Option<WorkEstimate> {
     let batch = situation.batch;
     let extent = &situation.extent;
@@ -241,8 +242,8 @@ fn estimate_work(situation: &BatchSituation<'_>, kernel: &Kernel, aligned: bool)
         if rows * columns > TEAM_STEP_CELLS {
             return None;
         }
-        // Fewer workgroups than possible compute less in the same time. Memory allows more of them
-        // if pairs are small.
+        // If memory holds fewer workgroups than the device could run, they compute less in the same
+        // time. Memory holds more of them if pairs are small.
         let together = variant.tasks_together(tasks as u64) as f64;
         let cells = |block: &PairsBlock| {
             let symbols = batch.chunk.queries.length(block.query);
@@ -261,7 +262,7 @@ fn estimate_work(situation: &BatchSituation<'_>, kernel: &Kernel, aligned: bool)
         });
     }
     let rounds = (tasks * quads as f64 / (situation.arenas as f64 * situation.arena_quads as f64)).ceil().max(1.0);
-    // The overhead of a lane's step weighs more if the lane has fewer cells.
+    // A step has a fixed overhead, which weighs more if a lane has fewer cells per step.
     let step_weight = if scan == Scan::Rows { 1.0 } else { (1.0 + 4.0 / variant.columns as f64) / 1.25 };
     let padded = |symbols: u32| variant.padded_columns(symbols) as f64 * step_weight;
     let columns = padded(extent.query_symbols);
@@ -277,13 +278,14 @@ fn estimate_work(situation: &BatchSituation<'_>, kernel: &Kernel, aligned: bool)
     })
 }
 
-/// Returns the cells of a batch if every query's columns are padded by `padded`.
+/// Returns the cells of a batch if the function `padded` determines the columns of every query.
 fn padded_cells(batch: &PairsBatch, padded: impl Fn(u32) -> f64) -> f64 {
     let columns = |query| batch.chunk.queries.length(query);
     batch.blocks.iter().map(|b| b.cells as f64 * padded(columns(b.query)) / columns(b.query).max(1) as f64).sum()
 }
 
-/// Returns the cells of the longest chain, and the number of successive dispatches.
+/// Returns the number of cells in the longest chain of dependent cells, and the number of
+/// successive dispatches.
 fn longest_chain(variant: &MatrixVariant, scan: Scan, columns: f64, rows: f64, query_symbols: u32) -> (f64, f64) {
     if scan != Scan::TiledDiagonal {
         return (columns * rows, 1.0);

@@ -24,7 +24,7 @@ fn hit(batch: &PairsBatch, scoring: &OffsetScoring, block: usize, target_index: 
     PairHit { query, target, score, matches }
 }
 
-/// Returns the hits of (pair, value) words.
+/// Returns the hits of an output that lists (pair, value) words.
 pub(super) fn decode_kept(batch: &PairsBatch, scoring: &OffsetScoring, pairs: &[u32]) -> Vec<PairHit> {
     let begins = block_begins(batch);
     pairs
@@ -37,7 +37,8 @@ pub(super) fn decode_kept(batch: &PairsBatch, scoring: &OffsetScoring, pairs: &[
         .collect()
 }
 
-/// Returns the hits of one value per pair, without pairs that score below their threshold.
+/// Returns the hits of an output with one value per pair, without pairs that score below their
+/// threshold.
 pub(super) fn decode_all(batch: &PairsBatch, scoring: &OffsetScoring, values: &[u32]) -> Vec<PairHit> {
     let mut values = values.iter();
     let blocks = batch.blocks.iter().enumerate();

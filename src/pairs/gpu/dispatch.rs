@@ -34,10 +34,10 @@ pub(super) struct SliceDispatch {
     pub workgroups: u32,
 }
 
-/// Returns the dispatches of a batch. There is a single dispatch that draws all tasks by ticket. If
-/// a pair is so long that an invocation would occupy the device too long, or if the device limits
-/// loops, there are rounds of as many tasks as fit in `scratch_slots` slots. Each dispatch of a
-/// round computes a few slices.
+/// Returns the dispatches of a batch. Normally there is a single dispatch, whose workgroups draw
+/// all tasks by ticket. If a pair would occupy the device too long, or if the device limits loops,
+/// there are rounds instead. A round has as many tasks as fit in `scratch_slots` slots. Each
+/// dispatch of a round computes a few slices of these tasks.
 pub(super) fn plan_dispatches(work: &SliceWork<'_>) -> Vec<SliceDispatch> {
     let list = &work.list;
     let tasks = list.tasks.len() as u32;

@@ -2,9 +2,9 @@
 //! the arenas. Each round is computed and then traced back. The resulting values and runs are read
 //! back.
 //!
-//! The arenas take most of a job's memory. They stay on the device and serve every batch. The
-//! output buffers exist once per slot: one is copied to the host while the kernels fill the other
-//! (Truong et al. 2014, figure 6a).
+//! The arenas take most of a job's memory. They stay on the device and serve every batch. There is
+//! one output buffer per slot: one is copied to the host while the kernels fill the other (Truong
+//! et al. 2014, figure 6a).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,20 +26,20 @@ use crate::pairs::kernels::matrix_tasks::{ArenaParts, MatrixTasks};
 use crate::pairs::{PairHit, PairsBatch, PairsReport};
 use crate::score::OffsetScoring;
 
-/// Greatest number of cells per dispatch of one invocation, or of a team of invocations. It takes a
-/// fraction of a second.
+/// Greatest number of cells per dispatch for one invocation, and for a team of invocations. They
+/// take a fraction of a second.
 const STEP_CELLS: u64 = 8_000_000;
 pub(super) const TEAM_STEP_CELLS: u64 = 200_000_000;
 
-/// End of the passes of the dispatch that traces back (`LAST` of `nw_checkpoint`).
+/// Value of `slice_end` in the dispatch that traces back (`LAST` in `nw_checkpoint`).
 const LAST_PASS: u32 = u32::MAX;
 
-/// Factor between the output of later batches and of the first batch. The first batch is small, and
-/// later batches may have more runs. Allocating a larger buffer costs the driver a third of a
-/// millisecond per MiB, during which nothing is computed (H100).
+/// Factor by which the output of later batches may exceed the output of the first batch. The first
+/// batch is small, and later batches may have more runs. The driver needs a third of a millisecond
+/// per MiB to allocate a larger buffer, during which nothing is computed (H100).
 const FIRST_GROWTH: f64 = 1.4;
 
-/// Words of runs that every output can hold, whatever is expected.
+/// Words of runs that every output can hold, regardless of the expected number.
 const SMALL_RUN_WORDS: u64 = 1 << 20;
 
 /// A batch that is ready for the device.
@@ -48,7 +48,7 @@ pub(super) struct MatrixWork<'a> {
     pub list: MatrixTasks,
     pub scoring: OffsetScoring,
     pub variant: MatrixVariant,
-    /// Expected words of runs per symbol of a pair's shorter sequence.
+    /// Expected words of packed runs per symbol of a pair's shorter sequence.
     pub words_a_symbol: f64,
     /// Greatest number of bytes of the output.
     pub output_budget: u64,
@@ -58,7 +58,7 @@ pub(super) struct MatrixWork<'a> {
     /// them.
     pub loop_budget: Option<u64>,
     pub program: &'a Compiled,
-    /// The traceback. `None` if the kernel traces back itself.
+    /// The traceback. `None` if the kernel itself traces back.
     pub traceback_program: Option<&'a Compiled>,
     pub queries: &'a ResidentSequences,
     pub targets: &'a ResidentSequences,
@@ -77,7 +77,7 @@ struct MatrixInFlight {
 pub(super) struct MatrixSlot {
     pub(super) buffers: Buffers,
     targets: HeldTargets,
-    /// Memory for results that leave with the report.
+    /// Buffers for results, which are moved into the report.
     words: BufferPool<u32>,
     in_flight: Option<MatrixInFlight>,
 }
@@ -131,7 +131,8 @@ impl MatrixSlot {
         arenas.iter().for_each(|arena| recording.resident("arena", arena));
         recording.reserve("out", room)?;
         recording.make_room_for_results(room);
-        // The counter starts at 0. Pairs that a lost device never reached have no runs.
+        // The counter starts at 0. If the device is lost, the pairs that it never reached have no
+        // runs.
         recording.zero("out", 0..4 * before_runs)?;
         for MatrixDispatch { params, walk, workgroups, tiles } in &dispatches {
             let program = work.traceback_program.filter(|_| *walk).unwrap_or(program);
@@ -164,7 +165,8 @@ impl MatrixSlot {
         let runs_begin = pairs_begin + (PAIR_WORDS * list.pairs) as usize;
         let begin = Instant::now();
         let BatchResults { words: mapped, kernel_time, .. } = results;
-        // The buffer can hold more runs than there are. The first word counts them.
+        // The buffer can be larger than the number of runs. The first word is the number of words
+        // in use.
         let needed = (runs_begin + mapped[0] as usize).min(mapped.len());
         let mut words = self.words.take();
         words.clear();
@@ -198,8 +200,8 @@ impl MatrixSlot {
                 }
             }
         }
-        // The counter continues beyond the end of the buffer, so that the next batch can have a
-        // larger one.
+        // If the runs exceed the buffer, the counter still counts all of them, so that the next
+        // batch can have a larger buffer.
         let taken = walk.then(|| f64::from(words[0]) / list.symbols.max(1) as f64);
         tracing::trace!(words = words.len(), ?read, decoded = ?begin.elapsed(), ?kernel_time, "alignments of a batch");
         if walk {
@@ -216,20 +218,20 @@ fn with_slack(bytes: u64, budget: u64) -> u64 {
     bytes.next_multiple_of((bytes.next_power_of_two() / 16).max(16)).min(budget.max(bytes))
 }
 
-/// Returns the size of a buffer for `bytes` bytes now and `growth` times as many later, within the
-/// budget.
+/// Returns the size of a buffer that needs `bytes` bytes now and `growth` times as many later,
+/// within the budget.
 fn room_for(bytes: u64, growth: f64, budget: u64) -> u64 {
     let later = ((bytes as f64 * growth) as u64).min(budget);
     with_slack(later.max(bytes), budget)
 }
 
-/// Returns the number of words of runs that a batch's output can hold.
+/// Returns the number of words of runs that the output buffer of a batch gets.
 fn room_for_runs(work: &MatrixWork<'_>) -> u64 {
     let list = &work.list;
     let most =
         (work.output_budget / 4).min(u32::MAX as u64).saturating_sub(OUTPUT_HEADER_WORDS + PAIR_WORDS * list.pairs);
     let expected = (list.symbols as f64 * work.words_a_symbol) as u64 + 8 * list.pairs;
-    // A small buffer costs next to nothing, so it is sized for the worst case.
+    // A small buffer costs next to nothing, so it can hold the longest possible runs.
     list.run_words.min(expected.max(SMALL_RUN_WORDS)).min(most)
 }
 
@@ -261,15 +263,15 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<MatrixDispatch
     dispatches
 }
 
-/// Returns the dispatches of a kernel that traces back itself. For tasks of similar size, there is
-/// one dispatch in which workgroups draw them by ticket. If the device limits loops, each workgroup
-/// has one task instead. It computes a few passes per dispatch, and traces back in the last
-/// dispatch.
+/// Returns the dispatches of a kernel that itself traces back. There is one dispatch for tasks of
+/// similar size, whose workgroups draw them by ticket. If the device limits loops, each workgroup
+/// has one task instead, computes a few passes per dispatch, and traces back in the last dispatch.
 fn dispatches_by_parts(work: &MatrixWork<'_>, params: NwParams) -> Vec<MatrixDispatch> {
     let list = &work.list;
     let of = |params, workgroups| MatrixDispatch { params, walk: false, workgroups, tiles: None };
     let mut dispatches = Vec::new();
-    // Every workgroup of the earlier dispatches has drawn one ticket without a task.
+    // Every workgroup of the earlier dispatches drew one last ticket that had no task. These
+    // tickets count as drawn.
     let mut in_vain = 0u32;
     for parts in &list.parts {
         let ArenaParts { tasks, quads, an_arena, count } = parts.clone();
@@ -315,8 +317,8 @@ fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: NwParams) -> Vec<Mat
         return (0..diagonals)
             .map(|diagonal| {
                 let tiles = (diagonal + 1).min(diagonals - diagonal).min(columns);
-                // Pairs of different sizes have their widest diagonals elsewhere, so this is enough
-                // for all of them.
+                // The widest diagonals of pairs of different sizes need not coincide. The number of
+                // tile columns is enough for all of them.
                 let tiles =
                     if tasks.iter().all(|task| variant.tile_diagonals(task) == diagonals) { tiles } else { columns };
                 of(NwParams { tile_diagonal: diagonal, ..params }, Some(tiles))
@@ -344,7 +346,7 @@ mod tests {
         const BUDGET: u64 = 128 << 20;
         assert_eq!(room_for(100 << 20, 1.0, BUDGET), 104 << 20);
         assert_eq!(room_for(60 << 20, FIRST_GROWTH, BUDGET), 88 << 20);
-        // Growth and slack end at the budget. Required bytes are always provided.
+        // Growth and slack never exceed the budget, but required bytes are always provided.
         assert_eq!(room_for(120 << 20, FIRST_GROWTH, BUDGET), BUDGET);
         assert_eq!(room_for(130 << 20, FIRST_GROWTH, BUDGET), 130 << 20);
         for bytes in (0..2 * BUDGET).step_by(999_983) {

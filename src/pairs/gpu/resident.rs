@@ -26,7 +26,7 @@ impl ResidentSequences {
     }
 
     /// Returns the index of the word after a sequence's last symbol, or 0 if the buffer does not
-    /// hold the sequence.
+    /// contain the sequence.
     pub(super) fn end_word(&self, store: &SequenceStore, id: SequenceId) -> u32 {
         match &self.end_words {
             None => store.end_word(id) as u32,
@@ -72,7 +72,7 @@ impl ResidentStores {
         Ok([queries, targets])
     }
 
-    /// Returns a buffer with at least the sequences `ids` of a store.
+    /// Returns a buffer that contains at least the sequences `ids` of a store.
     fn get(
         &self,
         gpu: &Gpu,

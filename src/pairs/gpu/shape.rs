@@ -10,9 +10,9 @@ use crate::pairs::kernels::matrix::MatrixVariant;
 use crate::pairs::{BatchLengths, PairsBatch};
 use crate::score::offset::fits;
 
-/// Greatest number of arenas: more than enough to fill any device.
+/// Greatest number of arenas. It is more than enough to fill any device.
 const MAX_ARENAS: u64 = 16;
-/// Least number of quads of an arena when memory is short.
+/// Least number of quads (of four words) of an arena when memory is short.
 const MIN_QUADS: u64 = 1 << 16;
 /// Greatest number of columns per lane in the diagonal scans.
 const MAX_LANE_COLUMNS: u32 = 16;
@@ -21,27 +21,27 @@ const OTHER_BUFFERS: u32 = 6;
 /// Time in seconds for the driver to allocate and free a byte of an arena (H200).
 const BYTE_SECONDS: f64 = 4.5e-11;
 /// Relative increase of this time for each further device of a job. The driver serves devices one
-/// after another and more slowly: two H200s took three times as long per byte as one.
+/// after another, and more slowly: two H200s took three times as long per byte as one.
 const BESIDE: f64 = 2.0;
-/// Seconds per round in addition to its cells, because the last pairs and the traceback do not fill
-/// the device. With linear and with affine gaps (H200).
+/// Additional seconds per round, because the last pairs and the traceback do not fill the device.
+/// For linear and for affine gaps (H200).
 const ROUND_SECONDS: [f64; 2] = [5e-3, 17e-3];
 
 /// Buffers for borders and directions.
 pub(super) struct Arenas {
     buffers: Vec<GrowingBuffer>,
     quads: u64,
-    /// Number of arenas that save time, once the job's amount of directions is known. Before that,
-    /// all are used.
+    /// Number of arenas whose allocation saves time, once the job's amount of directions is known.
+    /// Before that, all arenas are used.
     paying: Option<u32>,
 }
 
 /// Expected amount of directions of a job.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
-    /// Cells of alignments.
+    /// Number of cells of all alignments.
     pub cells: u64,
-    /// Whether gaps are affine. They take twice the memory.
+    /// Whether gaps are affine, whose directions take twice the memory.
     pub affine: bool,
     /// Number of devices that allocate arenas at the same time, including this one.
     pub devices: u32,
@@ -62,8 +62,8 @@ impl Arenas {
         self.paying.unwrap_or(self.buffers.len() as u32)
     }
 
-    /// Uses the number of arenas that saves time for a job, but never fewer than before, because
-    /// those are allocated.
+    /// Sets the number of arenas to the one that saves most time for a job. The number never falls,
+    /// because the arenas in use are already allocated.
     pub(super) fn suit(&mut self, expected: Expected) {
         let pay = arenas_that_pay(expected, 16 * self.quads);
         self.paying = Some(pay.max(self.paying.unwrap_or(1)).min(self.buffers.len() as u32));
@@ -79,7 +79,8 @@ impl Arenas {
         16 * self.quads * self.buffers.len() as u64
     }
 
-    /// Frees all memory and halves the size of arenas. Returns false if they are small already.
+    /// Frees all memory and halves the size of arenas. Returns false if they already have the least
+    /// size.
     pub(super) fn shrink(&mut self) -> bool {
         if self.quads <= MIN_QUADS {
             return false;
@@ -94,8 +95,8 @@ impl Arenas {
         self.buffers.iter_mut().for_each(|buffer| *buffer = GrowingBuffer::default());
     }
 
-    /// Returns the first `count` arenas with space for this many quads each. Arenas without an
-    /// entry in `quads` are as small as possible.
+    /// Returns the first `count` arenas with space for this many quads each. Arenas for which
+    /// `quads` has no entry are as small as possible.
     pub(super) fn reserve(&mut self, gpu: &Gpu, count: u32, quads: &[u64]) -> Result<Vec<wgpu::Buffer>> {
         let wanted = quads.iter().copied().chain(std::iter::repeat(1));
         let limit = self.quads;
@@ -119,9 +120,9 @@ fn with_room(quads: u64) -> u64 {
 }
 
 /// Returns the number of arenas of `arena_bytes` bytes with the least total time. Twice the memory
-/// halves the number of rounds. Rounds and memory together take least time if both take the same
-/// time. The result is the nearest power of two, because kernels are compiled for their number of
-/// arenas.
+/// takes twice as long to allocate and halves the number of rounds. The sum is least if allocation
+/// and rounds take the same time. The result is the nearest power of two, because kernels are
+/// compiled for their number of arenas.
 fn arenas_that_pay(Expected { cells, affine, devices }: Expected, arena_bytes: u64) -> u32 {
     let bytes = cells as f64 * if affine { 0.5 } else { 0.25 };
     let round_seconds = ROUND_SECONDS[usize::from(affine)];
@@ -206,7 +207,7 @@ impl MatrixKernelShape {
             Scan::Diagonal => self.diagonal_workgroup,
             Scan::DiagonalSubgroup => self.subgroup_workgroup,
             Scan::TiledDiagonal => self.tile_workgroup,
-            // A workgroup must fill all of the device's subgroups.
+            // A workgroup must consist of whole subgroups on any device.
             Scan::Checkpoint => self.checkpoint_workgroup.max(adapter.subgroup_sizes[1].clamp(4, 128)),
         };
         let of_columns = |columns: u32| MatrixVariant {
@@ -228,7 +229,7 @@ impl MatrixKernelShape {
         if let Some(columns) = self.lane_columns {
             return of_columns(columns.min(MAX_LANE_COLUMNS));
         }
-        // The overhead of a step equals the time of about four cells.
+        // The overhead of a step takes about as long as four cells.
         let cost = |columns: &u32| {
             let variant = of_columns(*columns);
             let padded: u64 =
@@ -259,7 +260,7 @@ mod tests {
         // All pairs of 2,000 genes and of 200 genes.
         assert_eq!([pay(4.2e12, false), pay(4.2e12, true)], [4, 16]);
         assert_eq!([pay(4.2e10, false), pay(4.2e10, true)], [1, 1]);
-        // Two devices with half of the pairs each.
+        // Two devices, each with half of the pairs.
         assert_eq!([pay_beside(2.1e12, false, 2), pay_beside(2.1e12, true, 2)], [2, 4]);
         for affine in [false, true] {
             let counts: Vec<u32> = (0..64).map(|bits| pay((1u64 << bits) as f64, affine)).collect();

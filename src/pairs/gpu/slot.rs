@@ -1,4 +1,4 @@
-//! A slot of the double buffer: the device memory of one batch in flight.
+//! A slot of the double buffer: the device memory for one batch in flight.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::pairs::kernels::nw_slice::{self, TaskList};
 use crate::pairs::{PairsBatch, PairsReport, ResultFilter};
 use crate::score::OffsetScoring;
 
-/// Number of kept pairs that are copied with the status words. A second copy fetches the rest.
+/// Number of kept pairs that are copied together with the status words. If there are more, a second
+/// copy fetches the rest.
 const FIRST_KEPT: u64 = 1 << 16;
 
 /// Buffers of a slot, and the batch in flight.
@@ -41,8 +42,8 @@ impl SliceSlot {
         self.in_flight = None;
     }
 
-    /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not
-    /// wait.
+    /// Uploads the batch's lists, records its dispatches and the copy of the results to the host,
+    /// and submits them. Does not wait for the device.
     pub(super) fn record(&mut self, gpu: &Gpu, work: SliceWork<'_>) -> Result<()> {
         let (batch, list) = (work.batch, &work.list);
         let before_values = words_before_values(list);

@@ -33,8 +33,8 @@ impl PairsDeviceState {
         }
     }
 
-    /// Returns the variant of `nw_slice_half` for a batch, if it can compute the batch: scores
-    /// only, and no score grows too much within a slice.
+    /// Returns the variant of `nw_slice_half` for a batch. Returns `None` if more than scores is
+    /// requested, or if a score may grow too much within a slice.
     fn half_variant(&self, batch: &PairsBatch, scoring: &OffsetScoring) -> Option<nw_slice_half::HalfSliceVariant> {
         let is_scores = matches!(batch.chunk.filter, ResultFilter::Scores | ResultFilter::AtLeast(_));
         let has_halves =
@@ -88,8 +88,8 @@ impl PairsDeviceState {
         }
     }
 
-    /// Returns the number of host threads that trace pairs for the device. It is 1 if the threads
-    /// compute other pairs meanwhile.
+    /// Returns the number of host threads that trace pairs for the device. It is 1 if these threads
+    /// also compute other pairs.
     pub(super) fn threads(&self) -> usize {
         if self.is_host_busy {
             return 1;
@@ -173,8 +173,8 @@ impl PairsDeviceState {
         let fit_variant = |walk| {
             let with_arenas =
                 |arenas| self.kernels.shape.variant(scan, batch, &extent, &self.kernels.gpu.description, arenas, walk);
-            // A small batch needs one arena, and the driver compiles a kernel with one arena in a
-            // tenth of the time.
+            // A small batch needs one arena. The driver compiles a kernel with one arena in a tenth
+            // of the time.
             let mut variant = with_arenas(1);
             let tasks = batch.pairs().div_ceil(variant.slots() as u64) + batch.blocks.len() as u64;
             let quads = variant.tasks_together(tasks) * variant.task_quads(extent.query_symbols, rows_words);
@@ -263,7 +263,7 @@ impl PairsDeviceState {
     }
 
     /// Reserves scratch memory for at most `tasks` slots. Returns the buffer and the number of
-    /// slots. If `sparing` is set and memory is short, it reserves fewer slots.
+    /// slots. If `sparing` is set and memory is short, it reserves fewer slots than that.
     fn reserve_scratch(&mut self, slot_bytes: u64, tasks: u64, sparing: bool) -> Result<(wgpu::Buffer, u32)> {
         let mut slots = (self.scratch_budget / slot_bytes).min(self.max_slots).min(tasks).max(1);
         loop {

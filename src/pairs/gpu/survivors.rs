@@ -1,8 +1,8 @@
-//! Survivors of a filter: the pairs that a batch of scores leaves undecided. A second batch in the
+//! Survivors of a filter: the pairs that a batch of scores cannot rule out. A second batch in the
 //! same slot aligns them.
 //!
-//! The host can trace them as well, while the device computes the next batch. It does so if it has
-//! enough time: for few survivors, or with many threads.
+//! The host can align them as well, while the device computes the next batch. It does so if there
+//! are few survivors or many threads, so that it finishes in time.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -14,9 +14,10 @@ use crate::pairs::kernels::nw_slice;
 use crate::pairs::plan::cost::host_trace_seconds;
 use crate::pairs::{PairHit, Pairs, PairsBatch, PairsBlock, PairsChunk};
 
-/// Part of the device's computing time during which host threads can trace. They also format rows.
+/// Fraction of the device's computing time in which host threads can trace. In the rest they format
+/// rows.
 const FREE_PART: f64 = 0.75;
-/// Least number of seconds that a second batch must save. The first one adds the time to compile
+/// Least number of seconds that a second batch must save. The first such batch also has to compile
 /// its kernel and to allocate its memory.
 const MIN_SAVED_SECONDS: f64 = 0.02;
 
@@ -32,8 +33,8 @@ pub enum Survivors {
 
 impl PairsDeviceState {
     /// Returns the kept pairs of a batch as a new batch, and the kernel to align them. Returns
-    /// `None` if the host should align them. `beside` is the time in seconds during which the
-    /// device computes other batches.
+    /// `None` if the host should align them. `beside` is the time in seconds in which the host
+    /// could do so, because the device computes other batches.
     pub(super) fn align_survivors(
         &mut self,
         site: &BatchContext<'_>,
@@ -43,7 +44,7 @@ impl PairsDeviceState {
         let PairsChoice::Global(ChosenKernel { choice, .. }) = choice else { return None };
         let by_price = self.survivors == Survivors::ByPrice;
         let is_open = is_filtered(batch) && choice.kernel.scan().is_none() && !report.hits.is_empty();
-        // A kernel that the user selected computes all batches.
+        // If the user selected a kernel, it computes all batches.
         if !is_open || by_price && site.kernel.is_some() {
             return None;
         }

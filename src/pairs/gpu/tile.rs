@@ -2,9 +2,10 @@
 //!
 //! A batch is divided into runs. A run has a single query, or several queries that are computed
 //! together in f16. The kernel sizes are chosen for the runs. Pairs whose scores exceed f16 are
-//! computed again with i32. If only pairs above a threshold are requested, lower bounds rule out
-//! most of them, and the others are computed again, a few of them by the host. For targets that are
-//! so long that all other work would wait for them, the passes are computed in parallel.
+//! computed again with i32. If only pairs above a threshold are requested, the kernels may compute
+//! lower bounds of scores instead. The bounds rule out most pairs. The others are computed again, a
+//! few of them by the host. If a target is so long that the device would wait for it at the end,
+//! the passes over its query run in parallel.
 
 mod again;
 mod plan;
@@ -46,7 +47,7 @@ impl TileSlot {
         TileSlot { first: TileFlight::new(gpu), again: TileFlight::new(gpu) }
     }
 
-    /// Frees the buffers. The slot must not hold a batch.
+    /// Frees the buffers. No batch may be in flight in the slot.
     pub(super) fn release(&mut self) {
         self.first.release();
         self.again.release();
@@ -131,8 +132,8 @@ impl PairsDeviceState {
         )
     }
 
-    /// Decodes a batch and returns its hits. Pairs are computed again if their scores exceed f16 or
-    /// if only bounds of their scores are known.
+    /// Decodes a batch and returns its hits. Computes pairs again if their scores exceed f16, or if
+    /// only bounds of their scores are known.
     pub(super) fn decode_tiles(
         &mut self,
         slot: &mut TileSlot,
@@ -147,7 +148,7 @@ impl PairsDeviceState {
         let mut kernel_time = outcome.kernel_time;
         let is_bounded = outcome.bounded > 0;
         if outcome.halved > 0 {
-            // An i32 score can equal the saturation value by chance.
+            // The score of an i32 kernel can equal `SATURATED` by chance.
             let twice: Vec<usize> = (0..scores.len()).filter(|&at| is_bounded || scores[at].1 == SATURATED).collect();
             if let (false, Some(stores)) = (twice.is_empty(), &chosen.stores) {
                 let pairs: Vec<u32> = twice.iter().map(|&at| scores[at].0).collect();

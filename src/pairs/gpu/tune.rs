@@ -19,25 +19,26 @@ use crate::score::random::XorShift64;
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
-/// Slice widths to measure for `nw_slice`. All are 4 modulo 8, so that profile rows start in
+/// Slice widths to measure for `nw_slice`. Each width is 4 modulo 8, so that profile rows start in
 /// different memory banks.
 pub const SLICES: &[u32] = &[12, 20, 28, 36, 44, 52];
-/// Slice widths to measure for `nw_slice_half`. Its rows are padded to an odd number of loads.
+/// Slice widths to measure for `nw_slice_half`. Padding to an odd number of loads serves the same
+/// purpose there.
 pub const HALF_SLICES: &[u32] = &[20, 24, 28, 36];
 /// Workgroup sizes to measure.
 pub const WORKGROUPS: &[u32] = &[32, 64, 128];
-/// Seconds per trial. The last workgroups of a batch leave the device idle for tens of
-/// milliseconds.
+/// Seconds per trial. At the end of a batch, the device is partly idle for tens of milliseconds, so
+/// shorter trials would be inaccurate.
 const TRIAL_SECONDS: f64 = 0.2;
-/// Seconds of the first measurement of a device's speed. The first larger job makes it.
+/// Seconds of the first measurement of a device's speed, which the first larger job makes.
 const FIRST_LOOK_SECONDS: f64 = 0.03;
-/// Seconds per trial of another kernel. Its speed only has to be compared.
+/// Seconds per trial of another kernel. It can be short, because kernels are only compared.
 const KERNEL_SECONDS: f64 = 0.1;
 /// Symbols of a trial's sequences, about the length of a gene.
 const TRIAL_LENGTH: u32 = 1200;
 /// Targets of a trial with many pairs.
 const TRIAL_TARGETS: u32 = 512;
-/// Jobs with fewer cells end before a measurement would.
+/// Jobs with fewer cells than this finish sooner than a measurement would.
 const SMALL_JOB_CELLS: u64 = 100_000_000_000;
 
 /// The best configurations by adapter, driver, kernel sources and kind of scoring.
@@ -47,7 +48,7 @@ static FIRST_LOOKS: Store<f64> = Store::new("first-looks.json");
 
 /// Returns the key of an adapter's best configuration for a kind of scoring.
 fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
-    // Kernels for local scores are not measured.
+    // Kernels for local scores are not measured, so they are not part of the key.
     let measured = KERNELS.iter().filter(|kernel| kernel.family() == Family::Pairs);
     let programs = measured.flat_map(|kernel| samples(kernel.kind));
     let gaps = if scoring.gaps.is_linear() { "linear" } else { "affine" };
@@ -131,8 +132,8 @@ pub fn measure(
     measure_until(engine, scoring, filter, length, seconds, &AtomicBool::new(false))
 }
 
-/// Measures like [`measure`]. Returns [`Error::Interrupted`] after the batch during which the flag
-/// is set.
+/// Measures like [`measure`]. If the flag is set, it returns [`Error::Interrupted`] after the
+/// current batch.
 fn measure_until(
     engine: &mut dyn Engine<Pairs>,
     scoring: &Arc<Scoring>,
@@ -154,9 +155,9 @@ fn measure_until(
     Ok(best)
 }
 
-/// Measures sizes of the kernel in use, which must have this score type. It measures every slice
-/// width with the middle workgroup size, then the other workgroup sizes with the best width,
-/// because the two hardly interact. Returns the trials, fastest first.
+/// Measures sizes of the kernel in use, which must have this score type. It first measures every
+/// slice width with the middle workgroup size, and then the other workgroup sizes with the best
+/// width. Width and workgroup size hardly affect each other. Returns the trials, fastest first.
 ///
 /// # Errors
 /// [`Error::Interrupted`] soon after `interrupt` is set, and all errors of the device.
@@ -194,22 +195,22 @@ pub fn sweep(
     Ok(trials)
 }
 
-/// A measurement of all sizes and kernels. It saves time in jobs of at least a minute.
+/// The measurement of all sizes and kernels. It saves time in jobs of a minute or more.
 const MEASUREMENT: Trials = Trials { seconds: 12.0, overhead_seconds: 0.0, doubt: 1.25 };
 
-/// Opens an adapter with the best known configuration for a job with `cells` cells, not counting
-/// pairs that an earlier filter drops. The configuration comes from the cache. If there is none and
-/// the job is long enough, or if `anew` is set, it is measured and cached. Otherwise it is the
-/// default.
+/// Opens an adapter with the best known configuration for a job with `cells` cells. Pairs that an
+/// earlier filter drops do not count. The configuration comes from the cache. It is measured and
+/// then cached if `anew` is set, or if there is none and the job is long enough. In all other cases
+/// it is the default.
 pub fn open_tuned(found: &FoundAdapter, scoring: &Arc<Scoring>, cells: u64, anew: bool) -> Result<PairsGpu> {
     let mut opened = open_all(&[(found.clone(), u64::MAX)], scoring, cells, anew, &AtomicBool::new(false));
     opened.pop().unwrap_or_else(|| Err(Error::Internal("no answer for the adapter that was to be opened".into())))
 }
 
-/// Opens several adapters at the same time, each like [`open_tuned`] and with a limit in bytes on
-/// its memory. The job has `cells` cells on all adapters together. One adapter of each model is
+/// Opens several adapters at the same time, each like [`open_tuned`] and with a limit on its memory
+/// in bytes. The job has `cells` cells on all adapters together. For each model, one adapter is
 /// measured, and the others use its configuration. Different models are measured at the same time.
-/// An adapter may occur several times and is then opened several times.
+/// An adapter that occurs several times is opened several times.
 ///
 /// Returns an engine or an error for each adapter, in order. The error is [`Error::Interrupted`] if
 /// `interrupt` was set during a measurement.
@@ -281,8 +282,8 @@ fn is_measured(engine: &PairsGpu, kernel: &Kernel) -> bool {
     kernel.is_chosen() && (kernel.kind != KernelKind::Slice(ScoreType::F16) || engine.config().halves)
 }
 
-/// Measures the speed of the kernel in use: with a single pair, whose time is the time of its
-/// chain, then with enough pairs for a long batch.
+/// Measures the speed of the kernel in use. The first trial has a single pair, whose cells form one
+/// chain of dependencies. The second has enough pairs for a long batch.
 fn measure_kernel(
     engine: &mut PairsGpu,
     scoring: &Arc<Scoring>,
@@ -320,8 +321,8 @@ fn choose(
     config
 }
 
-/// Chooses the configuration on an engine that runs every batch with `nw_slice` until all kernels
-/// are measured.
+/// Chooses the configuration on an engine that must run every batch with `nw_slice` until all
+/// kernels are measured.
 fn choose_with_slice(
     engine: &mut PairsGpu,
     key: &str,
@@ -332,7 +333,7 @@ fn choose_with_slice(
 ) -> Result<Config> {
     let begin = Instant::now();
     if scoring.mode == Mode::Local {
-        // Sizes of the kernels for local scores follow from lengths.
+        // The sizes of the kernels for local scores follow from the lengths of sequences.
         return Ok(engine.config());
     }
     if !anew {
@@ -387,8 +388,9 @@ fn choose_with_slice(
     Ok(config)
 }
 
-/// Returns the cells per second with the default sizes, as the first job measured them. Together
-/// with compiling the kernel, the measurement takes a tenth of a second.
+/// Returns the cells per second with the default sizes, as the first job measured them. Without a
+/// cached value, it measures them, which takes a tenth of a second including the compilation of the
+/// kernel.
 fn first_look(engine: &mut PairsGpu, key: &str, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<f64> {
     if let Some(known) = FIRST_LOOKS.get(key).filter(|&speed| speed > 0.0) {
         return Ok(known);

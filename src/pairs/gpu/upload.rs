@@ -1,5 +1,5 @@
-//! Uploads for every batch of pairs in addition to the sequences: targets, tasks and the score
-//! table.
+//! Uploads the data that every batch of pairs needs in addition to the sequences: targets, tasks
+//! and the score table.
 
 use std::sync::Arc;
 
@@ -25,12 +25,13 @@ pub(super) struct Inputs<'a, T> {
 }
 
 /// Content of a slot's target buffer, if it is the whole order of a chunk over a whole store. The
-/// slot's next batch usually belongs to the same chunk.
+/// slot's next batch usually belongs to the same chunk, so it can use the same content.
 #[derive(Default)]
 pub(super) struct HeldTargets(Option<(Arc<[SequenceId]>, Arc<SequenceStore>)>);
 
 impl HeldTargets {
-    /// Records the input of a batch. Uploads targets only if the slot does not hold them already.
+    /// Records the input of a batch. Uploads targets only if the slot's buffer does not contain
+    /// them already.
     pub(super) fn record<T: bytemuck::Pod>(
         &mut self,
         recording: &mut Recording<'_>,
@@ -54,12 +55,12 @@ impl HeldTargets {
         recording.upload("table", table)
     }
 
-    /// Returns whether the buffer holds the targets of a chunk.
+    /// Returns whether the buffer already contains the targets of a chunk.
     fn holds(&self, chunk: &PairsChunk, resident: &ResidentSequences) -> bool {
         let is_same = |(order, store): &(Arc<[SequenceId]>, Arc<SequenceStore>)| {
             Arc::ptr_eq(order, &chunk.order) && Arc::ptr_eq(store, &chunk.targets)
         };
-        // The positions of a part of a store differ from batch to batch.
+        // If only part of a store is on the device, positions differ from batch to batch.
         resident.is_whole() && self.0.as_ref().is_some_and(is_same)
     }
 }
@@ -95,7 +96,7 @@ mod tests {
             held_targets.record(&mut buffers.record(&gpu), &inputs).unwrap();
             held
         };
-        // Batches of one chunk in succession, then of two chunks in turn.
+        // Batches of one chunk in succession, then of two chunks alternately.
         let held: Vec<bool> = [&one, &one, &two, &two, &one].into_iter().map(|batch| fill(batch)).collect();
         assert_eq!(held, [false, true, false, true, false]);
     }

@@ -8,13 +8,13 @@ use crate::score::Scoring;
 /// Value of `filter_mode` that keeps every pair.
 pub const MODE_ALL: u32 = 6;
 
-/// Returns the number of values that a border cell keeps: its value, and with affine gaps also the
-/// value of the gap that continues.
+/// Returns the number of values that are stored per cell of a border: V, and with affine gaps also
+/// the value of the gap that continues.
 pub const fn planes(affine: bool) -> u32 {
     if affine { 2 } else { 1 }
 }
 
-/// Costs of end gaps, as far as the text of a shader depends on them.
+/// Costs of end gaps, as far as the generated shader text depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EndGapKind {
     /// End gaps cost as much as inner gaps.
@@ -68,7 +68,7 @@ pub struct NwParams {
     pub slice_end: u32,
     /// 1: workgroups draw tasks by ticket and finish them.
     pub ticketed: u32,
-    /// Rows in words of 4 that fit in a slot's scratch memory.
+    /// Capacity of a slot's scratch memory, in words of 4 rows.
     pub rows_words: u32,
     /// See [`crate::score::OffsetScoring::opening`].
     pub opening: i32,
@@ -112,11 +112,11 @@ pub struct NwParams {
     pub slot_quads: u32,
     /// Number of workgroups that share an arena.
     pub slots_an_arena: u32,
-    /// Padding of the uniform to whole quads.
+    /// Padding of the uniform buffer to whole quads.
     pub reserved: [u32; 2],
 }
 
-/// `NwTask` of the shaders: one query against at most a workgroup of targets.
+/// `NwTask` of the shaders: one query against at most as many targets as a workgroup has slots.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct NwTask {
@@ -132,7 +132,8 @@ pub struct NwTask {
     pub rows_words: u32,
     /// Index of the task's first pair in the batch.
     pub pairs_begin: u32,
-    /// Targets with a smaller id take the query's part in alignments. 0 if no target does.
+    /// Targets with an id less than this are the query of their alignment, in place of the block's
+    /// query. 0 if there are no such targets.
     pub query_number: u32,
     /// Index of the task's arena.
     pub arena: u32,

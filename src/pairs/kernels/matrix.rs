@@ -4,9 +4,9 @@
 //! directions of a block when the traceback reaches it.
 //!
 //! The paper stores every score. These kernels store only the bits that the traceback reads: 2 per
-//! cell, or 4 with affine gaps. All of it is in an *arena*, a buffer that tasks share.
-//! `shaders/common/arena.wgsl` describes its layout. With `nw_checkpoint`, each workgroup has one
-//! part of an arena, whatever the number of tasks.
+//! cell, or 4 with affine gaps. All directions are in an *arena*, a buffer that tasks share.
+//! `shaders/common/arena.wgsl` describes its layout. For `nw_checkpoint`, an arena has one part per
+//! workgroup, regardless of the number of tasks.
 
 use super::layout::{self, EndGapKind, NwTask};
 pub use crate::gpu::kernels::Scan;
@@ -14,22 +14,22 @@ use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, binding, of_kind};
 use crate::gpu::source::{Constants, Supplied};
 use crate::score::{OffsetScoring, offset};
 
-/// Words before `out.data` of `nw_walk`: the number of words of runs, and three spare words.
+/// Words before `out.data` of `nw_walk`: a counter of the words of runs, and three spare words.
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
 /// Words of `out.data` per pair: value, first word of its runs, number of runs.
 pub const PAIR_WORDS: u64 = 3;
-/// Number of runs of a pair whose runs did not fit.
+/// Number of runs that is reported for a pair whose runs did not fit.
 pub const NO_INDEX: u32 = u32::MAX;
-/// Number of runs of a pair that does not reach the requested identity.
+/// Number of runs that is reported for a pair that does not reach the requested identity.
 pub const DROPPED: u32 = u32::MAX - 1;
 /// Invocations per workgroup of the traceback.
 pub const TRACEBACK_WORKGROUP: u32 = 64;
 
-/// Greatest number of invocations of `nw_checkpoint` that run at the same time on the largest
-/// devices. An H200 holds 67,584, or a quarter more.
+/// Upper bound on the invocations of `nw_checkpoint` that run at the same time, a quarter more than
+/// on an H200 (67,584).
 const RESIDENT_INVOCATIONS: u32 = 81_920;
 
-/// Value that represents minus infinity in every form.
+/// Value that represents minus infinity in all formats of values.
 const NEG_INF: i32 = offset::NEG_INF;
 
 /// Parameters of a pipeline: the shader's constants.
@@ -55,8 +55,8 @@ pub struct MatrixVariant {
     pub ends: EndGapKind,
     /// Whether directions are stored.
     pub directions: bool,
-    /// Whether values have spare bits for the tags that name the chosen candidate. Otherwise the
-    /// kernel finds it by comparison.
+    /// Whether values have spare low bits for tags. A tag identifies the candidate that a maximum
+    /// selected. Without tags, the kernel identifies it by comparison.
     pub tags: bool,
 }
 
@@ -116,8 +116,8 @@ impl MatrixVariant {
         if self.tags && self.directions { self.bits() } else { 0 }
     }
 
-    /// Returns a scoring's table with the tags of diagonal steps, and its values shifted
-    /// accordingly.
+    /// Returns a scoring's table with its values shifted by the tag bits, and with the tags of
+    /// diagonal steps.
     pub fn tagged_table(&self, scoring: &OffsetScoring) -> Vec<i32> {
         let bits = self.tag_bits();
         // 2 for a mismatch and 3 for a match. The lowest bit of a value counts its match.
@@ -132,14 +132,14 @@ impl MatrixVariant {
         if self.columns < fit { self.columns } else { fit }
     }
 
-    /// Returns whether each lane is one row behind the previous lane and all store their directions
-    /// in the same steps.
+    /// Returns whether each lane is one row behind the previous lane, and all lanes store their
+    /// directions in the same steps.
     const fn is_skewed(&self) -> bool {
         !matches!(self.scan, Scan::Rows)
     }
 
-    /// Returns the number of rows after which the lanes of a pair start again. It exceeds every
-    /// number of rows if they never do.
+    /// Returns the number of rows after which the lanes of a pair start again. If they never do, it
+    /// is greater than any number of rows.
     const fn rows_a_scan(&self) -> u32 {
         match self.scan {
             Scan::TiledDiagonal => self.tile_rows,
@@ -165,7 +165,7 @@ impl MatrixVariant {
             Scan::Rows => 1,
             Scan::Diagonal | Scan::TiledDiagonal => self.workgroup,
             Scan::DiagonalSubgroup => 0,
-            // 4 or 8.
+            // The shader uses 4 or 8 lanes.
             Scan::Checkpoint => {
                 if self.subgroup_sizes[0] < 8 {
                     4
@@ -208,7 +208,7 @@ impl MatrixVariant {
             Scan::Rows => self.codes * self.stride4() * 16,
             Scan::DiagonalSubgroup => substitution,
             Scan::Diagonal | Scan::TiledDiagonal => substitution + 2 * self.workgroup * 8,
-            // Plus the values that the whole workgroup shares.
+            // In addition, the values that the whole workgroup shares.
             Scan::Checkpoint => substitution + 4 * self.codes * self.lanes() * self.columns + 12,
         }
     }
@@ -282,7 +282,7 @@ impl MatrixVariant {
         (borders + self.direction_quads(rows_words, columns) + runs) * self.slots() as u64
     }
 
-    /// Returns the number of quads of a pair of `nw_checkpoint`, without its runs.
+    /// Returns the number of quads that a pair of `nw_checkpoint` needs, without its runs.
     fn checkpoint_quads(&self, rows_words: u32, columns: u64) -> u64 {
         let (planes, lanes) = (layout::planes(self.affine) as u64, self.lanes() as u64);
         let passes = columns / self.column_unit() as u64;
@@ -310,7 +310,7 @@ impl MatrixVariant {
 
     /// Returns the number of slices, passes or tile columns of a task.
     pub fn passes(&self, task: &NwTask) -> u32 {
-        // The device may use subgroups below the greatest size, and then needs more passes.
+        // The device may use smaller subgroups, and then needs more passes.
         let fewest_lanes = if self.scan == Scan::DiagonalSubgroup { self.subgroup_sizes[0] } else { self.most_lanes() };
         task.columns / (self.columns * fewest_lanes)
     }
@@ -340,18 +340,19 @@ impl MatrixVariant {
     }
 
     /// Returns the greatest number of loop iterations of an invocation of `nw_checkpoint` after the
-    /// last pass, for pairs with this many rows and columns, and this many symbols in both
-    /// sequences together.
+    /// last pass. `rows` and `columns` are the size of a pair, `symbols` is the number of symbols
+    /// in both sequences together.
     pub fn iterations_after_sweeps(&self, rows: u64, columns: u64, symbols: u64) -> u64 {
-        // A path meets each block of rows once, and at most two more blocks in every pass.
+        // A path passes through each block of rows once, and through at most two more blocks in
+        // every pass.
         let steps = self.tile_rows as u64;
         let blocks = 2 * columns / self.column_unit() as u64 + rows.div_ceil(steps) + 1;
         let block = steps * self.iterations_a_step() + 4 * self.columns as u64;
         self.traceback_iterations(symbols) + if self.directions { blocks * block } else { 0 }
     }
 
-    /// Counts the columns in fours, the words and their shift, and a quarter of the work for four
-    /// steps.
+    /// Returns the number of loop iterations in a step. It counts the columns in fours, the words
+    /// and their shift, and a quarter of the work for four steps.
     fn iterations_a_step(&self) -> u64 {
         let corner = if self.ends == EndGapKind::Affine { self.columns as u64 / 4 * 5 + 2 } else { 0 };
         let words = (self.columns / self.cells()) as u64;
@@ -360,13 +361,13 @@ impl MatrixVariant {
 
     /// Returns the greatest number of loop iterations of an invocation of the traceback, for a pair
     /// with this many symbols in both sequences together. Some devices run all branches in all
-    /// lanes. There, a loop that any lane enters counts at least once in every lane, and once more
-    /// for its end.
+    /// lanes. On these, a loop that any lane enters counts at least once in every lane, and once
+    /// more for its end.
     pub const fn traceback_iterations(&self, symbols: u64) -> u64 {
-        // The search along both borders. Other lanes may search them in the other order.
+        // The search along both borders. Lanes may search them in different orders, so both count.
         let search = if self.ends.are_own() { 2 } else { 0 };
-        // A step, with a loop over the pieces of a run that llvmpipe enters even if no run ends,
-        // and less than one step per run for copying.
+        // A step has a loop over the pieces of a run, which llvmpipe enters even if no run ends.
+        // Copying the runs takes less than one step per run.
         let walk = if self.directions { 1 + 2 + 1 } else { 0 };
         (search + walk) * symbols + 100
     }
@@ -379,8 +380,8 @@ impl MatrixVariant {
         steps * (self.columns as u64 + 14) + rest
     }
 
-    /// Counts the iterations that set corners to 0. The invocations of a workgroup reach them in
-    /// different steps. Adds the same number for loops that no lane enters (see
+    /// Returns the number of iterations that set corners to 0. The invocations of a workgroup reach
+    /// their corners in different steps. The number includes loops that no lane enters (see
     /// [`Self::traceback_iterations`]).
     fn iterations_at_corners(&self, steps: u64) -> u64 {
         let entered = steps.min(self.workgroup as u64) * 2 * self.columns as u64;
@@ -388,7 +389,7 @@ impl MatrixVariant {
     }
 }
 
-/// Returns the number of quads that the runs of a pair can need.
+/// Returns the greatest number of quads that the runs of a pair can need.
 pub(super) fn run_quads(query_symbols: u32, rows_words: u32) -> u64 {
     (query_symbols as u64 + rows_words as u64 * 4) / 8 + 2
 }

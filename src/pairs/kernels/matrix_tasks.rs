@@ -8,8 +8,8 @@ use super::matrix::{MatrixVariant, Scan, run_quads};
 use crate::pairs::PairsBatch;
 use crate::seq::SequenceId;
 
-/// Arenas divided into one part per workgroup. A workgroup computes tasks of similar size in its
-/// part, one after another.
+/// Division of the arenas into one part per workgroup. A workgroup computes tasks of similar size
+/// in its part, one after another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArenaParts {
     /// The tasks.
@@ -89,7 +89,7 @@ impl MatrixTasks {
         if has_parts {
             let sizes: Vec<TaskSize> = all.iter().map(|(_, quads, task)| TaskSize::new(*quads, task)).collect();
             list.parts = divide_arenas(&sizes, variant, arena_quads);
-            // The first arenas are full.
+            // The first arenas have all of their parts, the last one may have fewer.
             let quads = |parts: &ArenaParts, arena: u32| {
                 let count = parts.count.saturating_sub(arena * parts.an_arena).min(parts.an_arena);
                 u64::from(parts.quads) * u64::from(count)
@@ -143,15 +143,15 @@ impl TaskSize {
     }
 }
 
-/// Divides arenas into parts for tasks of decreasing size. Each task must fit in an arena. The
-/// number of parts is the number that fits if each part holds the largest task. Tasks of at most
-/// half the size get their own division if that saves time.
+/// Divides arenas into parts for tasks of decreasing size. Each task must fit in an arena. There
+/// are as many parts as fit if each part can hold the largest task. Tasks of at most half its size
+/// get a division of their own if that saves time.
 fn divide_arenas(sizes: &[TaskSize], variant: &MatrixVariant, arena_quads: u64) -> Vec<ArenaParts> {
     let count = |tasks: &Range<usize>| {
         let room = arena_quads / sizes[tasks.start].quads;
         variant.tasks_together(tasks.len() as u64).min(room.saturating_mul(variant.arenas.into()))
     };
-    // Estimated time of a dispatch, in cells that a workgroup computes one after another.
+    // Estimated time of a dispatch, expressed in cells that a workgroup computes one after another.
     let time = |tasks: &Range<usize>| {
         let cells = || sizes[tasks.clone()].iter().map(|size| size.cells);
         cells().max().unwrap_or(0).max(cells().sum::<u64>() / count(tasks))
@@ -210,9 +210,9 @@ mod tests {
 
     #[test]
     fn smaller_tasks_get_smaller_parts_if_that_saves_time() {
-        // Memory suffices for all workgroups of a device.
+        // Memory suffices for all workgroups that a device can run.
         assert_eq!(parts(1, 1_000_000, &[(100, 500), (10, 5000)]), [(0..5500, 100, 640, 640)]);
-        // Two arenas of ten large parts, or of a hundred small ones.
+        // Two arenas, each with ten large parts or a hundred small ones.
         assert_eq!(parts(2, 1000, &[(100, 60), (10, 6000)]), [(0..60, 100, 10, 20), (60..6060, 10, 100, 200)]);
         // A separate dispatch for one large task would wait for that task.
         assert_eq!(parts(2, 1000, &[(100, 1), (10, 60)]), [(0..61, 100, 10, 20)]);

@@ -1,5 +1,5 @@
-//! Host side of `nw_slice` (LazyRScan-mNW; Truong et al. 2014, section 4.4): configuration,
-//! bindings, tasks.
+//! Host side of `nw_slice` (named LazyRScan-mNW in Truong et al. 2014, section 4.4): configuration,
+//! bindings and tasks.
 
 use super::layout::{self, EndGapKind, NwTask};
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, ScoreType, of_kind};
@@ -9,13 +9,13 @@ use crate::pairs::{BatchLengths, PairsBatch, ResultFilter};
 use crate::score::OffsetScoring;
 use crate::seq::SequenceId;
 
-/// Cells that one invocation computes in one dispatch of a long pair.
+/// Greatest number of cells that one invocation computes in one dispatch of a long pair.
 pub const LONG_STEP_CELLS: u64 = 8_000_000;
 
 /// Returns the number of slices that fit in this many loop iterations, for targets of `rows_words`
-/// words. A slice takes 6 iterations per word: the word, its 4 rows and, in f16, a group of words.
-/// Compilers unroll the columns. A slice takes some dozens more, and the last column of free end
-/// gaps 6 per word.
+/// words. A slice takes 6 iterations per word: one for the word, 4 for its rows and, in f16, one
+/// for a group of words. Compilers unroll the loop over columns. Each slice takes some dozens more.
+/// With free end gaps, the last column takes 6 more per word.
 pub fn slices_within(loop_iterations: u64, rows_words: u32) -> u64 {
     let a_pass = 6 * rows_words as u64;
     loop_iterations.saturating_sub(a_pass + 64) / (a_pass + 128)
@@ -92,7 +92,7 @@ pub struct TaskList {
     pub blocks: Vec<u32>,
     /// Number of pairs in all tasks.
     pub pairs: u64,
-    /// Number of tasks that a workgroup computes at the same time.
+    /// Number of consecutive tasks that a workgroup computes together.
     pub of_slot: u32,
 }
 
@@ -132,12 +132,12 @@ impl TaskList {
         list
     }
 
-    /// Returns the number of units that workgroups draw one after another.
+    /// Returns the number of groups of tasks. Workgroups draw one group at a time.
     pub fn slots(&self) -> u64 {
         self.tasks.len() as u64 / u64::from(self.of_slot)
     }
 
-    /// Returns the rows, in words of 4, that every slot must hold.
+    /// Returns the number of rows that every slot must have space for, in words of 4.
     pub fn rows_words(&self) -> u32 {
         self.tasks.iter().map(|task| task.rows_words).max().unwrap_or(1)
     }
@@ -148,8 +148,8 @@ impl TaskList {
     }
 }
 
-/// Returns the scoring in kernel form for a batch. It carries matches if the batch needs them and
-/// they fit. Returns `None` if 32 bits do not hold the scores.
+/// Returns the scoring for a batch in the form of the kernels. It counts matches if the batch needs
+/// them and 32 bits hold them. Returns `None` if 32 bits do not hold the scores.
 pub fn offset_scoring(batch: &PairsBatch, extent: &BatchLengths) -> Option<OffsetScoring> {
     let (shorter, sum) = (extent.shorter as u64, extent.sum);
     let scoring = &batch.chunk.scoring;

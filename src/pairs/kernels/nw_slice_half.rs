@@ -1,13 +1,14 @@
-//! Host side of `nw_slice_half`: conditions under which f16 holds a slice's values, scores of
-//! diagonal steps, and tasks of two queries.
+//! Host side of `nw_slice_half`: the conditions under which f16 holds a slice's values, the scores
+//! of diagonal steps, and the tasks of two queries.
 //!
 //! # Bounds of the f16 values
 //!
-//! The kernel holds values of the gap-offset form ([`crate::score::offset`]) relative to the value
-//! of one cell, the *base* (a, b). The base is the cell before the first row of a group of K rows,
-//! in the column before a slice of R columns. Let o be the cost of opening a gap. Let s be the
-//! greatest diagonal step, or a border's growth per symbol if that is greater. Let l be the lift of
-//! the corner if end gaps have their own opening.
+//! The kernel stores values of the gap-offset form ([`crate::score::offset`]) relative to the value
+//! of one cell, the *base* (a, b). A group has K rows, and a slice has R columns. The base is in
+//! the last row before the group and in the last column before the slice. Let o be the cost of
+//! opening a gap. Let s be the greatest diagonal step, or a border's growth per symbol if that is
+//! greater. Let l be the amount by which the corner is raised (lifted) if end gaps have their own
+//! opening.
 //!
 //! - No value of the group is below V\[a,b\] - 2o. From the base, one gap leads down and one to the
 //!   right, and further symbols of a gap are free. E and F are lower by at most o, and by l more
@@ -38,10 +39,10 @@ use crate::pairs::PairsBatch;
 use crate::score::{OffsetScoring, offset};
 use crate::seq::SequenceId;
 
-/// Greatest absolute value of integers that f16 must hold.
+/// Greatest integer that f16 values may reach, in units of the score.
 const MAX: i64 = 2048;
-/// Greatest number of words of rows per group. More words do not save measurable time for
-/// subtracting bases.
+/// Greatest number of words of rows per group. With larger groups, bases are subtracted less often,
+/// which saves no measurable time.
 const MAX_GROUP_WORDS: u32 = 16;
 
 /// Parameters of a pipeline: the shader's constants.
@@ -98,16 +99,16 @@ impl HalfSliceVariant {
 }
 
 /// Returns the number of words of rows, a power of two, that may share a base in slices of `slice`
-/// columns. It applies the bounds of the module's documentation. Returns `None` if f16 does not
-/// hold the values of even one word of rows, or if values carry matches.
+/// columns. It applies the bounds in the module's documentation. Returns `None` if f16 cannot hold
+/// the values of even one word of rows, or if values include numbers of matches.
 pub fn group_words(scoring: &OffsetScoring, slice: u32) -> Option<u32> {
     let opening = i64::from(scoring.opening());
     let (edge_opening, edge_step) = (i64::from(scoring.edge_opening()), i64::from(scoring.edge_step()));
     let steps = scoring.table().iter().map(|&step| i64::from(step)).max().unwrap_or(0);
     let lift = if scoring.own_ends() { edge_opening.abs() } else { 0 };
     let step = steps.max(edge_step).max(0);
-    // Borders must not fall after their first symbol, and must not cost more there than an inner
-    // gap.
+    // A border must not fall after its first symbol. Its first symbol must not cost more than an
+    // inner gap.
     let are_borders_gaps = opening >= 0 && edge_step >= 0 && edge_opening + edge_step >= -opening;
     let is_low_enough = 4 * opening + lift <= MAX;
     let holds = |rows: u32| opening + lift + step * i64::from(rows.max(slice)) <= MAX;
@@ -118,17 +119,17 @@ pub fn group_words(scoring: &OffsetScoring, slice: u32) -> Option<u32> {
     groups.find(|words| holds(4 * words))
 }
 
-/// Returns the table of diagonal steps for the kernel: no step is below -2 openings.
+/// Returns the table of diagonal steps for the kernel, in which no step is below -2 openings.
 pub fn table(scoring: &OffsetScoring) -> Vec<i32> {
     let least = (-2 * i64::from(scoring.opening())).max(i64::from(offset::NEG_INF)) as i32;
     scoring.table().iter().map(|&step| step.max(least)).collect()
 }
 
-/// One block of a batch, or two that are computed together.
+/// One block of a batch, or two blocks whose queries are computed together.
 struct Couple {
     /// Indices of the blocks in the batch. The block with the longer query comes first.
     blocks: [Option<usize>; 2],
-    /// The targets of both blocks, and the targets between them.
+    /// Range that contains the targets of both blocks, and any targets between them.
     targets: Range<u32>,
 }
 
@@ -167,24 +168,24 @@ fn couples(batch: &PairsBatch, slice: u32) -> Vec<Couple> {
 }
 
 /// Returns the number of cells that the kernel computes for a batch in slices of `slice` columns.
-/// It includes padding, and the unused half of registers without a second query.
+/// The number includes padding, and the unused half of registers without a second query.
 pub fn computed_cells(batch: &PairsBatch, slice: u32) -> f64 {
     let chunk = &batch.chunk;
     let symbols = |index: usize| chunk.queries.length(batch.blocks[index].query);
     let couple_cells = |couple: &Couple| {
         let Some(first) = couple.blocks[0] else { return 0.0 };
         let block = &batch.blocks[first];
-        // Rows of average length of the first block's targets.
+        // Average number of rows of the first block's targets.
         let rows = block.cells as f64 / f64::from(symbols(first).max(1)) / block.pairs() as f64;
         2.0 * padded(symbols(first), slice) as f64 * rows * couple.targets.len() as f64
     };
     couples(batch, slice).iter().map(couple_cells).sum()
 }
 
-/// Divides a batch into tasks of two queries, with two entries each, against at most `workgroup`
-/// targets. A query without a second one is entered twice, the second time without targets. Tasks
-/// with many cells come first. `query_end_word` returns the index of the word after a query's last
-/// symbol in its buffer.
+/// Divides a batch into tasks of two queries against at most `workgroup` targets. A task has one
+/// entry per query. If a task has only one query, its second entry repeats the query without
+/// targets. Tasks with many cells come first. `query_end_word` returns the index of the word after
+/// a query's last symbol in its buffer.
 pub fn tasks(batch: &PairsBatch, variant: &HalfSliceVariant, query_end_word: impl Fn(SequenceId) -> u32) -> TaskList {
     let chunk = &batch.chunk;
     let begins = block_begins(batch);
@@ -213,7 +214,7 @@ pub fn tasks(batch: &PairsBatch, variant: &HalfSliceVariant, query_end_word: imp
             if blocks[1].is_none() {
                 other.0.count = 0;
             }
-            // A task between the targets of both blocks has no pair.
+            // A task whose targets belong to neither block has no pairs.
             if one.0.count + other.0.count > 0 {
                 all.push([one, other]);
             }
@@ -301,7 +302,7 @@ mod tests {
             let rectangle = batch(store(lengths(count)), Some(store((0..40).rev())));
             assert_eq!(check(&rectangle), 40 * count.div_ceil(2) as u64);
         }
-        // Target ranges that are apart, far apart, one within the other, and empty.
+        // Target ranges that are adjacent, far apart, one within the other, and empty.
         let mut odd = batch(store([50, 50, 50, 50, 30, 9, 9, 0].into_iter()), Some(store((0..90).rev())));
         let ranges = [0..20, 20..41, 60..90, 3..89, 7..9, 0..1, 80..90, 5..5];
         odd.blocks.iter_mut().zip(ranges).for_each(|(block, targets)| block.targets = targets);

@@ -9,29 +9,30 @@ use crate::score::{Gaps, Scoring};
 
 /// Score that f16 kernels report if they cannot hold the score.
 pub const SATURATED: i32 = 2048;
-/// Greatest cost or score of a symbol. With costs up to this, f16 sums are exact whenever the
-/// scores are.
+/// Greatest cost or score of a symbol in f16. Up to this, f16 sums are exact whenever the scores
+/// are.
 const MAX_IN_F16: i32 = 1000;
-/// Scores that i32 kernels hold are below this. Large values can then be added to padding's scores
-/// without overflow.
+/// i32 kernels can hold scores below this. The value leaves enough space to add large values to the
+/// scores of padding without overflow.
 const MAX_IN_I32: i64 = 1 << 29;
-/// Score of padding. It is so low that no score remains.
+/// Score of padding. It is so low that no positive score remains after it.
 const PADDING: i32 = -(1 << 30);
-/// Columns whose scores one load reads.
+/// Number of columns whose scores one load reads.
 const LOAD: u32 = 4;
-/// Greatest number of columns of a group. More columns save no time.
+/// Greatest number of columns of a group ([`TileVariant::group`]). Larger groups save no time.
 const MAX_IN_GROUP: u32 = 16;
-/// Bytes of a vector of scratch memory: the values that go from column to column in two rows.
+/// Bytes of a vector of scratch memory. It contains the values that pass from column to column in
+/// two rows.
 pub const VECTOR_BYTES: u64 = 16;
 /// Words before `out.data`: the ticket counter, the number of listed pairs, and two spare words.
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
-/// The part exists.
+/// Bit of [`TilePart::state`]: the lane has a query in this pass.
 pub const PART_THERE: u32 = 1;
-/// The part is the first of its query.
+/// Bit of [`TilePart::state`]: the lane has the first columns of its query.
 pub const PART_BEGIN: u32 = 2;
-/// The part's query starts in this pass.
+/// Bit of [`TilePart::state`]: the query starts in this pass.
 pub const PART_FIRST: u32 = 4;
-/// The part is the last of its query.
+/// Bit of [`TilePart::state`]: the lane has the last columns of its query.
 pub const PART_END: u32 = 8;
 /// Status of a task that is complete.
 pub const STATUS_DONE: u32 = 1;
@@ -39,7 +40,7 @@ pub const STATUS_DONE: u32 = 1;
 /// Parameters of a pipeline: the shader's constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TileVariant {
-    /// The exchange of values between the lanes of a pair.
+    /// How the lanes of a pair exchange values.
     pub grouping: LaneGrouping,
     /// The values that share a register.
     pub packing: Packing,
@@ -53,8 +54,8 @@ pub struct TileVariant {
     pub codes: u32,
     /// Cost of a gap's first symbol, and of each further symbol.
     pub gaps: Gaps,
-    /// If given, the kernel reports a lower bound of the score, and compares values once in this
-    /// many columns. With `None` it reports scores.
+    /// If set, the kernel reports a lower bound of the score and compares values only once in this
+    /// many columns. With `None` it reports exact scores.
     pub group: Option<u32>,
     /// Whether there is more than one pass.
     pub passes: bool,
@@ -94,9 +95,9 @@ impl TileVariant {
     }
 
     /// Returns the number of loads between the scores of one code and the next. The scores for a
-    /// pair's lanes are adjacent. If the loads of one pair's lanes fill all memory banks, the codes
-    /// do not matter. Otherwise several pairs load at the same time, and an odd multiple
-    /// distributes their codes over the banks.
+    /// pair's lanes are adjacent. If the loads of one pair's lanes use all memory banks, the
+    /// distance between codes does not matter. Otherwise several pairs load at the same time, and
+    /// an odd multiple distributes their codes over the banks.
     const fn row_loads(&self) -> u32 {
         let loads = self.columns / LOAD;
         if self.lanes * self.load_bytes() < 128 { self.lanes * (loads | 1) } else { self.lanes * loads }
@@ -123,7 +124,7 @@ impl TileVariant {
         query_symbols.div_ceil(self.columns).max(1)
     }
 
-    /// Returns the number of groups of lanes in a workgroup. Each computes one pair, or two.
+    /// Returns the number of teams of lanes in a workgroup. Each team computes one pair, or two.
     pub const fn teams(&self) -> u32 {
         self.workgroup / self.lanes
     }
@@ -138,12 +139,13 @@ impl TileVariant {
         if matches!(self.packing, Packing::Targets) { 2 } else { 1 }
     }
 
-    /// Returns whether scores are held in f16.
+    /// Returns whether scores are f16 values.
     pub const fn is_f16(&self) -> bool {
         !matches!(self.packing, Packing::One)
     }
 
-    /// Returns the variant whose bounds of scores are too low by at most `most`, if there is one.
+    /// Returns the variant with the largest groups whose bounds are too low by at most `most`.
+    /// Returns `None` if there is no such variant.
     pub fn bounded(&self, most: i64) -> Option<TileVariant> {
         let groups = (1..=MAX_IN_GROUP / LOAD).rev().map(|loads| loads * LOAD);
         let with = |group| TileVariant { group: Some(group), ..*self };
@@ -155,9 +157,9 @@ impl TileVariant {
         self.group.map_or(0, |group| i64::from(group - 1) * i64::from(self.gaps.next))
     }
 
-    /// Returns the number of vectors of scratch memory of a slot. It holds `borders` borders of
-    /// `words` words of rows and, if rows are divided into parts, the columns of `kept_passes`
-    /// passes.
+    /// Returns the number of vectors of scratch memory of a slot. A slot contains `borders` borders
+    /// of `words` words of rows. If rows are divided into parts, it also contains the columns of
+    /// `kept_passes` passes.
     pub fn slot_vectors(&self, borders: u32, words: u32, kept_passes: u32) -> u64 {
         let borders = if self.passes { u64::from(borders) * u64::from(words) * 2 } else { 0 };
         let kept = u64::from(kept_passes) * u64::from(self.workgroup) * u64::from(self.columns + 1);
@@ -171,22 +173,22 @@ impl TileVariant {
         1 + 4 * (1 + u64::from(groups) + u64::from(self.columns / LOAD) * (1 + u64::from(LOAD)))
     }
 
-    /// Returns the number of loop iterations of an invocation in a pass outside its steps, with
-    /// this many targets one after another.
+    /// Returns the number of loop iterations of an invocation in a pass, apart from its steps.
+    /// `turns` is the number of targets that it computes one after another.
     pub fn pass_iterations(&self, turns: u32) -> u64 {
         let profile = (self.codes * self.lanes * (self.columns / LOAD)).div_ceil(self.workgroup) + 2;
         let turn = self.lanes + 3 * self.columns + 8;
         u64::from(profile) + u64::from(turns) * (u64::from(turn) + self.delay_steps() * self.step_iterations())
     }
 
-    /// Returns the delay of the last lane behind the first, in steps of four rows.
+    /// Returns the number of steps of four rows by which the last lane is behind the first.
     pub fn delay_steps(&self) -> u64 {
         u64::from((self.lanes + 2) / 4)
     }
 }
 
-/// Returns the scores of all pairs of symbols in the kernels' form: one row per code of targets,
-/// and the cost of a gap's first symbol added to each score.
+/// Returns the scores of all pairs of symbols in the form that the kernels need. There is one row
+/// per code of targets. The cost of a gap's first symbol is added to each score.
 pub fn table(scoring: &Scoring) -> Vec<i32> {
     let size = scoring.substitution.size();
     let mut table = vec![PADDING; size * size];
@@ -199,7 +201,7 @@ pub fn table(scoring: &Scoring) -> Vec<i32> {
     table
 }
 
-/// Returns whether i32 holds the scores of pairs whose shorter sequence has this many symbols.
+/// Returns whether i32 holds all scores of pairs whose shorter sequence has this many symbols.
 pub fn i32_holds(scoring: &Scoring, shorter: u32) -> bool {
     i64::from(scoring.substitution.max_score().max(0)) * i64::from(shorter) < MAX_IN_I32
 }
@@ -225,12 +227,12 @@ pub struct TileParams {
     pub task_begin: u32,
     /// Index after the last task.
     pub task_end: u32,
-    /// 1: workgroups draw tasks by ticket and finish them. 0: each computes one block of rows of a
-    /// pass.
+    /// 1: workgroups draw tasks by ticket and finish them. 0: each workgroup computes one block of
+    /// rows of a pass.
     pub ticketed: u32,
     /// Workgroups per task, one for each pass, if tasks are not drawn by ticket. At least 1.
     pub passes: u32,
-    /// Sum of the index of the pass and the index of the block.
+    /// Diagonal to compute: the sum of the index of a pass and the index of a block.
     pub diagonal: u32,
     /// Words of rows of a block.
     pub block_words: u32,
@@ -244,7 +246,7 @@ pub struct TileParams {
     pub slot_vectors: u32,
     /// Index of the first score in `out.data`.
     pub values_begin: u32,
-    /// Index of the first listed pair.
+    /// Index of the first listed pair in `out.data`.
     pub list_begin: u32,
     /// 1: pairs that reach their threshold are listed.
     pub floors: u32,
@@ -262,7 +264,7 @@ pub struct TileTask {
     pub first: u32,
     /// Number of targets.
     pub count: u32,
-    /// Number of the run's targets before these.
+    /// Number of the run's targets that precede the task's first target.
     pub before: u32,
     /// Words of rows of the longest target.
     pub words: u32,
@@ -308,8 +310,8 @@ mod tests {
     }
 
     /// Eight invocations load 16 bytes at the same time, or sixteen load 8 bytes. The lanes of one
-    /// pair use different banks for all codes. The lanes of several pairs do so if their codes are
-    /// consecutive.
+    /// pair use different banks, whatever the code. The lanes of several pairs do so if their codes
+    /// are consecutive.
     #[test]
     fn lanes_load_from_different_banks() {
         for packing in [Packing::One, Packing::Queries, Packing::Targets] {
@@ -362,7 +364,7 @@ mod tests {
         let protein = Scoring::protein();
         assert!(f16_holds_symbols(&protein) && i32_holds(&protein, u32::MAX / 128));
         assert!(!i32_holds(&protein, 1 << 28));
-        // Tryptophan scores 11.
+        // Tryptophan has the greatest score, 11.
         assert!(f16_holds(&protein, 186) && !f16_holds(&protein, 187));
         let dear = Scoring { gaps: crate::score::Gaps::linear(1001), ..protein };
         assert!(!f16_holds_symbols(&dear));

@@ -1,5 +1,5 @@
-//! Divides a batch into runs of queries against targets for the `sw_tile` kernels, and runs into
-//! tasks.
+//! Divides a batch into runs of queries against targets for the `sw_tile` kernels, and divides runs
+//! into tasks.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -17,11 +17,11 @@ pub struct ChainLink {
     pub pairs_begin: u32,
 }
 
-/// Queries against a range of a chunk's targets. The queries of each chain are computed one after
-/// another. The two chains are computed at the same time.
+/// Queries against a range of a chunk's targets. The queries of a chain are computed one after
+/// another. The two chains of a run are computed at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileRun {
-    /// The queries. A single query has the first chain to itself.
+    /// The queries of the two chains. If there is a single query, the second chain is empty.
     pub chains: [Vec<ChainLink>; 2],
     /// Range of the targets in the chunk's order.
     pub targets: Range<u32>,
@@ -43,7 +43,7 @@ impl TileRun {
         self.targets.len() as u64 * self.links().count() as u64
     }
 
-    /// Returns the number of lanes of the longer chain, in all passes.
+    /// Returns the number of lanes of the longer chain over all passes.
     pub fn lanes(&self, chunk: &PairsChunk, variant: &TileVariant) -> u32 {
         let chain_lanes = |chain: &Vec<ChainLink>| -> u32 {
             chain.iter().map(|link| variant.lanes_of(chunk.queries.length(link.query))).sum()
@@ -56,20 +56,20 @@ impl TileRun {
         self.lanes(chunk, variant).div_ceil(variant.lanes)
     }
 
-    /// Returns the run with the targets of a range.
+    /// Returns the run restricted to a range of its targets.
     fn cut(&self, targets: Range<u32>) -> Self {
         let before = targets.start - self.targets.start;
         let link = |link: &ChainLink| ChainLink { pairs_begin: link.pairs_begin + before, ..*link };
         TileRun { chains: self.chains.each_ref().map(|chain| chain.iter().map(link).collect()), targets }
     }
 
-    /// Divides a run whose targets have decreasing lengths: targets of more than `max_rows` rows,
-    /// and the others. Either part may be empty.
+    /// Divides a run whose targets have decreasing lengths into two: the targets of more than
+    /// `most_rows` rows, and the others. Either may be empty.
     pub fn divided(self, chunk: &PairsChunk, most_rows: u64) -> [Self; 2] {
         let Range { start, end } = self.targets.clone();
         let ids = &chunk.order[start as usize..end as usize];
         let is_long = |target: &SequenceId| u64::from(chunk.targets.length(*target)) > most_rows;
-        // If targets are in another order, the first part contains all targets up to the last long
+        // If targets are in another order, the first run contains all targets up to the last long
         // one.
         let middle = start + ids.iter().rposition(is_long).map_or(0, |last| last as u32 + 1);
         [self.cut(start..middle), self.cut(middle..end)]
@@ -92,13 +92,14 @@ pub fn single_runs(batch: &PairsBatch) -> Vec<TileRun> {
     blocks.map(run).collect()
 }
 
-/// Greatest number of runs that are examined in the search for a fitting run.
+/// Greatest number of runs that are examined in the search for a run to join.
 const MAX_LOOKED_AT: usize = 64;
-/// Least number of passes that chains should fill, so that little of the last pass is empty.
+/// Least number of passes for which chains get queries. With more passes, the empty lanes of the
+/// last pass weigh less.
 const CHAIN_PASSES: u32 = 16;
 
-/// Joins runs of one query. A chain, or two chains that are computed at the same time, holds
-/// queries for several passes. The second chain must fill at least `least_fill` of the first. Runs
+/// Joins runs of one query. The queries of a chain, or of two chains that are computed at the same
+/// time, fill several passes. The second chain must fill at least `least_fill` of the first. Runs
 /// are joined only over their common targets. Returns the joined runs, and the runs for all
 /// remaining targets.
 pub fn chained_runs(
@@ -110,7 +111,8 @@ pub fn chained_runs(
     let chains = variant.queries();
     let mut all: Vec<(u32, TileRun)> = singles.into_iter().map(|run| (run.lanes(chunk, variant), run)).collect();
     all.sort_by_key(|(lanes, run)| (Reverse(*lanes), run.targets.start));
-    // Next index to examine for a run that is not taken.
+    // For a run that is taken, the next index to examine instead. Other entries are their own
+    // index.
     let mut next: Vec<usize> = (0..=all.len()).collect();
     let (mut together, mut rest) = (Vec::new(), Vec::new());
     for first in 0..all.len() {
@@ -123,7 +125,7 @@ pub fn chained_runs(
         let mut members = [vec![first], Vec::new()];
         let (mut filled, mut common) = ([*lanes, 0], run.targets.clone());
         loop {
-            // Extends the shorter chain, so that both end at about the same time.
+            // Extends the shorter chain, so that both chains end at about the same time.
             let shorter = usize::from(chains == 2 && filled[1] < filled[0]);
             let gap = most - filled[shorter];
             let begin = all.partition_point(|(lanes, _)| *lanes > gap);
@@ -164,7 +166,8 @@ pub fn chained_runs(
     (together, rest)
 }
 
-/// Returns the first index from `from` on that is not taken. A taken index points to a later one.
+/// Returns the first index from `from` on that is not taken. The entry of a taken index is a later
+/// index.
 fn free(next: &mut [usize], from: usize) -> usize {
     let mut end = from;
     while next[end] != end {
@@ -178,9 +181,9 @@ fn free(next: &mut [usize], from: usize) -> usize {
 }
 
 /// Divides runs into tasks of at most `targets` targets. Tasks with many cells come first, so that
-/// all end at about the same time. Appends the parts of their passes to `parts`. `query_end_word`
-/// returns the index of the word after a query's last symbol in its buffer. `floor` returns the
-/// threshold for listing its scores.
+/// all end at about the same time. Appends the parts of the tasks' passes to `parts`.
+/// `query_end_word` returns the index of the word after a query's last symbol in its buffer.
+/// `floor` returns the threshold from which a query's pairs are listed.
 pub fn tasks(
     runs: &[TileRun],
     chunk: &PairsChunk,
@@ -321,7 +324,7 @@ mod tests {
         }
     }
 
-    /// Four lanes of 4 columns per pass, so that chains have at least 64 lanes.
+    /// A pass has four lanes of 4 columns each, so that chains have at least 64 lanes.
     #[test]
     fn chains_are_filled_equally() {
         let of = |lengths: &[usize]| -> [Vec<[Vec<SequenceId>; 2]>; 2] {

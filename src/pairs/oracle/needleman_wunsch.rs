@@ -8,10 +8,10 @@
 //! H[i,j] = max(H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j])
 //! ```
 //!
-//! Row 0 and column 0 of H hold the negative costs of end gaps. The cost of the end gap that
-//! follows is subtracted from each cell of the last row and column, and the best result is the
-//! score. A value is a pair of a score and a number of matching columns, compared in this order.
-//! All matrices are kept in full.
+//! Row 0 and column 0 of H contain the negative costs of end gaps. An alignment may also end with a
+//! gap: its cost is subtracted from each cell of the last row and column, and the greatest result
+//! is the score. A value is a pair of a score and a number of matching columns, compared in this
+//! order. All matrices are stored completely.
 
 use crate::alignment::{Cigar, Op};
 use crate::score::{Gaps, Scoring};
@@ -20,7 +20,7 @@ use crate::seq::Code;
 /// Score and matches, compared in this order.
 type ScoreMatches = (i64, i64);
 
-/// Value that no path reaches: far below every score, and far from overflow.
+/// Value of cells that no path reaches. It is far below every score, and far from overflow.
 const UNREACHABLE: ScoreMatches = (i64::MIN / 4, 0);
 
 /// The canonical global alignment of two sequences by the rule in [`crate::trace`].

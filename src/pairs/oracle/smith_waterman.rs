@@ -8,9 +8,9 @@
 //! H[i,j] = max(0, H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j])
 //! ```
 //!
-//! H\[i,j\] is the greatest score of an alignment of two parts that end at i and j. The start of
-//! the canonical alignment is found in a second set of matrices: the global matrices of the
-//! reversed prefixes of both sequences. All matrices are kept in full.
+//! H\[i,j\] is the greatest score of an alignment of two parts that end at i and j. A second set of
+//! matrices determines the start of the canonical alignment: the global matrices of the reversed
+//! prefixes of both sequences. All matrices are stored completely.
 
 use std::ops::Range;
 

@@ -1,12 +1,12 @@
-//! Speeds of the kernels for pairs. The chooser ([`crate::gpu::choosing`]) selects kernels by them.
+//! Speeds of the kernels for pairs, from which [`crate::gpu::choosing`] selects a kernel.
 
 use serde::{Deserialize, Serialize};
 
 use crate::gpu::choosing::Speed;
 
-/// Speed of tracebacks on one CPU thread in cells per second, counted over the whole matrix.
-/// Measured for 16S genes with AVX-512, in bands that are narrow by score and matches for linear
-/// gaps, and wider for affine gaps.
+/// Speed of tracebacks on one CPU thread for linear and for affine gaps, in cells per second, where
+/// all cells of the matrix count. Measured for 16S genes with AVX-512. For linear gaps, score and
+/// number of matches allow narrow bands. Affine gaps need wider bands.
 const TRACE_CELLS_A_THREAD: [f64; 2] = [2.4e10, 4.5e9];
 
 /// Speeds of one kernel.
@@ -27,10 +27,11 @@ pub struct PairsSpeeds(pub [PairsKernelSpeed; KERNEL_COUNT]);
 
 impl PairsSpeeds {
     /// Returns the speeds of an H200 (1,500 symbols, DNA, by timestamps), scaled to a device on
-    /// which the first kernel reaches `cells_per_second`. Other devices also differ in the ratios
-    /// between kernels. Measured batch times correct that later.
+    /// which the first kernel reaches `cells_per_second`. The ratios between kernels differ on
+    /// other devices. The durations of the first batches correct them.
     pub fn typical(affine: bool, cells_per_second: f64) -> Self {
-        // Speeds in 10^9 cells per second: scores full, scores lone, aligned full, aligned lone.
+        // Speeds in 10^9 cells per second. Columns: `full` and `lone` speed without alignments,
+        // then `full` and `lone` speed with alignments (see [`Speed`]).
         let table: [[f64; 4]; KERNEL_COUNT] = if affine {
             [
                 [3670.0, 0.12, 1.0, 0.12],

@@ -1,14 +1,14 @@
-//! Lists of the targets after each sequence of a chunk, for jobs that cannot exchange the members
-//! of a pair: the pair of a query's reverse complement and a target differs from the exchanged
-//! pair.
+//! Lists of the targets after each sequence of a chunk. They serve jobs in which a pair cannot be
+//! exchanged: a query's reverse complement against a target differs from the target's reverse
+//! complement against the query.
 
 use std::ops::Range;
 
 use super::sorted_by_length;
 use crate::seq::{SequenceId, SequenceStore};
 
-/// Number of sequences that share a list of targets. A chunk of n sequences has at most 2^26 pairs,
-/// so its lists have n / 64 times the number of targets: at most a million entries.
+/// Number of sequences that share a list of targets. A chunk of n sequences has n / 64 lists of all
+/// targets. As a chunk has at most 2^26 pairs, its lists have at most a million entries.
 const TOGETHER: usize = 64;
 
 /// Ranges of the targets after a sequence in a shared list. The two ranges are adjacent.
@@ -23,9 +23,9 @@ pub(super) struct LaterTargets {
 /// Returns lists of targets, and for each sequence of the chunk the range of a list that contains
 /// every target after it once.
 ///
-/// A range is contiguous, because otherwise the last targets of each piece would leave lanes empty.
-/// It is ordered by length, because otherwise neighbours would differ in length. Few sequences
-/// share a list, so that few targets are out of order.
+/// A range is contiguous, because otherwise lanes would stay empty at the end of each piece. It is
+/// ordered by length, because neighbours share a vector and should have similar lengths. Few
+/// sequences share a list, so that few targets are out of order.
 pub(super) fn lists(targets: &SequenceStore, chunk: Range<SequenceId>) -> (Vec<SequenceId>, Vec<LaterTargets>) {
     let (mut order, mut later) = (Vec::new(), Vec::with_capacity(chunk.len()));
     for begin in chunk.clone().step_by(TOGETHER) {

@@ -8,7 +8,7 @@ use crate::score::{Ambiguity, EndGaps, Gaps};
 use crate::seq::{Alphabet, SequenceStore};
 use crate::trace::{self, Hint, traceback, traceback_from};
 
-/// Returns parts of a sequence and of its relatives, some of them empty.
+/// Returns parts of three sequences and of their relatives, some of them empty.
 fn parts() -> Arc<SequenceStore> {
     let parents = random_store(Alphabet::Dna, 3, 90, 0xe2d);
     let mut builder = SequenceStore::builder(Alphabet::Dna);
@@ -62,7 +62,7 @@ fn end_gaps_are_no_longer_than_reported() {
                         Some((length, Op::Deletion)) => (u64::from(length), deletion),
                         _ => continue,
                     };
-                    // If two gaps meet at the end, the first of them is an inner gap.
+                    // If both gaps meet at the end, the first of them counts as an inner gap.
                     assert!(left <= most, "{form:?} {first} {second}: {left}, told {most}");
                     (checked, longest) = (checked + 1, longest.max(left));
                 }

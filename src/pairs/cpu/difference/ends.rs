@@ -11,7 +11,7 @@ pub(super) struct LastCells<W> {
     value: [i32; MAX_LANES],
     /// The greatest value so far, including its end gap.
     best: [i32; MAX_LANES],
-    /// Length of the longest end gap with the greatest value.
+    /// Length of the longest end gap with the greatest value. It is the first one found.
     pub first: [u32; MAX_LANES],
     /// Length of the shortest end gap with the greatest value.
     least: [u32; MAX_LANES],
@@ -19,7 +19,7 @@ pub(super) struct LastCells<W> {
 }
 
 impl<W: Lanes> LastCells<W> {
-    /// Starts with a cell's value, the greatest value so far, and the shortest gap that has it.
+    /// Starts with each lane's cell value, greatest value so far, and shortest gap with that value.
     pub(super) fn from(lane: impl Fn(usize) -> (i64, i64, u32)) -> Self {
         let lanes: [(i64, i64, u32); MAX_LANES] = std::array::from_fn(lane);
         LastCells {
@@ -47,7 +47,7 @@ impl<W: Lanes> LastCells<W> {
         }
     }
 
-    /// Raises the best ends by the ends with a gap of rows.
+    /// Updates `best` with the ends that have a gap of rows.
     #[inline(always)]
     pub(super) fn take_rows(&self, best: &mut [Greatest; MAX_LANES]) {
         for (lane, best) in best[..W::COUNT].iter_mut().enumerate() {

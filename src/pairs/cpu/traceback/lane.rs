@@ -6,8 +6,8 @@ use crate::pairs::cpu::difference::{Greatest, NO_GAP};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 
-/// Columns of a part beyond its number of rows: for the first part of the first traceback, and the
-/// least number for all parts.
+/// Number of columns of a part in excess of its rows: the initial number, and the least number for
+/// all parts.
 pub(super) const MARGIN: usize = 8;
 const MIN_MARGIN: usize = 2;
 
@@ -15,22 +15,22 @@ const MIN_MARGIN: usize = 2;
 #[derive(Debug, Clone, Default)]
 pub(super) struct LaneTraceback {
     pub lane: usize,
-    /// Index of its span.
+    /// Index of the pair in the block, which is also the index of its span.
     pub index: usize,
     /// Whether the alignment's query is in the rows instead of the columns.
     pub is_exchanged: bool,
-    /// Whether the traceback left the kept columns.
+    /// Whether the traceback left the kept columns, so that it cannot continue here.
     is_lost: bool,
-    /// Remaining rows and columns.
+    /// Remaining rows.
     pub i: usize,
     pub j: usize,
     pub gap: Option<Gap>,
     /// Whether a diagonal is accepted if only the low bits of its value are right.
     pub trusts_bits: bool,
-    /// Columns of the next part beyond its number of rows. It starts with the value of the previous
-    /// traceback in this memory.
+    /// Number of columns of the next part in excess of its rows. It starts with the value of the
+    /// previous traceback in this memory.
     pub margin: usize,
-    /// Value of the columns so far, including a gap at the end.
+    /// Value of the columns traced so far, including a gap at the end.
     pub value: i64,
     /// Value of the pair.
     expected: i64,
@@ -38,7 +38,7 @@ pub(super) struct LaneTraceback {
     pub cigar: Cigar,
 }
 
-/// A gap that contains the current position. The next cell determines whether the gap opens there.
+/// A gap that contains the current position. The next cell determines whether the gap starts there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
     Rows,
@@ -51,9 +51,10 @@ impl LaneTraceback {
     pub(super) fn start<E: Element>(&mut self, form: &DifferenceScoring<E>, n: usize, m: usize, greatest: Greatest) {
         let Greatest { value, least_rows, least_columns, .. } = greatest;
         let (rows, columns) = match (least_rows, least_columns) {
-            // It starts from the corner.
+            // The alignment ends in the corner, without an end gap.
             (0, _) | (_, 0) => (0, 0),
-            // A gap of the alignment's query takes precedence.
+            // If both kinds of end gap are possible, a gap of the alignment's query takes
+            // precedence.
             (NO_GAP, columns) => (0, columns as usize),
             (rows, NO_GAP) => (rows as usize, 0),
             (rows, _) if self.is_exchanged => (rows as usize, 0),
@@ -96,7 +97,7 @@ impl LaneTraceback {
         self.expected - self.value
     }
 
-    /// Returns whether the traceback took a wrong diagonal, whose low bits agreed by chance.
+    /// Returns whether the traceback followed a wrong diagonal, whose low bits agreed by chance.
     pub(super) fn is_astray(&self) -> bool {
         self.trusts_bits && !self.is_lost && self.value != self.expected
     }
@@ -105,14 +106,15 @@ impl LaneTraceback {
         self.i == 0 || self.j == 0
     }
 
-    /// Abandons the traceback. Another engine computes the alignment.
+    /// Abandons the traceback. The general traceback ([`crate::trace`]) computes the alignment
+    /// instead.
     pub(super) fn lose(&mut self) {
         (self.i, self.is_lost) = (0, true);
     }
 
-    /// Adapts the margin of the next part to the margin that this part needed. A part that had to
-    /// be much wider increases it only in part, because the time of all following parts grows with
-    /// their columns.
+    /// Adapts the margin of the next part to the margin that this part needed. If this part needed
+    /// much more, the margin does not grow to the full amount, because the time of all following
+    /// parts grows with their columns.
     pub(super) fn learn(&mut self, margin: usize, could_be_narrower: bool) {
         if margin > self.margin {
             self.margin = margin.min(2 * self.margin + MARGIN);
@@ -126,6 +128,7 @@ impl LaneTraceback {
     }
 
     /// Adds columns of two symbols, from the last to the first. Each bit of `equal` marks a match.
+    /// The lowest bit belongs to the last column.
     #[inline(always)]
     pub(super) fn push_pairs(&mut self, mut equal: u64, mut pairs: u32) {
         while pairs > 0 {

@@ -11,8 +11,8 @@ use crate::score::{DifferenceScoring, Substitution};
 use crate::seq::{Code, PAD};
 use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
 
-/// A part could have been narrower if its proof has more than this many of the greatest steps to
-/// spare.
+/// The proof for a part compares two values. If they differ by more than this many times the
+/// greatest step, a narrower part would have been sufficient.
 const RESERVE: i64 = 4;
 
 /// Tracebacks of some lanes of a group.
@@ -31,7 +31,7 @@ pub(super) struct PartBuffers<E> {
     pair: PairBuffers<E>,
 }
 
-/// Sources of the values of a step's cells, one bit per lane.
+/// Origin of the values of a step's cells, one bit per lane.
 #[derive(Debug, Clone, Copy, Default)]
 struct Origins {
     diagonal: u64,
@@ -39,8 +39,8 @@ struct Origins {
     preferred: u64,
 }
 
-/// With affine gaps: whether the gap that continues to the next column or row opens in a step's
-/// cells.
+/// For affine gaps: whether the gap that continues to the next column or row is opened in a step's
+/// cell, one bit per lane.
 #[derive(Debug, Clone, Copy, Default)]
 struct Opens {
     columns: u64,
@@ -76,7 +76,7 @@ impl<W: Lanes, const AFFINE: bool> CellNotes<W> for DirectionWriter<'_, AFFINE> 
     }
 }
 
-/// Steps of codes that match if they share a bit.
+/// Source of steps for substitution scores with two values: codes that share a bit match.
 struct TwoSteps<'a, W> {
     /// The query with padding at both ends.
     columns: &'a [Code],
@@ -157,7 +157,7 @@ unsafe fn trace_lanes<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Group
                 }
             }
             while lane_trace.i > top && !lane_trace.is_done() {
-                // A part that starts at a border has its padding before its first row.
+                // If a part starts at a border of the matrix, its padding precedes its first row.
                 let height = lane_trace.i - top;
                 let rows = if top > 0 { height.next_multiple_of(W::COUNT) } else { height };
                 let rows = &target[top..][..rows];
@@ -213,10 +213,10 @@ struct RecomputedPart<'a, W: Lanes> {
     padded: &'a [Code],
     rows: &'a [Code],
     strips: Strips<'a>,
-    /// Number of rows through which the traceback may pass.
+    /// Number of rows that the traceback may pass through.
     height: usize,
     columns: Range<usize>,
-    /// Number of rows before the first one.
+    /// Number of matrix rows before the part.
     top: usize,
 }
 
@@ -234,8 +234,8 @@ impl<W: Lanes> RecomputedPart<'_, W> {
         }
     }
 
-    /// Computes the directions. Returns the value of the cell in the last column and the
-    /// traceback's current row, relative to the value of the row above before the first column.
+    /// Computes the directions. Returns the value of the cell in the last column and in the
+    /// traceback's current row, relative to the row above's value before the first column.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `dh` and `f` have [`MAX_LANES`] elements before
@@ -275,7 +275,7 @@ impl<W: Lanes> RecomputedPart<'_, W> {
                 let is_last = strip + 1 == strips.count();
                 match form.two_steps() {
                     Some((yes, no)) if TWO => {
-                        // Padding shares no bit with any symbol, but has its own step.
+                        // Padding shares no bit with any symbol, but has a step of its own.
                         let mut others = [no; MAX_LANES];
                         if lanes[W::COUNT - 1] == PAD {
                             let gap = form.table()[PAD as usize][1];
@@ -295,7 +295,7 @@ impl<W: Lanes> RecomputedPart<'_, W> {
                     }
                 }
             };
-            // Rows 1 to `height` of the part.
+            // Rows 1 to `height` of the part, without padding.
             let first = strips.done(strip, W::COUNT - 1).max(1);
             let last = strips.done(strip, 0).min(height);
             let lane_of = |done: usize| strips.done(strip, 0) - done;
@@ -397,7 +397,7 @@ impl<'a> Diagonal<'a> {
         }
     }
 
-    /// Takes the pairs if the cell that they lead to has the low bits `above`.
+    /// Takes the diagonal if the cell that it leads to has the low bits `above`.
     #[inline(always)]
     fn take_if_right<E: Element>(
         self,
@@ -412,7 +412,7 @@ impl<'a> Diagonal<'a> {
         }
     }
 
-    /// Takes the pairs, the last one first.
+    /// Adds the pairs to the alignment, the last one first.
     #[inline(always)]
     fn take(&self, value: i64, matches: &Matches, lane_trace: &mut LaneTraceback) {
         for (rows, columns) in self.blocks() {
@@ -466,11 +466,11 @@ fn shared(a: &[Code], b: &[Code]) -> u64 {
     bits
 }
 
-/// The pairs of symbols that match.
+/// Rule that determines which pairs of symbols match.
 enum Matches {
     /// Codes that share a bit match.
     Shared,
-    /// One set of bits for each symbol: the symbols that match it.
+    /// For each symbol, a set of bits with the symbols that match it.
     Each([u32; STEPS]),
 }
 

@@ -10,7 +10,7 @@ use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::trace::{self, Hint, traceback};
 
-/// Returns a batch of every sequence of a store with every sequence.
+/// Returns a batch with all pairs of sequences of a store, in both orders.
 fn all_pairs(store: &Arc<SequenceStore>, scoring: &Scoring, earlier_is_query: bool) -> PairsBatch {
     let all = 0..store.len() as u32;
     let chunk = Arc::new(PairsChunk {
@@ -61,7 +61,8 @@ fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
     Arc::new(builder.build())
 }
 
-/// Returns a relative: some symbols changed, a run deleted, another run inserted.
+/// Returns a relative of a sequence: some symbols are changed, a run is deleted, and another run is
+/// inserted.
 fn relative(parent: &[Code], random: &mut fastrand::Rng, letters: &[Code]) -> Vec<Code> {
     let mut codes = parent.to_vec();
     let every = random.usize(2..20);
@@ -116,8 +117,8 @@ fn lengths_around_vectors_and_kept_rows_are_traced() {
     for scoring in nucleotide_schemes() {
         for instructions in InstructionSet::available() {
             let traced = check(&store, &scoring, instructions, true);
-            // All pairs are traced, except pairs with the empty sequence, and except pairs whose
-            // score fits in 8 bits while the values of recomputed parts do not.
+            // All pairs are traced, with two exceptions: pairs with the empty sequence, and pairs
+            // whose score fits in 8 bits while the values of recomputed parts do not.
             assert!(
                 (15 * 21..=21 * 21).contains(&traced) || gaps_beat_mismatches(&scoring) && traced == 0,
                 "{traced} {instructions:?}"
@@ -136,8 +137,8 @@ fn long_gaps_and_ties_are_traced_canonically() {
     let random = &mut fastrand::Rng::with_seed(8);
     let parent: Vec<Code> = (0..300).map(|_| BASES[random.usize(..4)]).collect();
     let mut sequences: Vec<Vec<Code>> = (0..10).map(|_| relative(&parent, random, &BASES)).collect();
-    // Sequences with nothing but ties, sequences without common symbols, two halves far apart, and
-    // parts of either end.
+    // Sequences whose alignments are all ties, sequences without common symbols, two halves far
+    // apart, and parts of either end.
     sequences.extend([vec![1; 200], vec![1; 140], vec![2; 170], [1, 2].repeat(90), [1, 1, 2].repeat(70)]);
     sequences.push([&parent[..70], &parent[230..]].concat());
     sequences.extend([parent[..150].to_vec(), parent[150..].to_vec(), parent[100..200].to_vec()]);
@@ -192,8 +193,9 @@ fn steps_worse_than_two_gaps_are_left_to_the_general_traceback() {
 
 #[test]
 fn wrong_diagonals_with_right_low_bits_are_detected() {
-    // Eight mismatches of 37 cost 256 more than two gaps of 20. With 255 symbols a score counts 256
-    // times, so that with 16 bits the diagonal through them appears as good.
+    // Eight mismatches of 37 cost 256 more than two gaps of 20. With 255 symbols, scores are
+    // multiplied by 256 to count matches. The difference is then 65,536, so that the diagonal
+    // through the mismatches has the same low 16 bits.
     let random = &mut fastrand::Rng::with_seed(12);
     let parent: Vec<Code> = (0..255).map(|_| BASES[random.usize(..2)]).collect();
     let with = |letter: Code, at: usize| {
@@ -211,7 +213,7 @@ fn wrong_diagonals_with_right_low_bits_are_detected() {
     }
 }
 
-/// Returns two kinds of sequences: the second half of the first kind is the first half of the
+/// Returns two kinds of sequences. The second half of the first kind is the first half of the
 /// second kind.
 fn shifted(random: &mut fastrand::Rng, of_each: usize) -> Vec<Vec<Code>> {
     let mut codes = |length: usize| (0..length).map(|_| BASES[random.usize(..4)]).collect::<Vec<Code>>();
@@ -226,7 +228,7 @@ fn tracebacks_outside_the_kept_columns_are_left_to_others() {
     let random = &mut fastrand::Rng::with_seed(10);
     let store = store(Alphabet::Dna, &shifted(random, 8));
     for (gaps, end_gaps) in [
-        // From an end far from the corner, and by an inner gap.
+        // The alignment leaves the kept columns by an end far from the corner, or by an inner gap.
         (Gaps::from_blast(20, 5), EndGaps::Free),
         (Gaps { first: 10, next: 0 }, EndGaps::Charged),
     ] {
@@ -237,12 +239,12 @@ fn tracebacks_outside_the_kept_columns_are_left_to_others() {
             let found = run_tracing(&batch, true, workspace).unwrap();
             found.traces.unwrap().spans.iter().flatten().count()
         };
-        // At first, at least the alignments of the first query with the other kind are lost. Then
-        // more columns are kept, and finally enough.
+        // At first, at least the alignments of the first query with the other kind leave the kept
+        // columns. Later groups keep more columns, and finally enough.
         let first = traced();
         assert!(first <= 256 - 8, "{first} {gaps:?}");
         assert_eq!(traced(), 256, "{gaps:?}");
-        // A pair has the same alignment whichever code traces it.
+        // A pair has the same alignment, whichever code traces it.
         let compute = ScoreWorkspace::with(InstructionSet::best(), LaneForm::Targets);
         let scratch = &mut PairsScratch { compute, trace: Some(trace::TracebackWorkspace::default()) };
         let report = Pairs::compute(&batch, scratch, &AtomicBool::new(false)).unwrap();
@@ -262,7 +264,7 @@ fn random_scheme(random: &mut fastrand::Rng) -> Option<Scoring> {
     let next = random.i32(0..=most / 2);
     let gaps =
         if random.usize(..3) == 0 { Gaps::linear(next) } else { Gaps { first: next + random.i32(0..=most), next } };
-    // Rarely below the cost of two gaps.
+    // A mismatch rarely costs more than two gaps.
     let least = (-2 * gaps.first - i32::from(random.usize(..8) == 0)).max(-1_000_000);
     let mismatch = random.i32(least..=0.min(least + most).max(least));
     let found = random.i32(mismatch..=most.max(mismatch));

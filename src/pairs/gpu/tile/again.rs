@@ -19,7 +19,7 @@ pub(super) struct PairLocator<'a> {
     batch: &'a PairsBatch,
     /// Number of pairs before each block.
     begins: Vec<u64>,
-    /// Block of the last pair. The next pair usually belongs to it as well.
+    /// Block of the last pair that was found. The next pair usually belongs to the same block.
     last: usize,
 }
 
@@ -28,7 +28,7 @@ impl<'a> PairLocator<'a> {
         PairLocator { batch, begins: tile_tasks::block_begins(batch), last: 0 }
     }
 
-    /// Returns the query and the target of a pair.
+    /// Returns the query and the target of the pair with this index.
     pub(super) fn find(&mut self, pair: u32) -> (SequenceId, SequenceId) {
         let pair = u64::from(pair);
         let blocks = &self.batch.blocks;
@@ -93,12 +93,12 @@ impl RecomputedPairs {
         self.blocks.iter().map(run).collect()
     }
 
-    /// Returns the index of a pair in the list of requested pairs.
+    /// Returns the index of one of these pairs in the list of requested pairs.
     pub(super) fn named(&self, index: u32) -> usize {
         self.order[index as usize]
     }
 
-    /// Computes the scores of all pairs on the threads of a pool, or on this thread.
+    /// Computes the scores of all pairs on the host: on the threads of a pool, or on this thread.
     ///
     /// # Errors
     /// See [`compute::run_block`].
@@ -122,7 +122,7 @@ impl RecomputedPairs {
         Ok(scores?.into_iter().flatten().collect())
     }
 
-    /// Divides the blocks into pieces of as many targets as a thread computes together.
+    /// Divides the blocks into pieces, each with as many targets as a thread computes together.
     fn pieces(&self) -> Vec<PairsBlock> {
         let pieces = |block: &PairsBlock| {
             let Range { start, end } = block.targets;

@@ -9,14 +9,15 @@ use crate::pairs::kernels::tile_tasks::{self, TileRun};
 use crate::pairs::{PairsChunk, ResultFilter};
 use crate::seq::SequenceId;
 
-/// Least number of rows that should use a profile, if there are enough targets.
+/// Number of rows for which a workgroup should use a profile at least, if there are enough targets.
 const PROFILE_ROWS: u32 = 2048;
-/// Greatest number of targets that a team computes one after another.
+/// Greatest number of targets that a team of lanes computes one after another.
 const MAX_TURNS: u32 = 16;
 /// Greatest number of cells of dispatches that are submitted together, if tasks are not drawn by
 /// ticket.
 const ROUND_CELLS: u64 = 500_000_000_000;
-/// Least number of rows per block of a divided pass, and greatest number of blocks per pass.
+/// Least number of rows per block if a pass is divided into blocks, and greatest number of blocks
+/// per pass.
 const BLOCK_ROWS: u64 = 1024;
 const MAX_BLOCKS: u32 = 64;
 /// Greatest number of workgroups of a dispatch that every implementation supports.
@@ -27,7 +28,7 @@ const MAX_WORKGROUPS: u32 = 65_535;
 pub(super) struct TileLimits {
     /// Bytes of scratch memory.
     pub scratch_bytes: u64,
-    /// Workgroups at the same time.
+    /// Number of workgroups that run at the same time.
     pub slots: u64,
     /// Greatest number of loop iterations of an invocation in one dispatch, if the device limits
     /// them.
@@ -39,8 +40,8 @@ pub(super) struct TileLimits {
 pub(super) struct TileDispatch {
     pub params: TileParams,
     pub workgroups: u32,
-    /// Whether the driver receives this dispatch and the ones before it in a submission of their
-    /// own.
+    /// Whether the driver receives this dispatch in one submission with the dispatches since the
+    /// previous end of a round.
     pub ends_round: bool,
 }
 
@@ -59,13 +60,13 @@ pub(super) struct TilePlan {
     pub launches: Vec<TileLaunch>,
     /// Number of pairs that are computed with f16.
     pub halved: u64,
-    /// Number of pairs with only a bound of the score.
+    /// Number of pairs for which only a bound of the score is computed.
     pub bounded: u64,
     /// Bytes of scratch memory.
     pub scratch_bytes: u64,
 }
 
-/// Runs of a chunk to compute, with `pairs` pairs together.
+/// Runs of a chunk to compute. They have `pairs` pairs in total.
 pub(super) struct TileProblem<'a> {
     pub chunk: &'a PairsChunk,
     pub runs: Vec<TileRun>,
@@ -84,13 +85,13 @@ impl TilePlan {
         query_end_word: impl Fn(SequenceId) -> u32,
     ) -> Result<TilePlan> {
         let TileProblem { chunk, runs, pairs, lists } = problem;
-        // One unused part keeps the buffer from being empty.
+        // One unused part, so that the buffer is never empty.
         let mut plan = TilePlan { parts: vec![bytemuck::Zeroable::zeroed()], ..TilePlan::default() };
         let most_rows = tiles.shape.most_rows;
         for (variant, runs) in chosen_variants(gpu, tiles, ways, chunk, runs, limits.slots)? {
             let is_f16 = variant.is_f16();
-            // Pairs that bounds do not rule out are computed again with i32, so i32 kernels need no
-            // bounds.
+            // Pairs that bounds do not rule out are computed again with i32. The i32 kernels that
+            // do this compute scores, not bounds.
             let bounded = if is_f16 && ways.slack > 0 { variant.bounded(ways.slack) } else { None };
             let variant = bounded.unwrap_or(variant);
             let own_pairs = runs.iter().map(TileRun::pairs).sum::<u64>();
@@ -116,7 +117,7 @@ impl TilePlan {
         Ok(plan)
     }
 
-    /// Adds the tasks of runs that are divided by `sizes`, and the dispatches of these tasks.
+    /// Divides runs into tasks according to `sizes`. Adds the tasks and their dispatches.
     fn add_launch(
         &mut self,
         chunk: &PairsChunk,
@@ -133,7 +134,7 @@ impl TilePlan {
                 }
                 _ => i32::MIN,
             };
-            // Scores that exceed f16 are always listed.
+            // Pairs whose scores exceed f16 are always listed, because they must be computed again.
             if is_f16 { floor.min(SATURATED).saturating_sub(slack) } else { floor }
         };
         let begin = self.tasks.len() as u32;
@@ -145,8 +146,8 @@ impl TilePlan {
         self.launches.push(TileLaunch { variant, dispatches });
     }
 
-    /// Sets the positions of scores and lists for `pairs` pairs in all dispatches. All tasks must
-    /// have been added.
+    /// Sets the positions of scores and lists for `pairs` pairs in all dispatches. It must be
+    /// called after all tasks have been added.
     fn place_output(&mut self, pairs: u64, lists: bool) {
         let tasks = self.tasks.len() as u32;
         for dispatch in self.launches.iter_mut().flat_map(|launch| &mut launch.dispatches) {
@@ -160,8 +161,8 @@ impl TilePlan {
     }
 }
 
-/// Chooses the fastest variants for runs: one for queries that are computed together in f16, and
-/// one for all others. Returns each variant with its runs.
+/// Chooses the fastest variants for runs: one for the queries that are computed together in f16,
+/// and one for all other queries. Returns each variant with its runs.
 fn chosen_variants(
     gpu: &Gpu,
     tiles: &Tiles,
@@ -199,8 +200,8 @@ struct TileSizes {
     slot_borders: u32,
     slot_rows: u32,
     slot_vectors: u64,
-    /// Tasks at the same time: the workgroups that draw tasks by ticket, or the tasks that have one
-    /// workgroup per pass.
+    /// Number of tasks at the same time. These are the workgroups that draw tasks by ticket.
+    /// Without tickets, they are the tasks, each of which has one workgroup per pass.
     slots: u64,
     /// Words of rows per block. `None` if tasks are drawn by ticket.
     block_words: Option<u32>,
@@ -223,7 +224,8 @@ impl TileSizes {
         let targets: u64 = runs.iter().map(|run| run.targets.len() as u64).sum();
         let variant = TileVariant { passes: passes > 1, ..variant };
         let at_once = variant.teams() * variant.targets();
-        // As few tasks as use their profile for a while, but enough for all workgroups.
+        // Few tasks, so that each uses its profiles for many rows, but enough tasks for all
+        // workgroups.
         let turns_for_all = targets / (u64::from(at_once) * limits.slots).max(1);
         let wanted = (PROFILE_ROWS / (4 * words)).min(turns_for_all.try_into().unwrap_or(u32::MAX)).clamp(1, MAX_TURNS);
         let pass_loops = |turns: u32| {
@@ -232,7 +234,7 @@ impl TileSizes {
         let count = |turns: u32| -> u64 {
             runs.iter().map(|run| u64::from((run.targets.len() as u32).div_ceil(at_once * turns))).sum()
         };
-        // With tickets, a single workgroup may compute everything.
+        // With tickets, a single workgroup might compute all tasks.
         let all_loops = |turns: u32| count(turns) * u64::from(passes) * pass_loops(turns);
         let is_ticketed = may_be_ticketed && limits.loops.is_none_or(|most| all_loops(wanted) <= most);
         let block_words = if is_ticketed {
@@ -248,7 +250,8 @@ impl TileSizes {
             Some(block.min(words.into()) as u32)
         };
         let variant = TileVariant { split: block_words.is_some_and(|block| block < words), ..variant };
-        // Number of diagonals after which a pass ends.
+        // A pass takes as many diagonals as it has blocks. At most this many passes are therefore
+        // in progress at the same time.
         let kept_passes = if variant.split { passes.min(words.div_ceil(block_words.unwrap_or(words))) } else { 1 };
         let of_turns = |turns: u32| {
             let slot_borders = variant.teams() * turns;
@@ -280,9 +283,10 @@ impl TileSizes {
         pass * u64::from(passes) * pairs
     }
 
-    /// Returns the dispatches of the tasks from `begin` on. There is a single dispatch that draws
-    /// all of them by ticket, or there are rounds of one task per slot. A round has one dispatch
-    /// for each diagonal of blocks of rows of the passes.
+    /// Returns the dispatches of the tasks from `begin` on. With tickets, there is a single
+    /// dispatch whose workgroups draw all tasks. Without tickets, there are rounds of one task per
+    /// slot. A round has one dispatch for each diagonal, where block b of pass p is on diagonal b +
+    /// p.
     fn dispatches(&self, begin: u32, end: u32) -> Vec<TileDispatch> {
         let params = TileParams {
             task_begin: begin,

@@ -12,22 +12,23 @@ use crate::score::Scoring;
 pub const LANES: [u32; 4] = [4, 8, 16, 32];
 /// Columns per lane to choose from.
 pub const COLUMNS: [u32; 4] = [12, 20, 24, 28];
-/// Share of pairs exceeding f16 above which i32 is faster, because these pairs are computed twice.
+/// If more than this share of pairs exceed f16, i32 is faster, because these pairs are computed
+/// twice.
 const MAX_SATURATED: f64 = 0.2;
-/// Share of pairs that bounds do not rule out above which computing scores is faster. These pairs
+/// If bounds leave more than this share of pairs, computing scores is faster. The remaining pairs
 /// are computed twice, and if the host has too many of them, the device waits for the longest. On
-/// an H200, bounds saved 7% of the time of 343 million pairs of proteins. Computing 0.2% of them
-/// again took as much time on the device, and less on the host.
+/// an H200, bounds saved 7% of the time of 343 million pairs of proteins. Computing 0.2% of the
+/// pairs again took the same time on the device, and less on the host.
 const MAX_LISTED: f64 = 0.004;
-/// Weight of a new observation of such a share, and the factor by which the share decays without
-/// observations.
+/// Weight of a new observation in the average of such a share. Factor by which the average decays
+/// when there is no observation.
 const SHARE_MEMORY: f64 = 0.5;
 const SHARE_FADING: f64 = 0.9;
-/// Greatest error of bounds, as a divisor of the least requested score.
+/// Greatest error of bounds, as a fraction 1 / `SLACK_PART` of the least requested score.
 const SLACK_PART: i64 = 6;
 
-/// Returns the cost of a row for a lane with this many columns (in f16: for two queries). It is
-/// proportional to the time on an H200.
+/// Returns the cost of a row for a lane with this many columns. The cost is proportional to the
+/// time on an H200. In f16, it is the cost for two queries.
 fn row_cost(packing: Packing, columns: u32) -> f64 {
     // Rates per lane of a device with many pairs.
     let rate = match (packing, columns) {
@@ -49,15 +50,15 @@ fn row_cost(packing: Packing, columns: u32) -> f64 {
     f64::from(columns) / rate
 }
 
-/// Time of a row on an otherwise idle device, relative to its time on a full device.
+/// Time of a row if few workgroups are active, relative to its time on a full device.
 const LONE_ROW: f64 = 0.35;
-/// Slots per active workgroup of a device, approximately (an H200 has 264 active workgroups for
-/// 4096 slots).
+/// Approximate number of slots per active workgroup of a device (an H200 has 264 active workgroups
+/// for 4096 slots).
 const SLOTS_A_WORKGROUP: u64 = 16;
 
-/// Returns the relative time of a row with this many lanes. Few lanes have more borders between
-/// passes. Many lanes have a profile so large that no second workgroup can run while one computes
-/// its next profile.
+/// Returns the relative time of a row with this many lanes. If lanes are few, there are more
+/// borders between passes. If they are many, the profile is so large that a second workgroup does
+/// not fit next to the first, and nothing runs while the next profile is made.
 fn lanes_cost(lanes: u32, passes: u32) -> f64 {
     match (lanes, passes) {
         (..=4, _) => 1.05,
@@ -79,17 +80,18 @@ pub struct TileShape {
     pub columns: Option<u32>,
     /// Whether f16 is chosen automatically where scores fit and two queries can be joined.
     pub halves: bool,
-    /// Greatest number of rows in all passes that a team computes one after another. With more
-    /// rows, the passes of a pair are computed in parallel.
+    /// Greatest number of rows that a team may compute one after another, counted over all passes.
+    /// For pairs with more rows, the passes are computed in parallel.
     pub most_rows: u64,
-    /// Greatest number of cells per thread for which the host computes pairs a second time. A
-    /// device would take longer because few of its lanes would be in use.
+    /// Greatest number of cells per thread for which the host computes pairs again. The device
+    /// would take longer, because the pairs would use few of its lanes.
     pub host_cells: u64,
 }
 
 impl Default for TileShape {
     fn default() -> Self {
-        // About a tenth of a second on an H200, while other pairs keep it busy as well.
+        // With these rows, a pair takes about a tenth of a second on an H200 that also computes
+        // other pairs.
         TileShape { workgroup: 256, lanes: None, columns: None, halves: true, most_rows: 1 << 16, host_cells: 1 << 29 }
     }
 }
@@ -114,12 +116,13 @@ pub(in crate::pairs::gpu) struct TileKernels {
     pub halves: bool,
     /// Packing of all other queries.
     pub alone: Packing,
-    /// Greatest error of bounds if bounds are sufficient, or 0 for exact scores.
+    /// Greatest error of bounds, or 0 if exact scores are needed.
     pub slack: i64,
 }
 
 impl TileKernels {
-    /// Returns the part of a query's lanes that other queries must fill to be computed next to it.
+    /// Returns the fraction of a query's lanes that a second chain of queries must fill to be
+    /// computed next to it.
     pub(super) fn least_fill(self) -> f64 {
         match self.alone {
             Packing::One => 0.4,
@@ -129,7 +132,7 @@ impl TileKernels {
     }
 }
 
-/// Observed share of pairs that are computed twice.
+/// Average share of pairs that are computed twice.
 #[derive(Debug, Clone, Copy, Default)]
 struct ObservedShare(f64);
 
@@ -140,8 +143,8 @@ impl ObservedShare {
         self.0 += SHARE_MEMORY * (share - self.0);
     }
 
-    /// Returns whether the share is less than `most`. Otherwise the share decays, so that it is
-    /// tried again later.
+    /// Returns whether the share is less than `most`. If it is not, the share decays, so that the
+    /// faster way is tried again later.
     fn is_below(&mut self, most: f64) -> bool {
         let is_below = self.0 < most;
         if !is_below {
@@ -166,8 +169,8 @@ impl Tiles {
         Tiles { shape, saturated: ObservedShare::default(), listed: ObservedShare::default() }
     }
 
-    /// Chooses the kernels for a batch: by the kernel that the user selected, or the fastest that
-    /// the device supports.
+    /// Chooses the kernels for a batch: the kernel that the user selected, or the fastest that the
+    /// device supports.
     pub(super) fn ways(
         &mut self,
         gpu: &Gpu,
@@ -179,7 +182,8 @@ impl Tiles {
         let symbols_fit = sw_tile::f16_holds_symbols(scoring);
         let can = |kind| {
             let is_there = gpu.device.features().contains(of_kind(kind).features);
-            // Subgroups below the least number of lanes cannot share a pair.
+            // If a subgroup can be smaller than the least number of lanes, its lanes cannot share a
+            // pair.
             is_there
                 && (kind == KernelKind::Tile(LaneGrouping::Workgroup, Packing::One)
                     || gpu.description.subgroup_sizes[0] >= LANES[0])
@@ -201,7 +205,7 @@ impl Tiles {
     }
 
     /// Returns the greatest allowed error of bounds for a batch. It is 0 if all scores are
-    /// requested, or so many that bounds rule out few pairs.
+    /// requested, or if bounds recently ruled out too few pairs.
     fn slack(&mut self, batch: &PairsBatch) -> i64 {
         let ResultFilter::AtLeast(thresholds) = &batch.chunk.filter else { return 0 };
         let least = batch.blocks.iter().map(|block| thresholds.threshold(block.query)).min().unwrap_or(0);
@@ -255,8 +259,8 @@ impl Tiles {
 
 /// Returns the estimated cost of runs with a variant, on a device with `slots` slots for
 /// workgroups. It counts padding rows and columns, and the overhead of a row. If the passes of the
-/// longest run take longer than all other runs together, it returns their cost. `longest` is the
-/// length of each run's longest target.
+/// longest run take longer than all runs together, the cost is the time of these passes. `longest`
+/// is the length of each run's longest target.
 fn cost(variant: &TileVariant, runs: &[TileRun], longest: &[u32], chunk: &PairsChunk, slots: u64) -> f64 {
     let row = row_cost(variant.packing, variant.columns);
     let steps = |rows: u32| f64::from(rows) + 4.0 * (1 + variant.delay_steps()) as f64;
@@ -265,7 +269,7 @@ fn cost(variant: &TileVariant, runs: &[TileRun], longest: &[u32], chunk: &PairsC
         let rows = chunk.order.get(middle as usize).map_or(0, |&target| chunk.targets.length(target));
         let (lanes, passes) = (run.lanes(chunk, variant), run.passes(chunk, variant));
         let row = row * lanes_cost(variant.lanes, passes);
-        // Other queries use the remaining lanes of a query's last pass.
+        // If there are several runs, other queries use the remaining lanes of a query's last pass.
         let lanes = if runs.len() > 1 { lanes } else { passes * variant.lanes };
         (row * f64::from(lanes) * steps(rows) * run.targets.len() as f64, row * f64::from(passes) * steps(longest))
     };
@@ -276,8 +280,8 @@ fn cost(variant: &TileVariant, runs: &[TileRun], longest: &[u32], chunk: &PairsC
 }
 
 /// Returns the variant with the least cost for all runs together, on a device with `slots` slots
-/// for workgroups. A single variant is used because few workgroups are active at the end of each
-/// variant's runs.
+/// for workgroups. All runs use one variant. With several variants, few workgroups would be active
+/// at the end of each variant's runs.
 pub(super) fn cheapest(
     variants: &[TileVariant],
     runs: &[TileRun],

@@ -12,7 +12,8 @@ use crate::pairs::gpu::resident::ResidentSequences;
 use crate::pairs::gpu::upload::{HeldTargets, Inputs};
 use crate::pairs::kernels::sw_tile::{self, OUTPUT_HEADER_WORDS, STATUS_DONE};
 
-/// Number of listed pairs that are copied at first. A second copy fetches the rest.
+/// Number of listed pairs that are copied at first. If there are more, a second copy fetches the
+/// rest.
 const FIRST_LISTED: u64 = 1 << 16;
 
 /// Buffers of a batch, and the batch in flight.
@@ -60,14 +61,14 @@ impl TileFlight {
         TileFlight { buffers: Buffers::new(gpu), targets: HeldTargets::default(), in_flight: None }
     }
 
-    /// Frees the buffers. The slot must not hold a batch.
+    /// Frees the buffers. No batch may be in flight.
     pub(super) fn release(&mut self) {
         self.buffers.release();
         self.in_flight = None;
     }
 
-    /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not
-    /// wait.
+    /// Uploads the batch's lists, records its dispatches and the copy of the results to the host,
+    /// and submits them. Does not wait for the device.
     pub(super) fn record(&mut self, gpu: &Gpu, work: TileWork<'_>) -> Result<()> {
         let TilePlan { tasks, parts, launches, halved, bounded, .. } = &work.plan;
         let before_scores = OUTPUT_HEADER_WORDS + tasks.len() as u64;
@@ -85,12 +86,12 @@ impl TileFlight {
         recording.zero("out", 0..4 * before_scores)?;
         let mut left: usize = launches.iter().map(|launch| launch.dispatches.len()).sum();
         for (launch, program) in launches.iter().zip(&work.programs) {
-            // Every launch draws its own tickets.
+            // The ticket counter starts at 0 for every launch.
             recording.zero("out", 0..4)?;
             for dispatch in &launch.dispatches {
                 recording.dispatch(program, &dispatch.params, dispatch.workgroups.into());
                 left -= 1;
-                // Together, the dispatches may exceed the time limit of a driver.
+                // One submission with all dispatches might exceed the time limit of a driver.
                 if dispatch.ends_round && left > 0 {
                     recording.cut();
                 }
