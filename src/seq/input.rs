@@ -159,7 +159,7 @@ fn head(bytes: &mut dyn Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Replaces every carriage return by a line feed.
+/// A reader that replaces every carriage return by a line feed.
 struct LineFeeds<R>(R);
 
 impl<R: Read> Read for LineFeeds<R> {

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use super::InputCompression;
 use crate::error::InputLocation;
 
-/// Reads all members of compressed data in order.
+/// Reader of all members of compressed data, in order.
 pub(super) struct Members<R: BufRead> {
     name: String,
     compression: InputCompression,
@@ -102,7 +102,8 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// Returns the buffered bytes, after filling an empty buffer. Returns no bytes at the end.
+/// Returns the buffered bytes, after filling the buffer if it is empty. Returns an empty slice at
+/// the end of the data.
 fn fill(raw: &mut impl BufRead) -> io::Result<&[u8]> {
     while let Err(error) = raw.fill_buf() {
         if error.kind() != io::ErrorKind::Interrupted {
@@ -112,8 +113,8 @@ fn fill(raw: &mut impl BufRead) -> io::Result<&[u8]> {
     raw.fill_buf()
 }
 
-/// Returns whether bytes after a member start another one. Only the buffered bytes are compared, at
-/// least one.
+/// Returns whether bytes after a member start another one. Only the buffered bytes are compared.
+/// There must be at least one.
 fn starts_member(compression: InputCompression, rest: &[u8]) -> bool {
     let has_prefix = |magic: &[u8]| rest.iter().zip(magic).all(|(byte, expected)| byte == expected);
     match compression {
