@@ -26,7 +26,7 @@ pub(super) struct FieldTable {
     pub job: u8,
 }
 
-/// Returns the number of names in other programs.
+/// Returns the number of names that these fields have in other programs.
 pub(super) const fn count(fields: &[Field]) -> usize {
     let (mut at, mut count) = (0, 0);
     while at < fields.len() {
@@ -36,7 +36,7 @@ pub(super) const fn count(fields: &[Field]) -> usize {
     count
 }
 
-/// Returns the fields by their names in other programs.
+/// Returns a copy of each field for each of its names in other programs.
 pub(super) const fn aliases<const COUNT: usize>(fields: &[Field]) -> [Field; COUNT] {
     let mut all = [fields[0]; COUNT];
     let (mut at, mut filled) = (0, 0);
@@ -254,7 +254,7 @@ mod tests {
             let theirs = BORROWED.iter().copied().flatten().filter(|(jobs, _)| jobs & job != 0);
             let mut names: Vec<&str> = own.chain(theirs.map(|(_, field)| field.name)).collect();
             let refused = REFUSED.iter().flat_map(|(names, _)| names.iter().copied());
-            // Titles are kept in a search only.
+            // Only searches keep titles.
             let is_title = |name: &&str| ["stitle", "salltitles"].contains(name);
             names.extend(refused.filter(|name| job != SEARCH || !is_title(name)));
             let count = names.len();

@@ -171,8 +171,8 @@ impl ForeignValue {
 }
 
 impl PairFacts<'_> {
-    /// Returns a position on the file's strand, from 1. On the query's other strand, the last
-    /// symbol is the first.
+    /// Returns a position on the file's strand, from 1. If the query's reverse complement is
+    /// aligned, the alignment starts at the last symbol of the query's part.
     fn position(&self, part: AlignedEnd, columns: &AlignmentColumns) -> u32 {
         let mut query = columns.whole_query;
         if let Some(hit) = self.pair.long_hit() {

@@ -19,6 +19,7 @@ fn store(sequences: &[(&str, &str)]) -> Arc<SequenceStore> {
     Arc::new(builder.build())
 }
 
+/// Returns the context of a query and a target, which are aligned like this:
 /// ```text
 /// query         1 CCGATTACAGGRTTT    15      the other strand: AAAYCCTGTAATCGG
 ///                   |||| |||||||

@@ -40,7 +40,7 @@ pub(super) const BLASTN: BlastRun = BlastRun {
 /// Sequences and hits of a run.
 pub(super) struct Searched {
     pub(super) context: SearchContext,
-    /// The subjects in two stores, like a database with two chunks.
+    /// The subjects and their record numbers, in two stores like a database with two chunks.
     stores: Vec<(Arc<SequenceStore>, Vec<u64>)>,
     /// The queries as they were read.
     pub(super) order: Vec<SequenceId>,
@@ -49,7 +49,7 @@ pub(super) struct Searched {
 
 struct BlastRow {
     query: SequenceId,
-    /// Store and id.
+    /// Index of the store, and id of the subject in it.
     subject: (usize, SequenceId),
     strand: Strand,
     score: i64,
@@ -310,7 +310,8 @@ fn json_is_json() {
     }
 }
 
-/// Output for a scheme without parameters.
+/// Formats omit E-values and bit scores, or write fixed values, if the scheme has no statistical
+/// parameters.
 #[test]
 fn unknown_significance() {
     let searched = BLASTP.read();
@@ -345,8 +346,8 @@ fn formats_require_the_alignments_that_they_show() {
     let scored = SearchContext { has_alignments: false, ..searched.context.clone() };
     for format in [sam(), SearchFormat::Paf, SearchFormat::Blast6(Field::blast_defaults())] {
         assert!(format.needs_alignment());
-        // A format is refused before anything is written, and also if a hit lacks what was
-        // announced.
+        // Opening a format that needs alignments fails if there are none. Writing fails if the
+        // context announces alignments, but a hit has none.
         let error =
             open(&format, scored.clone(), Output::to_writer(CapturedBytes::default())).err().unwrap().to_string();
         assert!(error.contains("only scores are computed"), "{error}");
