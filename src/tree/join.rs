@@ -86,7 +86,7 @@ impl Nodes {
         let to_later = between - to_earlier;
         let lengths = [branch(to_earlier - self.height[earlier]), branch(to_later - self.height[later])];
         let join = Join { children: [self.number[earlier], self.number[later]], lengths };
-        // A node is above its sequences even if they are identical.
+        // The height of a node is positive even if its sequences are identical.
         let between = if between <= 0.0 { 0.000_001 } else { between };
         self.height[earlier] = between * 0.5;
         self.number[earlier] = number;

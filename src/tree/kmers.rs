@@ -39,7 +39,7 @@ pub struct Kmers {
     words: usize,
     /// For each sequence, every k-mer that it contains and its number of occurrences, up to 255.
     sequences: Vec<Vec<(u16, u8)>>,
-    /// Number of k-mers in each sequence.
+    /// Number of k-mers in each sequence, where repeats of one k-mer are counted up to 255 times.
     totals: Vec<u32>,
 }
 
@@ -131,7 +131,7 @@ mod tests {
         use Alphabet::{Dna, Protein};
         // Residues of one class are equal.
         assert_eq!(between(Protein, "AGPSTCDEW", "GGGGGCQNF"), 0.0);
-        // One has four k-mers and the other two, and one of them is shared.
+        // One sequence has four k-mers and the other has two. They share one of these.
         assert_eq!(between(Protein, "ACDFHIACD", "ACDFHIW"), 0.5);
         assert_eq!(between(Protein, "ACDFH", "ACDFH"), 1.0);
         // No k-mer contains an X. A repeated k-mer counts as often as both have it.

@@ -140,8 +140,8 @@ fn binary_roots_are_kept_and_others_resolved() {
     let joins =
         [join([0, 1], [1.0, 2.0]), join([2, 3], [4.0, 11.0]), join([6, 4], [0.0, 7.0]), join([5, 7], [3.0, 8.0])];
     assert_eq!(tree.joins, joins);
-    // All leaves are on one point. The root is the middle between the end of the longest branch and
-    // the others.
+    // All branches meet at one point. The root is in the middle between the end of the longest
+    // branch and the other leaves.
     let star = read("(a:1,b:1,c:1,d:1,e:3);");
     assert_eq!(star.joins.last(), Some(&join([7, 4], [1.0, 2.0])));
 }

@@ -20,7 +20,7 @@ impl Nodes {
     }
 }
 
-/// Neighbour joining that considers all pairs.
+/// Returns the neighbour-joining tree, computed by considering all pairs at each step.
 fn plain(distances: Distances) -> UnrootedTree {
     let leaves = distances.sequences();
     let mut nodes = Nodes::new(distances);
@@ -48,7 +48,7 @@ fn drawn(leaves: usize, kind: usize, random: &mut fastrand::Rng) -> Distances {
         1 => made(leaves, |_, _| f64::from(random.u8(0..4)) / 4.0),
         2 => made(leaves, |_, _| 0.25),
         3 => {
-            // Each leaf hangs on a line, some of them far away.
+            // Each leaf is attached to a point on a line. Some leaves are far away from the line.
             let at: Vec<f64> = (0..leaves).map(|_| random.f64() * 3.0).collect();
             let out: Vec<f64> = (0..leaves).map(|_| random.f64().powi(8) * 50.0).collect();
             made(leaves, |a, b| (at[a] - at[b]).abs() + out[a] + out[b])
