@@ -1,5 +1,7 @@
-//! Checks of the sources: shaders, layouts, the picture of modules, and style rules.
+//! Checks of the sources: shaders, layouts, the picture of modules, style rules, and the list of
+//! guarantees.
 
+mod guarantees;
 mod layout;
 mod modules;
 mod shaders;
