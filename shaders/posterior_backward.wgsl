@@ -1,17 +1,19 @@
-// posterior_backward: sums over all alignments of the suffixes after a cell, and from them and the forward
-//             sums the probable residue pairs. LANES invocations per pair (partition function of Probalign:
-//             Roshan and Livesay 2006).
+// posterior_backward: computes sums over all alignments of the suffixes after each cell. From these
+// and the forward sums, it lists the survivors: the cells whose product of both sums reaches the
+// cutoff. LANES invocations compute a pair (partition function of Probalign: Roshan and Livesay
+// 2006).
 // Recurrence: M[i,j] = X + D[i,j] + G[i,j], X = weight(i+1,j+1) * M[i+1,j+1].
 //             D[i-1,j] = open * X + extend * D[i,j]; G is the same from column to column.
 //             M is 1 in the last row, and increased by 1 in the last column.
-// Owns:       as in posterior_forward, but from the last block and the last group to the first.
-// Layout:     scratch: as in posterior_forward, with the border M and G of the strip to the right, and a list of
-//             survivors for each pair: row << 16 | column, and forward * backward value in units of two to the
-//             power of the sum's exponent. Complete lists are copied to out.data.
-// Invariant:  when a strip starts, the border holds M of the row below, and G and the exponent of its right
-//             neighbour in every row.
-// Uniform:    bounds of loops around barriers come from params and tasks.
-// Limits:     65,535 residues; a pair with more than task.list survivors has their number, but no survivors in out.data.
+// Owns:       as in posterior_forward, but from the last block and group to the first.
+// Layout:     scratch: as in posterior_forward, with M and G of the strip to the right as the
+//             border. A list of survivors for each pair follows. A survivor has two values: row <<
+//             16 | column, and the product of the forward and backward values, in units of two to
+//             the power of the sum's exponent. Complete lists are copied to out.data.
+// Invariant:  when a strip starts, the border contains M of the row below, and G and the exponent
+//             of its right neighbour in every row.
+// Uniform:    the bounds of loops with barriers come from params and tasks.
+// Limits:     65,535 residues. For a pair with more than task.list survivors, out.data contains their number but no list.
 // Oracle:     src/posterior/oracle.rs
 //
 // Constants:  WG (invocations in a workgroup), LANES (invocations for a pair), CODES (alphabet size).
@@ -56,7 +58,7 @@ fn main(
         let block = strip * LANES + l;
         let is_own = has_pair && block < blocks;
         let column_begin = block * BLOCK;
-        // State of each column: matches, gaps down the column.
+        // State of each column: M, and gaps down the column (D).
         var matched: array<f32, 16>;
         var gaps: array<f32, 16>;
         // Codes of the columns, shifted by one to the right.
@@ -107,7 +109,7 @@ fn main(
                 for (var up = 0u; up < STEP; up++) {
                     let r = STEP - 1u - up;
                     let row = row_begin + r;
-                    // The last row is known from the start.
+                    // The values of the last row are initialised before the sweep.
                     if (row + 1u < pair.rows) {
                         // Values of the column to the right: the match in the row below, and the gap.
                         var next = vec2<f32>();
@@ -140,7 +142,7 @@ fn main(
                             scratch[border + 1u] = bitcast<u32>(gap);
                         }
                         if (block + 1u == blocks) {
-                            // Alignments end in the last column, as in the last row.
+                            // An alignment may end in the last column of any row.
                             for (var c = 0u; c < BLOCK; c++) {
                                 matched[c] += select(0.0, ended, column_begin + c == pair.columns);
                             }

@@ -1,14 +1,15 @@
-// posterior_forward: sums over all alignments of the prefixes up to a cell. LANES invocations per pair
-//             (partition function of Probalign: Roshan and Livesay 2006).
+// posterior_forward: computes sums over all alignments of the prefixes up to each cell, with LANES
+// invocations per pair (partition function of Probalign: Roshan and Livesay 2006).
 // Recurrence: M[i,j] = weight(i,j) * O[i-1,j-1], D[i,j] = M[i-1,j] + extend * D[i-1,j],
 //             G[i,j] = M[i,j-1] + extend * G[i,j-1], O[i,j] = M[i,j] + open * (D[i,j] + G[i,j]).
 //             O is 1 in row 0 and in column 0.
 // Owns:       invocation l of a pair holds block LANES * strip + l of 16 columns in registers, and computes
 //             group k - l of 8 rows in step k.
-// Layout:     kept[kept_place(..)]: M of four columns; scratch: exponents of every block and group, and the
-//             values that the last block of a strip passes on, row by row; out.data: see Pair.
-// Invariant:  when a strip starts, the border holds O, M, G and the exponent of its left neighbour in every row.
-// Uniform:    bounds of loops around barriers come from params and tasks.
+// Layout:     kept[kept_place(..)]: M of four columns. scratch: the exponents of every block and
+//             group, then the values that the last block of a strip passes on, row by row (the
+//             border). out.data: see Pair.
+// Invariant:  when a strip starts, the border contains O, M, G and the exponent of its left neighbour in every row.
+// Uniform:    the bounds of loops with barriers come from params and tasks.
 // Limits:     65,535 residues; the host reserves memory for the tasks.
 // Oracle:     src/posterior/oracle.rs
 //
@@ -19,7 +20,7 @@
 var<workgroup> part_values: array<f32, WG>;
 var<workgroup> part_exponents: array<i32, WG>;
 
-// A sum of floats with any exponents.
+// A sum of floats with an exponent: value * 2^exponent.
 struct Sum {
     value: f32,
     exponent: i32,
@@ -72,7 +73,7 @@ fn main(
     for (var strip = params.strip_begin; strip < min(params.strip_end, task.strips); strip++) {
         let block = strip * LANES + l;
         let is_own = has_pair && block < blocks;
-        // State of each column: the sum that a match may follow, matches, gaps down the column.
+        // State of each column: O (the sum that a match may follow), M and D of the last row.
         var onward: array<f32, 16>;
         var matched: array<f32, 16>;
         var gaps: array<f32, 16>;
@@ -121,7 +122,7 @@ fn main(
                 for (var r = 0u; r < STEP; r++) {
                     let row = row_begin + r;
                     if (row < pair.rows) {
-                        // Values of the column to the left: the sum in the row above, which a match follows, the match, and the gap.
+                        // O, M and G of the column to the left. O is that of the row above.
                         var left = vec3<f32>();
                         if (l > 0u) {
                             left = handed[(((step + 1u) % 2u) * STEP + r) * WG + t - 1u].xyz * ratio;

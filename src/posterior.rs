@@ -4,13 +4,14 @@
 //! 1. For every pair of sequences, a partition function over all alignments gives the probability
 //!    that two residues are aligned, as in Probalign (Roshan and Livesay 2006). Sixteen pairs are
 //!    computed at once.
-//! 2. The expected fraction of correctly aligned residues of each pair gives a guide tree and
-//!    weights of the sequences.
+//! 2. The expected fraction of correctly aligned residues of each pair is the basis of a guide tree
+//!    and of sequence weights.
 //! 3. Consistency: the probabilities of each pair are combined with probabilities through third
 //!    sequences.
-//! 4. Groups are joined in the order of the tree such that the sum of probabilities is greatest.
-//! 5. Refinement: the alignment is cut in two at branches of the tree, and both parts are aligned
-//!    again.
+//! 4. Groups are joined in the order of the tree, so that the sum of probabilities is as high as
+//!    possible.
+//! 5. Refinement: a branch of the tree divides the sequences into two groups, which are aligned
+//!    again. This is repeated for other branches.
 
 mod all_pairs;
 mod consistency;
@@ -51,17 +52,17 @@ use crate::{Error, Result};
 pub struct PosteriorOptions {
     /// Number of rounds of consistency, at most [`PosteriorOptions::MAX_ROUNDS`].
     pub rounds: u32,
-    /// Maximum number of cuts of the refinement. It ends earlier when no cut changes the alignment.
+    /// Maximum number of refinement steps, each of which divides the sequences at one branch. The
+    /// refinement ends earlier if no step changes the alignment.
     pub refinements: usize,
-    /// Number of nearest neighbours of each sequence of a pair through which the pair is made
-    /// consistent.
+    /// Number of nearest neighbours per sequence that serve as third sequences for consistency.
     pub neighbours: usize,
 }
 
 impl PosteriorOptions {
-    /// Maximum number of rounds of consistency. Each round reduces the probabilities of a family,
-    /// and probabilities below a cutoff are dropped. More rounds would leave too few to align
-    /// remote relatives.
+    /// Maximum number of rounds of consistency. Each round lowers the probabilities, and those
+    /// below a cutoff are dropped. After more rounds, too few would be left to align remote
+    /// relatives.
     pub const MAX_ROUNDS: u32 = 3;
 }
 
@@ -71,18 +72,18 @@ impl Default for PosteriorOptions {
     }
 }
 
-/// Mean number of entries of a residue in a pair: 1 to 2.5 for close relatives, 4 to 6.5 for
-/// diverse protein families, 8 for unrelated sequences, and 9 for unrelated sequences of two
-/// letters.
+/// Upper estimate of the mean number of probable residue pairs per residue and sequence pair: 1 to
+/// 2.5 for close relatives, 4 to 6.5 for diverse protein families, 8 for unrelated sequences, and 9
+/// for unrelated sequences of two letters.
 const CELLS_PER_RESIDUE: u64 = 9;
-/// Bytes of a pair in addition to its entries, in both directions: two lists with the overhead of
-/// allocators, and its distance.
+/// Bytes of a sequence pair in addition to its residue pairs, in both directions: two lists with
+/// allocator overhead, and the distance.
 const BYTES_PER_PAIR: u64 = 160;
 
 /// Returns the maximum bytes that [`align`] needs for sequences of the given lengths, without the
-/// buffers of the threads (3 MiB each, or 30 MiB for 1,500 residues). The bytes cover the probable
-/// residue pairs of every two sequences in both directions, and once more in one direction while
-/// they are made consistent. Related sequences need a half or a third of it.
+/// buffers of the threads (3 MiB each, or 30 MiB for 1,500 residues). The result covers the
+/// probable residue pairs of every two sequences in both directions, and a second copy in one
+/// direction during consistency. Related sequences need half or a third of it.
 pub fn memory(lengths: &[u32]) -> u64 {
     let residues: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
     let bytes_per_residue = size_of::<u32>() as u64 + CELLS_PER_RESIDUE * size_of::<sparse::SparseCell>() as u64;
@@ -93,8 +94,8 @@ pub fn memory(lengths: &[u32]) -> u64 {
         .saturating_add(sequences * sequences * BYTES_PER_PAIR)
 }
 
-/// Returns the number of cells of all tables that [`align`] computes. They determine its time,
-/// except for very many sequences.
+/// Returns the number of cells of all tables that [`align`] computes. It determines the running
+/// time, except for very many sequences.
 pub fn cells(lengths: &[u32]) -> u64 {
     let (mut sum, mut cells) = (0u64, 0u64);
     for &length in lengths {
@@ -109,7 +110,7 @@ pub fn cells(lengths: &[u32]) -> u64 {
 pub struct PosteriorAlignment {
     /// The alignment. Its rows are in the order of the store.
     pub alignment: MultipleAlignment,
-    /// The tree along which it was made.
+    /// Guide tree of the alignment.
     pub tree: GuideTree,
     /// Expected fraction of residues of the shorter sequence that are not aligned correctly, for
     /// every two sequences, before consistency.
@@ -120,7 +121,8 @@ pub struct PosteriorAlignment {
 /// The result depends only on the sequences and the options.
 ///
 /// # Errors
-/// [`Error::Interrupted`]; [`Error::Usage`] for bytes, and for sequences that are too long.
+/// Returns [`Error::Interrupted`] if `interrupt` is set, and [`Error::Usage`] for bytes and
+/// for sequences that are too long.
 pub fn align(
     store: &SequenceStore,
     options: &PosteriorOptions,
@@ -131,11 +133,12 @@ pub fn align(
     align_along(store, options, None, pool, advance, interrupt).map(|outcome| (outcome.alignment, outcome.tree))
 }
 
-/// Aligns as [`align`] does, along a given tree if there is one. The branches of the tree determine
-/// the weights of sequences if they have lengths.
+/// Aligns like [`align`], along a given tree if there is one. If its branches have lengths, they
+/// determine the weights of the sequences.
 ///
 /// # Errors
-/// As [`align`]; [`Error::Usage`] for a tree with another number of sequences.
+/// Returns the errors of [`align`], and [`Error::Usage`] for a tree with another number of
+/// sequences.
 pub fn align_along(
     store: &SequenceStore,
     options: &PosteriorOptions,
@@ -181,7 +184,7 @@ fn check_tree(store: &SequenceStore, tree: Option<&GuideTree>) -> Result<()> {
     }
 }
 
-/// Aligns as [`align_along`] does, with probabilities of all pairs that engines have computed
+/// Aligns like [`align_along`], with probabilities of all pairs that engines have computed
 /// ([`PosteriorPlan`]).
 ///
 /// # Errors
@@ -202,7 +205,7 @@ pub fn align_gathered(
     })
 }
 
-/// Sequences that were aligned by the probabilities of all pairs.
+/// Result of [`align_by_pairs`].
 struct AlignedByPairs {
     aligned: progressive::AlignedMembers,
     tree: GuideTree,

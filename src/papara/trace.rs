@@ -56,8 +56,9 @@ impl ReadAligner {
 
     /// Aligns a read with a vector.
     ///
-    /// # Panics Panics if the score exceeds 32 bits. This is only possible for reads of at least
-    /// 32,767 symbols with the largest values that a scheme may have.
+    /// # Panics
+    /// Panics if the score exceeds 32 bits. This is only possible for reads of at least 32,767
+    /// symbols with the largest values that a scheme may have.
     pub fn align(&mut self, read: &[Code], vectors: &Vectors, vector: u32, scheme: &PhyloScheme) -> ReadAlignment {
         let instructions = self.instructions;
         let (score, first_site, cigar) = if pass::fits::<i16>(read.len(), scheme) {

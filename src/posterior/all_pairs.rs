@@ -13,7 +13,7 @@ use crate::seq::Code;
 use crate::simd::InstructionSet;
 use crate::{Error, Result};
 
-/// Number of sequences that one task compares with a group.
+/// Number of row sequences that one task compares with a group of column sequences.
 const TASK: usize = 16;
 
 /// Probabilities of residue pairs for every ordered pair of sequences.
@@ -36,7 +36,7 @@ impl PairProbabilities {
     }
 
     /// Creates the table from the probabilities of every unordered pair, in any order. Rows are
-    /// residues of the sequence that is named first.
+    /// residues of the first sequence of the pair.
     pub(super) fn new(lengths: &[usize], pairs: Vec<((usize, usize), Sparse)>) -> Self {
         let sequences = lengths.len();
         let transposed: Vec<Sparse> = pairs.par_iter().map(|((_, b), sparse)| sparse.transposed(lengths[*b])).collect();
@@ -53,7 +53,7 @@ impl PairProbabilities {
 /// cells.
 ///
 /// # Errors
-/// [`Error::Interrupted`].
+/// Returns [`Error::Interrupted`] if `interrupt` is set.
 pub(super) fn compute(
     model: &Model,
     sequences: &[&[Code]],
@@ -65,11 +65,12 @@ pub(super) fn compute(
     for &code in sequences.iter().copied().flatten() {
         wanted[usize::from(code)] = true;
     }
-    // The lanes of a group have nearly the same length, and its rows are at least as long. A group
-    // has as many columns as its longest lane in use, and the longest sequence is not in a lane.
+    // Sorting gives the lanes of a group nearly the same length. Row sequences are at least as long
+    // as the lanes. The number of columns is the length of the longest lane in use, so the longest
+    // sequence is always a row.
     let mut order: Vec<usize> = (0..sequences.len()).collect();
     order.sort_by_key(|&id| (sequences[id].len(), id));
-    // Buffers that tasks pass on to later tasks.
+    // Buffers of finished tasks, reused by later tasks.
     let spare: Mutex<Vec<PosteriorScratch>> = Mutex::default();
     let mut pairs = Vec::new();
     for (index, ids) in order.chunks(LANES).enumerate() {

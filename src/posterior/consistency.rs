@@ -11,14 +11,14 @@ use super::kernel::CUTOFF;
 use super::sparse::{Sparse, SparseCell};
 use crate::{Error, Result};
 
-/// Number of sums that are stored at the same time.
+/// Maximum number of sums in memory at the same time, so that they fit the cache.
 const SUMS: usize = 1 << 13;
 
-/// Performs one round, and drops its input. `between` lists the third sequences of each sequence,
-/// the nearest first.
+/// Performs one round of consistency and drops its input. `between` lists the third sequences of
+/// each sequence, the nearest first.
 ///
 /// # Errors
-/// [`Error::Interrupted`].
+/// Returns [`Error::Interrupted`] if `interrupt` is set.
 pub(super) fn relax(
     all: PairProbabilities,
     lengths: &[usize],
@@ -41,12 +41,13 @@ pub(super) fn relax(
             Ok(((a, b), relax_pair(&all, weights, a, b, &others, sums)))
         })
         .collect::<Result<Vec<_>>>()?;
-    // Limits the memory to two tables instead of three.
+    // Dropping the input here limits the memory to two tables instead of three.
     drop((all, pairs));
     Ok(PairProbabilities::new(lengths, relaxed))
 }
 
-/// Range of columns of the direct probabilities of a row, and the offset of their sums.
+/// Range of columns with direct probabilities in a row, and the offset of the sums of these
+/// columns.
 #[derive(Debug, Clone, Copy)]
 struct DirectWindow {
     first: usize,
@@ -71,7 +72,7 @@ fn relax_pair(
     let mut windows: Vec<DirectWindow> = Vec::new();
     let mut row = 0;
     while row < direct.rows() {
-        // Takes as many rows as have their sums in a cache.
+        // Each batch contains as many rows as have their sums in the cache.
         windows.clear();
         let mut start = 0;
         while row + windows.len() < direct.rows() && start < SUMS {

@@ -1,4 +1,4 @@
-//! A CPU thread as an engine for probabilities of pairs.
+//! The CPU engine for the probabilities of pairs of sequences. Each engine is one thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::seq::Code;
 use crate::simd::InstructionSet;
 
-/// Data that a thread reuses for further batches.
+/// Scratch memory of a thread, reused for all batches.
 #[derive(Debug)]
 pub struct PosteriorWorkspace {
     instructions: InstructionSet,
@@ -40,7 +40,7 @@ impl CpuKind for Posterior {
         let begin = Instant::now();
         let chunk = &batch.chunk;
         let mut probabilities = Vec::with_capacity(batch.pairs() as usize);
-        // Consecutive blocks have the columns of the same group.
+        // Consecutive blocks often have the same group as columns, so its lanes are reused.
         let mut known: Option<(u32, PosteriorLanes)> = None;
         for block in &batch.blocks {
             if interrupt.load(Ordering::Relaxed) {

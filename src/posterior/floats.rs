@@ -25,8 +25,8 @@ impl<T: Copy> LaneArray<T> {
 /// Sixteen floats in registers.
 ///
 /// # Safety
-/// An implementation has [`LANES`] lanes. Its methods access no memory but the lanes that they are
-/// given.
+/// An implementation must have [`LANES`] lanes. Its methods may access no memory except the lanes
+/// passed to them.
 pub(super) unsafe trait Floats: Copy {
     /// Sets all lanes to `value`.
     ///
@@ -53,12 +53,13 @@ pub(super) unsafe trait Floats: Copy {
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn mul(self, other: Self) -> Self;
-    /// Takes the greater of two lanes.
+    /// Returns the maximum of each lane.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn max(self, other: Self) -> Self;
-    /// Returns a bit for each lane, lane 0's the lowest: whether the lane is at least `bound`.
+    /// Returns a mask with a bit for each lane, which is set if the lane is at least `bound`. Lane
+    /// 0 is the lowest bit.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
@@ -77,7 +78,7 @@ pub(super) trait FloatKernel {
     unsafe fn run<F: Floats>(self) -> Self::Output;
 }
 
-/// Runs a kernel for floats as a kernel for any vectors.
+/// Adapter that runs a [`FloatKernel`] as a kernel for any instruction set.
 pub(super) struct OnFloats<K>(pub K);
 
 impl<K: FloatKernel> crate::simd::SimdKernel for OnFloats<K> {
@@ -97,7 +98,7 @@ impl<K: FloatKernel> crate::simd::SimdKernel for OnFloats<K> {
     }
 }
 
-/// The compiler turns the array into vectors of the target.
+/// Portable implementation. The compiler turns the array into vector registers of the target.
 // SAFETY: the implementation needs no special instructions, and accesses only the given lanes.
 unsafe impl Floats for [f32; LANES] {
     #[inline(always)]

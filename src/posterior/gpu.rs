@@ -1,4 +1,6 @@
-//! Probabilities of pairs on a GPU. Sequences stay on the device.
+//! Probabilities of pairs of sequences on a GPU. Sequences stay on the device. The kernels report
+//! survivors, which are residue pairs whose probability may reach the cutoff. The host computes the
+//! exact probabilities.
 
 mod dispatch;
 mod results;
@@ -26,20 +28,20 @@ use crate::gpu::resident::Residents;
 const FIRST_SECONDS: f64 = 0.01;
 /// Maximum number of pairs in a batch.
 const MAX_PAIRS: u64 = 1 << 15;
-/// Desired bytes of results of a batch. The host reads them while the device computes the next
-/// batch, and memory that both can access is slow to allocate. Together with a reserve for longer
-/// pairs, the size is a power of two.
+/// Target size of a batch's results, in bytes. The host reads them while the device computes the
+/// next batch. Memory that both can access is slow to allocate, so buffers are reused. With a
+/// reserve for longer pairs, the size is a power of two.
 const USUAL_RESULT_BYTES: f64 = 0.75 * (1 << 28) as f64;
-/// Minimum number of survivors per row in the reserved memory, and the factor by which the reserve
-/// exceeds the survivors of the last batch. If a batch has more survivors, other engines compute
-/// the rest, with a warning.
+/// Minimum number of survivors per row for which memory is reserved, and ratio of the reserve to
+/// the survivors of the last batch. If a batch has more survivors, other engines compute the rest,
+/// with a warning.
 const MIN_DENSITY: f64 = 12.0;
 const DENSITY_RESERVE: f64 = 2.0;
 
 /// A GPU that computes probabilities of pairs.
 pub type PosteriorGpu = engine::GpuEngine<Posterior>;
 
-/// Sizes of the kernels.
+/// Kernel parameters chosen for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PosteriorShape {
     /// Invocations in a workgroup.
@@ -50,13 +52,13 @@ pub struct PosteriorShape {
 
 impl KernelSizes for PosteriorShape {
     fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
-        // On most GPUs, a workgroup is one subgroup and waits for no other. Larger workgroups would
-        // need more workgroup memory than every device has.
+        // On most GPUs, a workgroup of 32 is one subgroup and never waits for another. Larger
+        // workgroups would need more workgroup memory than some devices have.
         PosteriorShape { workgroup: if found.is_software() { 16 } else { 32 }, lanes: 0 }
     }
 }
 
-/// State on a device, independent of the batches in flight.
+/// State of this module on a device, shared by all batches in flight.
 pub struct PosteriorDeviceState {
     kernels: KernelSet<PosteriorVariant, PosteriorShape>,
     /// Numbers of pairs and workgroups that keep the device busy.
@@ -64,16 +66,16 @@ pub struct PosteriorDeviceState {
     groups: u64,
     /// Number of survivors per row in the reserved memory.
     density: f64,
-    /// Maximum number of cells of a batch, so that its results stay small. Estimated from the last
-    /// batch.
+    /// Maximum number of cells of a batch, so that its results stay small. It is estimated from the
+    /// last batch.
     max_cells: u64,
     pool: Option<Arc<rayon::ThreadPool>>,
 }
 
-/// Data that stays on the device as long as the sequences do.
+/// Buffers that stay on the device for all batches of a store.
 struct PosteriorResident {
     sequences: wgpu::Buffer,
-    /// Weights of every two codes of the alphabet.
+    /// Weights of all pairs of codes.
     weights: wgpu::Buffer,
 }
 
@@ -84,7 +86,8 @@ pub struct PosteriorBatchPlan {
     lanes: u32,
     /// Capacity of the reserved memory, in survivors.
     capacity: u32,
-    /// Whether only one sweep is measured, so that no pair is finished.
+    /// Whether the batch only measures the speed of one sweep. Its pairs are then reported as
+    /// unfinished.
     is_partial: bool,
 }
 
@@ -105,7 +108,7 @@ impl PosteriorGpu {
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
     }
 
-    /// Reads results on the threads of this pool. No thread of the pool may wait for this engine.
+    /// Sets the pool whose threads read results. No thread of the pool may wait for this engine.
     pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
         self.state.pool = Some(pool);
         self
@@ -113,9 +116,9 @@ impl PosteriorGpu {
 }
 
 impl PosteriorDeviceState {
-    /// Returns the number of invocations for each pair. Few invocations waste little time at the
-    /// ends of strips. However, if pairs need much memory, too few of them run at once to keep the
-    /// device busy.
+    /// Returns the number of invocations for each pair. Fewer invocations waste less time at the
+    /// ends of strips. However, if memory limits the number of pairs, more invocations per pair are
+    /// needed to keep the device busy.
     fn lanes(&self, batch: &PosteriorBatch, kept_fours: u64) -> u32 {
         let PosteriorShape { workgroup, lanes } = self.kernels.shape;
         if lanes > 0 {
@@ -130,7 +133,7 @@ impl PosteriorDeviceState {
         [4, 8, 16].into_iter().filter(|&lanes| lanes < workgroup).find(is_enough).unwrap_or(workgroup)
     }
 
-    /// Uploads sequences with the weights of their codes, or returns the uploaded ones.
+    /// Returns the sequences and weights on the device. Uploads them if necessary.
     fn resident(
         &self,
         residents: &mut Residents,
@@ -155,7 +158,8 @@ impl PosteriorDeviceState {
         ))
     }
 
-    /// Returns the maximum bytes of forward values in a batch. Each of the two slots has its own.
+    /// Returns the maximum bytes of forward values in a batch. Each of the two batches in flight
+    /// has its own buffer.
     fn kept_bytes(&self, memory: u64) -> u64 {
         (MemoryShares::new(memory).arena_bytes / 2).min(self.kernels.binding)
     }
@@ -253,7 +257,7 @@ impl GpuKind for Posterior {
             None => read(),
         };
         let density = used as f64 / plan.tasks.rows.max(1) as f64 * DENSITY_RESERVE;
-        // Does not repeat a number that was too small.
+        // A reserve that was too small must grow.
         host.density =
             if used > u64::from(plan.capacity) { density.max(host.density) } else { density.max(MIN_DENSITY) };
         Ok(PosteriorReport { kernel_time, ..report })

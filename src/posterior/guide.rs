@@ -26,7 +26,7 @@ pub(super) fn weights(tree: &GuideTree) -> Vec<f32> {
             }
         }
     }
-    // A minimum weight, so that groups of equal sequences count as well.
+    // A minimum weight ensures that groups of identical sequences count too.
     let least = weights.iter().fold(0.0, |a: f64, &b| a.max(b)).max(1e-9) / 100.0;
     for weight in &mut weights {
         *weight = weight.max(least);

@@ -1,17 +1,17 @@
-//! Posterior probabilities of residue pairs for sixteen pairs of sequences at once: one sequence
-//! against a group.
+//! Posterior probabilities of residue pairs for sixteen pairs of sequences at once: one row
+//! sequence against a group of column sequences, one per lane.
 //!
 //! The forward and backward sums cover the same cells, in tiles of [`STEP`] rows and [`BLOCK`]
 //! columns. Several rows of a tile are computed at once, so that values pass from cell to cell in
 //! registers. Tiles form panels of [`PANEL_ROWS`] rows and [`PANEL_COLUMNS`] columns, whose values
 //! stay in a core's cache. The forward pass stores the borders at the top and left of each panel.
-//! The backward pass recomputes the forward values of a panel from these borders, unless the scales
-//! of the values show that no cell of the panel is probable.
+//! The backward pass recomputes the forward values of a panel from these borders. It skips this if
+//! the exponents of the values show that no cell of the panel is probable.
 //!
 //! If the borders of all rows exceed the memory limit, the rows are divided into parts, and the
 //! borders of each part are computed from a copy of the row before it. Values are scaled tile by
-//! tile ([`super::scale`]), so that they never vanish, whatever the length or the detour of the
-//! best path.
+//! tile ([`super::scale`]). Therefore they never underflow, for sequences of any length and paths
+//! with long gaps.
 #![allow(
     unsafe_op_in_unsafe_fn,
     reason = "all that is unsafe is what floats ask for, and every function asks for the same"
@@ -33,7 +33,7 @@ use crate::seq::Code;
 
 /// Minimum probability that is stored.
 pub(super) const CUTOFF: f32 = 0.01;
-/// Usual limit of the bytes of panel borders, and of copied rows.
+/// Default maximum bytes of panel borders, and of copied rows.
 pub(super) const MEMORY: usize = 64 << 20;
 /// Number of cells in a tile.
 const TILE: usize = STEP * BLOCK;
@@ -56,7 +56,7 @@ const ZERO: LaneArray<f32> = LaneArray::splat(0.0);
 /// to their starts.
 pub(super) type ResiduePair = (u32, u32, f32);
 
-/// Buffers of a thread, reused for further calls.
+/// Buffers of a thread, reused for all calls.
 #[derive(Debug, Default)]
 pub(super) struct PosteriorScratch {
     forward_row: Vec<ForwardCell>,
@@ -66,7 +66,7 @@ pub(super) struct PosteriorScratch {
     borders: PanelBorders,
     /// Forward values of matches of one panel, tile by tile.
     kept: Vec<LaneArray<f32>>,
-    /// Row before each unfinished part, and its exponents.
+    /// Row before each part that the backward pass has not reached, and its exponents.
     copies: Vec<ForwardCell>,
     copied_exponents: Vec<Exponents>,
     backward_row: Vec<BackwardCell>,
@@ -86,8 +86,8 @@ pub(super) struct Posteriors<'a> {
     pub rows: &'a [Code],
     /// Lanes to compute.
     pub lanes: Range<usize>,
-    /// Limit of the bytes of panel borders, and of copied rows. The minimum in use is one row of
-    /// panels and two copies.
+    /// Maximum bytes of panel borders, and of copied rows. At least one row of panels and two
+    /// copies are used.
     pub memory: usize,
     /// Buffers.
     pub scratch: &'a mut PosteriorScratch,

@@ -1,10 +1,10 @@
 //! Alignment of sets of sequences that are too large for the probabilities of all pairs.
 //!
-//! 1. Longest common subsequences with some of the sequences give a guide tree
-//!    ([`crate::tree::embedded`]).
-//! 2. Small subtrees are aligned by the probabilities of all their pairs.
-//! 3. These families are joined along the tree by their profiles. Forward and backward sums over
-//!    all alignments of two profiles give the probability that two columns are homologous.
+//! 1. A guide tree is built from the lengths of longest common subsequences of each sequence with
+//!    some of the sequences ([`crate::tree::embedded`]).
+//! 2. Small subtrees, called families, are aligned by the probabilities of all their pairs.
+//! 3. Families are joined along the tree by their profiles. Forward and backward sums over all
+//!    alignments of two profiles give the probability that two columns are homologous.
 
 mod columns;
 mod join;
@@ -52,14 +52,14 @@ impl Default for FamilyLimits {
     }
 }
 
-/// Maximum bytes of families that are aligned at the same time.
+/// Maximum total bytes of the families that are aligned at the same time.
 const MAX_CONCURRENT_BYTES: u64 = 2 << 30;
 
 /// Aligns all sequences of a store of any size. Calls `advance` with the numbers of computed pairs
 /// and cells. The result depends only on sequences, options and limits.
 ///
 /// # Errors
-/// [`Error::Interrupted`]; [`Error::Usage`] for bytes.
+/// Returns [`Error::Interrupted`] if `interrupt` is set, and [`Error::Usage`] for bytes.
 pub fn align(
     store: &SequenceStore,
     options: &PosteriorOptions,
@@ -199,7 +199,7 @@ fn joined(
     Ok(placed(families, &joins, aligned, inputs.sequences.len()))
 }
 
-/// Moves all families to the columns of the root.
+/// Places the residues of all families in the columns of the root.
 fn placed(
     families: &Families,
     joins: &[JoinedColumns],
@@ -211,7 +211,8 @@ fn placed(
         Some(root) => root.columns,
         None => aligned.first().map_or(0, |only| only.columns),
     };
-    // Column of the root for each column of a node that has not been visited.
+    // `maps` contains, for each node that has not been visited, the root column of each of its
+    // columns.
     let mut maps: Vec<Vec<u32>> = vec![Vec::new(); count + joins.len()];
     if let Some(root) = maps.last_mut() {
         *root = (0..columns as u32).collect();

@@ -1,6 +1,6 @@
-//! The model of a pair of sequences: a partition function over alignments with free end gaps
-//! (Probalign: Roshan and Livesay 2006). Also the model of groups: a hidden Markov model (ProbCons:
-//! Do et al. 2005).
+//! Two models of related sequences. The model of a pair of sequences is a partition function over
+//! alignments with free end gaps (Probalign: Roshan and Livesay 2006). The model of two groups is a
+//! hidden Markov model (ProbCons: Do et al. 2005).
 
 use super::tables::{self, RESIDUES};
 use crate::seq::{Alphabet, Code};
@@ -25,14 +25,14 @@ pub(super) struct Model {
 /// long gaps in either sequence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct GapTransitions {
-    /// From a match to a gap of each kind.
+    /// Transition probability from a match to a gap of each kind.
     pub(super) open: [f32; 2],
-    /// From such a gap to itself.
+    /// Transition probability from such a gap to itself.
     pub(super) extend: [f32; 2],
 }
 
 impl GapTransitions {
-    /// From a match to a match.
+    /// Returns the transition probability from a match to a match.
     pub(super) fn stay(&self) -> f32 {
         1.0 - 2.0 * self.open[0] - 2.0 * self.open[1]
     }
@@ -71,7 +71,7 @@ impl Model {
         Self::build(Alphabet::Protein, meanings, &frequency, chain, odds, tables::gonnet, [-22.0, -1.0, 5.0])
     }
 
-    /// Returns the model of nucleotides. The hidden Markov model is the one of ProbCons-RNA. The
+    /// Returns the model of nucleotides. The hidden Markov model is that of ProbCons-RNA. The
     /// partition function uses scores of 5 and -4 and gap costs of 12 and 1 at a temperature of 3,
     /// because no values have been published.
     fn nucleotides() -> Self {
@@ -86,8 +86,8 @@ impl Model {
         Self::build(Alphabet::Dna, bases, &BASES, chain, odds, score, [-12.0, -1.0, 3.0])
     }
 
-    /// Builds a model. `gaps` holds the score of a gap's first symbol, of each further symbol, and
-    /// the temperature of all scores.
+    /// Builds a model. `gaps` contains the score of a gap's first symbol, the score of each further
+    /// symbol, and the temperature of all scores.
     fn build(
         alphabet: Alphabet,
         meanings: impl Fn(Code) -> Vec<usize>,
@@ -158,8 +158,8 @@ pub(super) fn meanings(code: Code) -> Vec<usize> {
     letters.iter().filter_map(index).collect()
 }
 
-/// Returns e^x for small x, with additions and multiplications only, so that all platforms give
-/// equal results.
+/// Returns e^x for small x. It uses additions and multiplications only, so that results are equal
+/// on all platforms.
 fn exp(x: f64) -> f64 {
     const HALVINGS: i32 = 12;
     let small = x / f64::from(1 << HALVINGS);

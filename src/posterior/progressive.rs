@@ -1,5 +1,5 @@
-//! Progressive alignment: two groups of aligned sequences are joined such that the sum of the
-//! probabilities of all aligned residue pairs between them is greatest.
+//! Progressive alignment: two groups of aligned sequences are joined so that the sum of the
+//! probabilities of all residue pairs aligned between them is as high as possible.
 
 use rayon::prelude::*;
 
@@ -17,7 +17,7 @@ const TASK: usize = 32;
 pub(super) struct AlignedMembers {
     /// The sequences, in increasing order.
     pub members: Vec<usize>,
-    /// Number of columns. None of them is empty.
+    /// Number of columns. Each column has at least one residue.
     pub columns: usize,
     /// Column of every residue, for each member.
     pub places: Vec<Vec<u32>>,
@@ -75,7 +75,7 @@ impl AlignedMembers {
         AlignedMembers { members, columns: joined.columns, places }
     }
 
-    /// Converts to a [`MultipleAlignment`]. The members must be all sequences.
+    /// Converts the group to a [`MultipleAlignment`]. It must contain all sequences.
     pub(super) fn into_alignment(self) -> Option<MultipleAlignment> {
         MultipleAlignment::new(self.columns, self.places)
     }
@@ -102,7 +102,7 @@ pub(super) fn join(all: &PairProbabilities, weights: &[f32], a: &AlignedMembers,
     a.merged(b, &chain.best().1)
 }
 
-/// Computes one column of `a` against all columns of `b`.
+/// Computes the sums of probabilities of one column of `a` with all columns of `b`.
 fn sum_row(
     all: &PairProbabilities,
     weights: &[f32],

@@ -1,5 +1,5 @@
-//! Refinement: the alignment is cut in two along a branch of the tree, and the two groups are
-//! aligned again.
+//! Refinement. A cut divides the sequences into two groups at a branch of the tree, and the two
+//! groups are aligned again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,10 +9,10 @@ use super::progressive::{AlignedMembers, join};
 use crate::tree::GuideTree;
 use crate::{Error, Result};
 
-/// Returns the group that each branch of the tree separates. Each distinct cut occurs once.
+/// Returns all distinct cuts, each as the group of sequences below a branch.
 fn cuts(tree: &GuideTree) -> Vec<Vec<usize>> {
     let mut below = members(tree);
-    // The root separates nothing, and its two branches give the same cut.
+    // The root is not below a branch, and its two branches give the same cut.
     below.pop();
     if tree.leaves > 1 {
         let root = tree.joins[tree.leaves - 2].children;
@@ -21,7 +21,7 @@ fn cuts(tree: &GuideTree) -> Vec<Vec<usize>> {
     below
 }
 
-/// Shuffles a list. The result depends only on `state`.
+/// Shuffles a list. The order depends only on `state`.
 fn shuffle<T>(list: &mut [T], state: &mut u64) {
     for end in (1..list.len()).rev() {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -33,7 +33,7 @@ fn shuffle<T>(list: &mut [T], state: &mut u64) {
 /// Performs at most `cuts_at_most` cuts, and stops when no cut changes the alignment.
 ///
 /// # Errors
-/// [`Error::Interrupted`].
+/// Returns [`Error::Interrupted`] if `interrupt` is set.
 pub(super) fn refine(
     all: &PairProbabilities,
     weights: &[f32],

@@ -1,5 +1,5 @@
-//! Scaling by powers of two, which keeps floats in range. Each block of columns in a row has its
-//! own exponent for each lane.
+//! Scaling by powers of two, which keeps floats in range. Each tile has its own exponent for each
+//! lane.
 
 use super::floats::{LANES, LaneArray};
 
@@ -8,7 +8,8 @@ pub(super) const BLOCK: usize = 16;
 /// Number of rows after which exponents are updated.
 pub(super) const STEP: usize = 8;
 
-/// Exponents of a block. The true value is the stored value times 2 to the power of the exponent.
+/// Exponents of the lanes of a tile. The true value is the stored value times 2 to the power of the
+/// exponent.
 pub(super) type Exponents = LaneArray<i32>;
 /// Factors that convert values of a neighbouring block to the exponents of this block.
 pub(super) type Ratios = LaneArray<f32>;
@@ -48,7 +49,7 @@ pub(super) fn ratio(from: &Exponents, to: &Exponents) -> Ratios {
     LaneArray(std::array::from_fn(|lane| power(from.0[lane] - to.0[lane])))
 }
 
-/// A sum of floats with any exponents.
+/// The sum of the floats of a lane, with an exponent.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct LaneTotal {
     /// Value, to be multiplied by 2 to the power of `exponent`.

@@ -1,11 +1,11 @@
-//! Sparse probabilities of one pair of sequences, and the chain of residue pairs with the greatest
+//! Sparse probabilities of one pair of sequences, and the chain of residue pairs with the highest
 //! sum.
 
 use super::kernel::ResiduePair;
 
 /// Stored value of probability 1.
 const ONE: f32 = 65_535.0;
-/// Smallest length that is too long, because positions have 16 bits.
+/// Length limit (exclusive) of sequences, because positions have 16 bits.
 pub const LENGTH_LIMIT: usize = 65_536;
 
 /// A column and a probability.
@@ -97,7 +97,7 @@ impl Sparse {
         self.cells.len()
     }
 
-    /// Whether the columns of every row increase and are below `columns`.
+    /// Checks whether the columns of every row increase and are below `columns`.
     pub(super) fn is_within(&self, columns: usize) -> bool {
         let rises = |row: &[SparseCell]| row.windows(2).all(|two| two[0].column() < two[1].column());
         (0..self.rows())
@@ -149,16 +149,16 @@ impl Sparse {
 
 const NO_LINK: u32 = u32::MAX;
 
-/// Number of steps from the end that are searched one by one before a binary search of the rest.
-/// Most entries are near the end.
+/// Number of steps at the end of the list that are searched one by one. The rest is searched by
+/// bisection. Most entries are near the end.
 const NEAR_STEPS: usize = 8;
 
 /// Finds the chain of entries with the greatest sum, in which rows and columns both increase. Rows
 /// are added one after the other.
 #[derive(Debug, Default)]
 pub(super) struct BestChain {
-    /// Positions where the greatest sum of a chain up to a column increases. Columns and sums both
-    /// increase.
+    /// Columns where the highest sum of a chain up to that column increases. Columns and sums both
+    /// increase along the list.
     steps: Vec<ChainStep>,
     links: Vec<ResidueLink>,
     row: Vec<(usize, f32, u32)>,
@@ -219,7 +219,7 @@ impl BestChain {
         }
     }
 
-    /// Returns the greatest sum and its entries, in increasing order.
+    /// Returns the highest sum and the entries of its chain, in increasing order.
     pub(super) fn best(&self) -> (f32, Vec<(u32, u32)>) {
         let (sum, mut link) = self.steps.last().map_or((0.0, NO_LINK), |step| (step.sum, step.link));
         let mut entries = Vec::new();

@@ -6,8 +6,8 @@ pub(super) const RESIDUES: &[u8; 20] = b"ARNDCQEGHILKMFPSTWYV";
 /// Number of entries of a table on and below its diagonal.
 const TRIANGLE: usize = 20 * 21 / 2;
 
-/// Joint frequencies of two residues in a column, in units of 1e-8: the pairs of BLOSUM62 as used
-/// in ProbCons (Do et al. 2005). Row by row up to the diagonal.
+/// Joint frequencies of two residues in a column, in units of 1e-8. They are those of BLOSUM62 as
+/// used in ProbCons (Do et al. 2005), row by row up to the diagonal.
 #[rustfmt::skip]
 const JOINT: [u32; TRIANGLE] = [
     2373072,

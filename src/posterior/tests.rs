@@ -74,8 +74,8 @@ fn probabilities_equal_the_oracle() {
     }
 }
 
-/// The best path starts with a gap that is too long for floats without exponents: two domains in
-/// swapped order, and the second one is longer.
+/// Tests two domains in swapped order, of which the second is longer. The best path then starts
+/// with a gap that is too long for floats without exponents.
 #[test]
 fn long_detours_keep_their_probability() {
     let model = Model::new(Alphabet::Protein).unwrap();
@@ -154,7 +154,7 @@ fn given_tree_determines_the_order() {
     let along = |tree: Option<&GuideTree>| align_along(&store, &options, tree, &pool, &|_, _| {}, &never);
     let default = along(None).unwrap();
     assert_eq!(along(Some(&default.tree)).unwrap(), default);
-    // The tree joins distant sequences first, each with the last one.
+    // The tree adds one sequence per join, from the last to the first.
     let join = |at: u32| Join { children: [if at == 0 { 0 } else { 8 + at }, 8 - at], lengths: [0.0; 2] };
     let odd = GuideTree { leaves: 9, joins: (0..8).map(join).collect() };
     let other = along(Some(&odd)).unwrap();

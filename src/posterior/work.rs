@@ -1,4 +1,4 @@
-//! Probabilities of pairs of sequences as work for engines: blocks, batches and reports.
+//! Chunks, blocks, batches and reports for the computation of pair probabilities on engines.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ const MIN_BLOCKS_PER_TASK: usize = 16;
 pub struct PosteriorChunk {
     /// The sequences.
     pub sequences: Arc<SequenceStore>,
-    /// Sequences in order of length, so that neighbours have similar lengths. Blocks contain
-    /// positions in this order.
+    /// Sequences in order of length, so that neighbours have similar lengths. The positions in
+    /// blocks index this list.
     pub(super) order: Vec<SequenceId>,
     pub(super) model: Model,
     /// Whether each code occurs in a sequence.
@@ -44,37 +44,37 @@ impl PosteriorChunk {
         u64::from(self.length(row)) * u64::from(self.length(column))
     }
 
-    /// Creates the block of a sequence against a range of the order.
+    /// Creates the block of a row sequence against a range of positions.
     fn block(&self, row: u32, columns: Range<u32>) -> PosteriorBlock {
         PosteriorBlock { row, cells: columns.clone().map(|column| self.cells(row, column)).sum(), columns }
     }
 }
 
-/// The smallest unit of work: one sequence, whose residues are rows, against sequences of a group
-/// of at most the same length, whose residues are columns.
+/// The smallest unit of work: one row sequence against several column sequences, which are not
+/// longer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PosteriorBlock {
     /// Position of the row sequence in the order.
     pub row: u32,
-    /// Positions of the column sequences. They belong to one group, which has as many sequences as
-    /// the CPU has lanes.
+    /// Positions of the column sequences. All belong to the same group, whose sequences fill the
+    /// lanes of the CPU kernel.
     pub columns: Range<u32>,
     /// Number of cells of all pairs.
     pub cells: u64,
 }
 
-/// Work of kind "probabilities of residue pairs".
+/// The job kind that computes the probabilities of residue pairs.
 #[derive(Debug, Clone, Copy)]
 pub struct Posterior;
 
-/// Blocks that are computed together.
+/// Blocks that an engine computes together.
 pub type PosteriorBatch = Batch<Posterior>;
 
 /// Result of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct PosteriorReport {
-    /// Probabilities of each pair: block by block, and column by column within a block. Those of
-    /// unfinished blocks are placeholders.
+    /// Probabilities of each pair of sequences, ordered by block and then by column sequence.
+    /// Entries of unfinished blocks are placeholders.
     pub(super) probabilities: Vec<Sparse>,
     /// Indices of the blocks that the engine did not finish.
     pub unfinished: Vec<usize>,
@@ -83,7 +83,7 @@ pub struct PosteriorReport {
 }
 
 impl PosteriorReport {
-    /// Returns the number of probable residue pairs of all pairs of sequences.
+    /// Returns the total number of probable residue pairs.
     pub fn probable_pairs(&self) -> usize {
         self.probabilities.iter().map(Sparse::cells).sum()
     }
@@ -201,7 +201,7 @@ impl PosteriorPlan {
     /// Plans all pairs of a store.
     ///
     /// # Errors
-    /// [`Error::Usage`] for bytes, and for sequences that are too long.
+    /// Returns [`Error::Usage`] for bytes and for sequences that are too long.
     pub fn new(sequences: Arc<SequenceStore>) -> Result<Self> {
         let model = super::model_of(&sequences)?;
         let mut wanted = vec![false; model.codes()];
@@ -228,8 +228,8 @@ impl PosteriorPlan {
     }
 }
 
-/// Collected probabilities of pairs of sequences. Rows are residues of the sequence that is named
-/// first.
+/// Collected probabilities of pairs of sequences. Rows are residues of the first sequence of a
+/// pair.
 #[derive(Debug, Default)]
 pub struct GatheredProbabilities {
     pub(super) pairs: Vec<((usize, usize), Sparse)>,
@@ -239,7 +239,7 @@ impl GatheredProbabilities {
     /// Adds the finished blocks of a report.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the report names blocks that do not exist.
+    /// Returns [`Error::Internal`] if the report contains blocks that do not exist.
     pub fn add(&mut self, batch: &PosteriorBatch, report: PosteriorReport) -> Result<()> {
         let finished = check::finished(batch.blocks.len(), &report.unfinished).map_err(Error::Internal)?;
         let mut all = report.probabilities.into_iter();

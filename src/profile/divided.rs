@@ -25,8 +25,9 @@ impl DividedRectangles {
 
     /// Checks that the crossings are possible in a matrix with `m` rows and `n` columns.
     ///
-    /// # Errors Returns a message if a column is outside its rectangle, or if a divided rectangle
-    /// is too small.
+    /// # Errors
+    /// Returns a message if a column is outside its rectangle, or if a divided rectangle is too
+    /// small.
     pub fn check(&self, [m, n]: [usize; 2]) -> Result<(), String> {
         let mut nodes = vec![(0, ProfileRectangle { a: 0, b: 0, m, n, opens: false, closes: false })];
         while let Some((node, rectangle)) = nodes.pop() {

@@ -33,9 +33,11 @@ pub struct ProfileEngines {
 
 /// Aligns as [`align`](super::align) does, on engines. Also returns statistics of the engines.
 ///
-/// # Errors Returns the errors of [`align`](super::align).
+/// # Errors
+/// Returns the errors of [`align`](super::align).
 ///
-/// # Panics Panics in the same cases as [`align`](super::align).
+/// # Panics
+/// Panics in the same cases as [`align`](super::align).
 pub fn align_on(
     store: &SequenceStore,
     guide: &Guide,

@@ -57,11 +57,12 @@ pub(super) const WEIGHT_SUM: i32 = 1000;
 
 /// Aligns the sequences of a store as ClustalW does.
 ///
-/// # Errors Returns [`Error::Interrupted`] if `run` is stopped, and [`Error::Usage`] if the
-/// sequences are so long that scores may exceed 32 bits.
+/// # Errors
+/// Returns [`Error::Interrupted`] if `run` is stopped, and [`Error::Usage`] if the sequences are so
+/// long that scores may exceed 32 bits.
 ///
-/// # Panics Panics if the tree or the weights belong to other sequences, or if the store contains
-/// bytes.
+/// # Panics
+/// Panics if the tree or the weights belong to other sequences, or if the store contains bytes.
 pub fn align(
     store: &SequenceStore,
     guide: &Guide,
@@ -404,7 +405,8 @@ impl ProgressiveAligner<'_> {
 
     /// Returns the profiles of two groups.
     ///
-    /// # Errors Returns [`Error::Usage`] if scores may exceed 32 bits.
+    /// # Errors
+    /// Returns [`Error::Usage`] if scores may exceed 32 bits.
     pub(super) fn pair(&self, first: &ProfileGroup, second: &ProfileGroup) -> Result<ProfilePair> {
         self.pair_at(first, second, Some(self.mean_likeness(first, second)))
     }

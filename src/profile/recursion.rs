@@ -41,7 +41,8 @@ impl PathRecursion<'_> {
 
     /// Returns the path of a matrix that has been divided into rectangles.
     ///
-    /// # Panics Panics if the crossings are impossible ([`DividedRectangles::check`]).
+    /// # Panics
+    /// Panics if the crossings are impossible ([`DividedRectangles::check`]).
     pub(super) fn rest(&self, divided: &DividedRectangles) -> Vec<ColumnStep> {
         let [m, n] = self.problem.columns;
         let whole = ProfileRectangle { a: 0, b: 0, m, n, opens: false, closes: false };

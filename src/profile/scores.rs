@@ -52,14 +52,16 @@ impl ColumnScores {
     /// Prepares the scores of two profiles. In both inputs, all letters of one column are
     /// consecutive.
     ///
-    /// # Panics Panics if there are no letters, or if the processor does not have the instructions.
+    /// # Panics
+    /// Panics if there are no letters, or if the processor does not have the instructions.
     pub fn new(first: &[i32], second: &[i32], letters: usize, instructions: InstructionSet) -> ColumnScores {
         ColumnScores::with_limit(first, second, letters, instructions, MAX_STORED_SCORES)
     }
 
     /// Prepares the scores without storing any, for callers that need few of them.
     ///
-    /// # Panics Panics in the same cases as [`ColumnScores::new`].
+    /// # Panics
+    /// Panics in the same cases as [`ColumnScores::new`].
     pub fn without_table(first: &[i32], second: &[i32], letters: usize, instructions: InstructionSet) -> ColumnScores {
         ColumnScores::with_limit(first, second, letters, instructions, 0)
     }

@@ -180,9 +180,10 @@ impl Passes<'_> {
 
     /// Finds the start of each alignment and the columns that the recursion may visit.
     ///
-    /// # Safety The processor has the instructions of `W`. `lanes` is the result of
-    /// [`Passes::forward`] for the same `W`, and `self.memory` has not changed since. Codes of
-    /// `self.group.seconds` are less than [`SIZE`].
+    /// # Safety
+    /// The processor has the instructions of `W`. `lanes` is the result of [`Passes::forward`] for
+    /// the same `W`, and `self.memory` has not changed since. Codes of `self.group.seconds` are
+    /// less than [`SIZE`].
     #[inline(always)]
     unsafe fn backward<W: LanesI32>(&mut self, lanes: &mut [ClustalLane]) {
         let elements = (self.columns + 1) * W::COUNT;

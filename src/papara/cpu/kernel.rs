@@ -282,10 +282,11 @@ struct StripeSweep<V> {
 impl<V: Lanes> StripeSweep<V> {
     /// Computes a stripe's cells at all sites of the block.
     ///
-    /// # Safety The processor has the instructions of `V`. `column` points to `2 * R` vectors that
-    /// may be read and written. `scratch.cells`, `scratch.insertions` and `scratch.opening` have a
-    /// vector for each of the `self.sites` sites, and `scratch.rows` has `self.rows` vectors for
-    /// each site. `scores` accepts these sites and `R` symbols.
+    /// # Safety
+    /// The processor has the instructions of `V`. `column` points to `2 * R` vectors that may be
+    /// read and written. `scratch.cells`, `scratch.insertions` and `scratch.opening` have a vector
+    /// for each of the `self.sites` sites, and `scratch.rows` has `self.rows` vectors for each
+    /// site. `scores` accepts these sites and `R` symbols.
     #[inline(always)]
     unsafe fn pass<const R: usize>(
         &mut self,

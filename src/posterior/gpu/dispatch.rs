@@ -1,5 +1,5 @@
-//! The dispatches of a batch: rounds of tasks that fit in memory, divided further where the device
-//! limits loops.
+//! The dispatches of a batch. Each round contains the tasks that fit in memory at the same time. If
+//! the device limits loops, a round is divided into several dispatches.
 
 use super::results::OUTPUT_HEADER;
 use crate::error::Result;
@@ -12,12 +12,13 @@ use crate::posterior::kernels::program::PosteriorVariant;
 use crate::posterior::kernels::tasks::PosteriorTasks;
 use crate::posterior::model::Model;
 
-/// Bound of a kernel's relative error in a sum of 131,072 floats, with a reserve.
+/// Factor that lowers the kernel's cutoff. It covers the relative error in a sum of 131,072 floats,
+/// with a reserve.
 const SLACK: f32 = 0.97;
 /// Number of strips of one dispatch if loops are not limited.
 const ALL_STRIPS: u32 = 1 << 20;
 
-/// Input of a batch in addition to its own lists.
+/// Inputs for recording a batch.
 pub(super) struct PosteriorWork<'a> {
     /// The packed sequences.
     pub symbols: &'a wgpu::Buffer,
@@ -65,14 +66,14 @@ pub(super) fn record(gpu: &Gpu, buffers: &mut Buffers, work: &PosteriorWork<'_>)
     recording.submit("posterior")
 }
 
-/// Returns the size of a buffer that needs `bytes` and may have `most`. The reserve avoids new
-/// allocations, because batches differ slightly in size and memory that the host reads is slow to
-/// allocate.
+/// Returns the size of a buffer that needs at least `bytes` and may have at most `most` bytes.
+/// Batches differ slightly in size, and memory that the host reads is slow to allocate. The reserve
+/// avoids new allocations.
 fn with_reserve(bytes: u64, most: u64) -> u64 {
     (bytes + bytes / 4).next_power_of_two().min(most).max(bytes)
 }
 
-/// Plans the dispatches of a batch with the index of their program. A round becomes several
+/// Plans the dispatches of a batch, each with the index of its program. A round becomes several
 /// dispatches if the device limits loops.
 fn plan(gpu: &Gpu, work: &PosteriorWork<'_>) -> Result<Vec<(usize, PosteriorParams)>> {
     let tasks = work.tasks;

@@ -1,5 +1,5 @@
 //! Converts results of the kernels to probabilities. The CPU computes the sum over all alignments
-//! and the last steps itself.
+//! and divides the products by it.
 
 use rayon::prelude::*;
 
@@ -11,7 +11,8 @@ use crate::posterior::scale::{BLOCK, LaneShares, LaneTotal, NO_EXPONENTS, STEP};
 use crate::posterior::sparse::Sparse;
 use crate::posterior::work::{PosteriorBatch, PosteriorReport};
 
-/// Number of u32 before the data of an output: the number of needed survivors, and unused values.
+/// Number of u32 values before the data of an output: the number of survivors that needed memory,
+/// and unused values.
 pub(super) const OUTPUT_HEADER: usize = 4;
 
 /// Returns the report of a batch without times, and the number of survivors that needed memory.
@@ -24,7 +25,7 @@ pub(super) fn read(
     let (used, data) = (words[0], &words[OUTPUT_HEADER..]);
     let (results, arena) = data.split_at(tasks.result_words as usize);
     let arena = &arena[..2 * used.min(capacity) as usize];
-    // A list that exceeds its memory is detected by its length.
+    // The length of a list shows whether it fitted its memory.
     let lists = tasks.list.iter().flat_map(|task| std::iter::repeat_n(task.list, task.count as usize));
     let all: Vec<(&PosteriorPair, u32)> = tasks.pairs.iter().zip(lists).collect();
     let sparse: Vec<Option<Sparse>> = all.par_iter().map(|&(pair, list)| one(pair, list, results, arena)).collect();

@@ -66,8 +66,7 @@ fn on_the_cpu(batch: &PosteriorBatch) -> Vec<Sparse> {
     report.probabilities
 }
 
-/// Returns the results of the engine. `None` marks a pair whose probable residue pairs exceeded its
-/// memory.
+/// Returns the results of the engine. `None` marks a pair whose survivors exceeded the memory.
 fn on(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>) -> Vec<Option<Sparse>> {
     let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
     let report = engine.collect(ticket).expect("the device answers");
@@ -177,8 +176,8 @@ fn excess_survivors_are_unfinished_and_fit_the_next_time() {
     let rows = PosteriorTasks::new(&batch, room).expect("they fit").rows;
     let survivors: usize = on_the_cpu(&batch).iter().map(Sparse::cells).sum();
     let mut engine = engine();
-    // One percent less than all survivors need. Whichever pair comes last, few of the 45 pairs lack
-    // memory.
+    // Reserves one percent less memory than all survivors need. Only a few of the 45 pairs then
+    // lack memory, in any order.
     engine.state.density = 0.99 * survivors as f64 / rows as f64;
     let unfinished = compare(&mut engine, &batch, "little room");
     assert!((1..45).contains(&unfinished), "{unfinished} of 45");
@@ -211,7 +210,7 @@ fn batch_size_follows_the_size_of_results() {
     // 36 pairs of 40 rows, 12 survivors of two u32 for each row, and the u32 before the survivors.
     let results = 36 * 4 * (40 * 12 * 2 + 4 + 40 + 5 + 41 + 3);
     let cells = USUAL_RESULT_BYTES * batch.cells() as f64 / f64::from(results);
-    // Independent of the time that the batch took.
+    // The capacity must not depend on the time that the batch took.
     engine.set_speed(1e15);
     let found = engine.capacity();
     assert_eq!((found.cells, found.batches), (cells as u64, 2), "one is read while the next is computed");

@@ -24,7 +24,7 @@ const ZERO_CELL: BackwardCell = BackwardCell { matched: ZERO, gap: ZERO };
 /// Lane, column (from 0) and probability of a probable residue pair.
 pub(super) type ProbablePair = (u32, u32, f32);
 
-/// Values of the column to the right: the match in the row below, and the gap.
+/// Values of the column to the right: the match in the row below, and the gap along the row.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 struct BackwardCarry<V> {
@@ -76,9 +76,10 @@ struct BackwardTile<'a, F> {
     gaps: PartitionGaps<F>,
     /// Whether a product may reach the cutoff.
     may_be_probable: bool,
-    /// Factor of products of forward and backward values.
+    /// Factor that converts products of forward and backward values to probabilities.
     share: F,
-    /// Scaled value of 1, and the last columns of the lanes if the block contains any.
+    /// The value 1 in the scale of the tile. `ends` has the last columns of the lanes, if the block
+    /// contains any.
     one: F,
     ends: Option<&'a [LaneArray<f32>]>,
 }
@@ -132,7 +133,8 @@ impl Posteriors<'_> {
     }
 
     /// Computes the backward values of a panel from the row below it and the column to its right.
-    /// Recomputes the forward values of the panel as soon as a tile may contain a probable pair.
+    /// Recomputes the forward values of the panel when the first tile that may contain a probable
+    /// pair is reached.
     ///
     /// # Safety
     /// The processor has the instructions of `F`.
@@ -177,7 +179,7 @@ impl Posteriors<'_> {
                 let mut greatest = F::splat(0.0);
                 let mut left = rows.len();
                 if rows.end == codes.len() {
-                    // The last row is known from the start.
+                    // The values of the last row are already initialised.
                     left -= 1;
                     if may_be_probable {
                         let at = left * BLOCK..left * BLOCK + BLOCK;
@@ -275,8 +277,8 @@ unsafe fn last_row<F: Floats>(
     }
 }
 
-/// Computes some rows of a tile from the row below them, and their products with forward values
-/// where something may be probable.
+/// Computes some rows of a tile from the row below them. Also computes their products with forward
+/// values if a product may be probable.
 ///
 /// # Safety
 /// The processor has the instructions of `F`.
@@ -299,8 +301,8 @@ unsafe fn some_rows<F: Floats, const MANY: usize>(
     }
 }
 
-/// Computes some rows of a tile from the row below them, and if `SHARE` is set their products with
-/// forward values. Slices are by row, the topmost first.
+/// Computes some rows of a tile from the row below them. If `SHARE` is set, also computes their
+/// products with forward values. Slices are ordered by row from top to bottom.
 ///
 /// # Safety
 /// The processor has the instructions of `F`.
@@ -325,7 +327,7 @@ unsafe fn tile_rows<F: Floats, const MANY: usize, const SHARE: bool>(
             *right = below;
             below = diagonal.add(below_gap.add(*gap));
             if let Some(ends) = tile.ends {
-                // Alignments that end in the last column of a lane.
+                // Add the alignments that end in the last column of a lane.
                 below = below.add(F::load(&ends[at]).mul(tile.one));
             }
             let opened = open.mul(diagonal);

@@ -20,11 +20,11 @@ pub(super) struct ForwardCell {
     gap: LaneArray<f32>,
 }
 
-/// Row 0: an alignment starts in any column.
+/// A cell of row 0. An alignment may start in any column.
 const START_CELL: ForwardCell = ForwardCell { onward: LaneArray::splat(1.0), matched: ZERO, gap: ZERO };
 
-/// Values of the column to the left: the sum in the row above, which a match follows; the match;
-/// and the gap.
+/// Values of the column to the left: `onward` of the row above, then the match and the gap of this
+/// row.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 struct ForwardCarry<V> {
@@ -93,7 +93,7 @@ struct PanelOutputs<'a> {
     values: Option<&'a mut [LaneArray<f32>]>,
     /// Exponents of tiles.
     exponents: Option<&'a mut [Exponents]>,
-    /// Sums of the alignments that end in the last columns of these lanes.
+    /// Sums of the alignments that end in the last column of a lane, and the lanes to add.
     totals: Option<(&'a mut [LaneTotal; LANES], &'a Range<usize>)>,
 }
 
@@ -193,8 +193,8 @@ impl Posteriors<'_> {
 }
 
 impl ForwardPanel<'_> {
-    /// Computes the panel from the row above it and the column to its left. These become the last
-    /// row and the last column of the panel.
+    /// Computes the panel from the row above it and the column to its left. On return, these
+    /// buffers contain the last row and the last column of the panel.
     ///
     /// # Safety
     /// The processor has the instructions of `F`.

@@ -1,4 +1,4 @@
-//! A group of sequences that are compared with another sequence at once.
+//! A group of sequences that are compared with another sequence at the same time.
 
 use crate::posterior::floats::{LANES, LaneArray};
 use crate::posterior::model::Model;
@@ -11,19 +11,19 @@ pub(in crate::posterior) struct PosteriorLanes {
     /// Number of columns, column 0 included, rounded up to whole blocks.
     columns: usize,
     pub(super) lengths: [usize; LANES],
-    /// For each requested code, its weight with the symbol of every column. Each code has one more
-    /// column than the group.
+    /// For each code in use, its weight with the symbol of every column of all lanes. Each code has
+    /// one column more than the group.
     weights: Vec<LaneArray<f32>>,
     /// 1 in the last column of each lane.
     pub(super) ends: Vec<LaneArray<f32>>,
     /// Whether a block contains the last column of a lane.
     pub(super) has_end: Vec<bool>,
-    /// Offset of the columns of each code.
+    /// Offset of each code in `weights`.
     slots: Vec<usize>,
 }
 
 impl PosteriorLanes {
-    /// Creates a group. `wanted` are the codes of the sequences it will be compared with.
+    /// Creates a group. `wanted` marks the codes that occur in the sequences to compare with.
     pub(in crate::posterior) fn new(model: &Model, sequences: &[&[Code]], wanted: &[bool]) -> Self {
         assert!(sequences.len() <= LANES, "a group of {}", sequences.len());
         let longest = sequences.iter().map(|sequence| sequence.len()).max().unwrap_or(0);

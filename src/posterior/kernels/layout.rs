@@ -18,17 +18,17 @@ pub struct PosteriorParams {
     pub strip_begin: u32,
     /// Strip after the last.
     pub strip_end: u32,
-    /// Capacity of the reserved memory, in survivors.
+    /// Number of survivors that fit the reserved memory.
     pub capacity: u32,
     /// Offset of the survivors, in u32.
     pub arena_begin: u32,
-    /// 0.
+    /// Always 0.
     pub zero: u32,
     /// Weight of the first symbol of a gap.
     pub open: f32,
     /// Weight of each further symbol of a gap.
     pub extend: f32,
-    /// Minimum probability that the kernel reports.
+    /// Minimum approximate probability of a survivor.
     pub cutoff: f32,
     /// Unused.
     pub reserved0: u32,
@@ -40,11 +40,11 @@ pub struct PosteriorParams {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct PosteriorPair {
-    /// First residue of the row sequence.
+    /// Offset of the first residue of the row sequence.
     pub row_begin: u32,
     /// Number of rows.
     pub rows: u32,
-    /// First residue of the column sequence.
+    /// Offset of the first residue of the column sequence.
     pub column_begin: u32,
     /// Number of columns.
     pub columns: u32,
@@ -59,9 +59,9 @@ pub struct PosteriorPair {
 }
 
 impl PosteriorPair {
-    /// Returns the numbers of u32 in the parts of its results before the survivors: the header; the
-    /// values of all rows in the last column; the exponents of the groups of rows; the values of
-    /// the last row; the exponents of its blocks.
+    /// Returns the sizes, in u32 values, of the five sections of the results before the survivors.
+    /// They are the header, the values of all rows in the last column, the exponents of the groups
+    /// of rows, the values of the last row, and the exponents of its blocks.
     pub fn parts(&self) -> [u32; 5] {
         [HEADER, self.rows, self.rows.div_ceil(STEP as u32), self.columns + 1, self.columns / BLOCK as u32 + 1]
     }

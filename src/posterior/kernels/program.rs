@@ -1,4 +1,4 @@
-//! The kernels with their constants.
+//! Compiled variants of the kernels.
 
 use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, PosteriorPass, of_kind};
 use crate::gpu::source::Constants;
@@ -47,7 +47,7 @@ impl PosteriorVariant {
     }
 
     /// Returns the number of loop iterations before and after all strips, for a pair with the given
-    /// residues and at most `list` survivors.
+    /// numbers of rows and columns and at most `list` survivors.
     pub fn other_iterations(&self, [rows, columns]: [u32; 2], list: u32) -> u64 {
         let weights = self.codes * (self.codes + 1) / self.workgroup + 1;
         u64::from(weights) + u64::from((rows + columns + 2 + 2 * list) / self.lanes + 4 + self.lanes)

@@ -1,4 +1,4 @@
-//! A batch in the form of the kernels: the pairs of each workgroup, and the memory of each pair.
+//! A batch in the layout of the kernels: the pairs of each workgroup, and the memory of each pair.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use crate::posterior::scale::{BLOCK, STEP};
 use crate::posterior::work::PosteriorBatch;
 use crate::seq::Code;
 
-/// Maximum number of survivors of a pair for each of its rows.
+/// Maximum number of survivors of a pair per row.
 const MAX_SURVIVORS_PER_ROW: u32 = 32;
 
-/// A batch in the form of the kernels.
+/// A batch in the layout of the kernels.
 #[derive(Debug, Clone, Default)]
 pub struct PosteriorTasks {
     /// Pairs in the order of tasks.
@@ -60,7 +60,7 @@ impl PosteriorTasks {
     /// Creates the tasks of a batch.
     ///
     /// # Errors
-    /// A message if a pair does not fit in memory.
+    /// Returns a message if a pair does not fit in memory.
     pub fn new(batch: &PosteriorBatch, resources: TaskResources) -> Result<Self, String> {
         let chunk = &batch.chunk;
         let begin =
@@ -88,7 +88,8 @@ impl PosteriorTasks {
         }
         let blocks_of = |pair: &PosteriorPair| pair.columns / BLOCK as u32 + 1;
         let groups_of = |pair: &PosteriorPair| pair.rows.div_ceil(STEP as u32);
-        // Similar sizes are adjacent, because a workgroup waits for its largest pair.
+        // Sorting by size puts similar pairs into the same workgroup, because a workgroup waits for
+        // its largest pair.
         all_pairs.sort_by_key(|(pair, place)| {
             Reverse((blocks_of(pair).div_ceil(resources.lanes), groups_of(pair), Reverse(*place)))
         });
@@ -141,7 +142,7 @@ impl PosteriorTasks {
     }
 }
 
-/// Returns the weights of every two codes. Each row has an additional entry for a code without a
+/// Returns the weights of all pairs of codes. Each row has an additional entry for a code without a
 /// residue.
 pub(in crate::posterior) fn weight_table(model: &Model) -> Vec<f32> {
     let codes = model.codes();

@@ -1,4 +1,4 @@
-//! Columns of profiles in the form that the model of two profiles needs.
+//! The columns of a profile, prepared for the model of two profiles.
 
 use super::letters::CountedLetters;
 use super::math;
@@ -16,7 +16,7 @@ pub(super) struct ProfileColumns {
     pub over: Vec<f32>,
     /// Probability of each letter in each column, letter by letter, from column 1 on.
     pub likely: Vec<f32>,
-    /// Square root of `share` (to the power of `ProfileTuning::thin`), from column 1 on.
+    /// Square root of `share` to the power of `ProfileTuning::thin`, from column 1 on.
     pub root: Vec<f32>,
     /// Fraction of sequences with a residue, from column 1 on.
     pub share: Vec<f32>,
@@ -24,9 +24,9 @@ pub(super) struct ProfileColumns {
     pub open: [Vec<f64>; 2],
     /// Weight of each further symbol of a gap of each kind, from column 1 on.
     pub extend: [Vec<f64>; 2],
-    /// Weight of all columns up to this one outside the alignment, from column 0 on.
+    /// Weight of leaving all columns up to this one outside the alignment, from column 0 on.
     pub before: Vec<f64>,
-    /// Weight of all columns after this one outside the alignment, from column 0 on.
+    /// Weight of leaving all columns after this one outside the alignment, from column 0 on.
     pub after: Vec<f64>,
 }
 
@@ -40,7 +40,7 @@ impl ProfileColumns {
     ) -> Self {
         let (columns, stride) = (profile.columns, profile.columns + 1);
         let diversity = profile.diversity(letters.count);
-        // The fewer distinct letters a profile has, the more is inferred from them.
+        // The fewer distinct letters a profile has, the larger is the share of inferred letters.
         let guess = tuning.guess / (1.0 + (diversity - 1.0) / tuning.known);
         let mut new = ProfileColumns {
             count: columns,

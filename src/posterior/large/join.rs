@@ -25,11 +25,11 @@ const PAIR_CELLS: usize = 1_000_000_000;
 
 /// Input of all joins.
 pub(super) struct JoinInputs<'a> {
-    /// The model of pairs of sequences.
+    /// Model of a pair of sequences.
     pub model: &'a Model,
     /// The letters of profiles.
     pub letters: &'a CountedLetters,
-    /// Parameters.
+    /// Parameters of the model of two profiles.
     pub tuning: &'a ProfileTuning,
     /// All sequences.
     pub sequences: &'a [&'a [Code]],
@@ -162,8 +162,8 @@ impl JoinInputs<'_> {
     }
 }
 
-/// Selects `at_most` sequences, spread evenly over the weights. Their weights then represent all
-/// sequences.
+/// Selects at most `at_most` representatives, spread evenly over the weights. Their new weights add
+/// up to the weight of all.
 pub(super) fn select_representatives(all: Vec<Representative>, at_most: usize) -> Vec<Representative> {
     if all.len() <= at_most {
         return all;

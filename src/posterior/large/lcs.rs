@@ -1,5 +1,5 @@
-//! Lengths of longest common subsequences, 64 symbols at once (Hyyrö 2004), and distances that
-//! follow from them.
+//! Lengths of longest common subsequences, computed 64 symbols at once (Hyyrö 2004), and distances
+//! derived from them.
 
 use crate::seq::Code;
 
@@ -8,7 +8,7 @@ use crate::seq::Code;
 pub(super) struct Pattern {
     length: usize,
     words: usize,
-    /// Positions of each code, one bit for each position.
+    /// Bit mask of the positions of each code.
     places: Vec<u64>,
 }
 
@@ -62,7 +62,8 @@ impl Pattern {
     }
 }
 
-/// Processes a symbol of the other sequence, which occurs at `places` of the pattern.
+/// Processes one symbol of the other sequence. `places` is the bit mask of its positions in the
+/// pattern.
 #[inline(always)]
 fn step(row: &mut [u64], places: &[u64]) {
     let mut carry = false;

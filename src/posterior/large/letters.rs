@@ -8,15 +8,16 @@ use crate::seq::{Alphabet, Code};
 /// digits.
 const STEPS: usize = 24;
 
-/// Residues or bases.
+/// The letters that profiles count: residues or bases.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CountedLetters {
     /// Number of letters.
     pub count: usize,
     /// Background frequency of each letter.
     pub background: Vec<f32>,
-    /// Probability of each letter (column) in the ancestor of a letter (row) at half the distance
-    /// to another sequence. Two columns with one letter each then score like the pair of letters.
+    /// Probability of each letter (column) in an ancestor of a letter (row), half way between two
+    /// related sequences. With these, two columns with one letter each score like the pair of these
+    /// letters.
     pub halfway: Vec<f32>,
     /// Letters of each code with their shares, which add up to 1.
     pub of_code: Vec<Vec<(u8, f32)>>,

@@ -1,11 +1,11 @@
-//! Powers and logarithms that use only additions and multiplications. They give equal bits on all
-//! platforms and with all vectors.
+//! Powers and logarithms that use only additions and multiplications. Results have the same bits on
+//! all platforms and with all instruction sets.
 
 /// Returns the binary logarithm of a positive normal number, to about six digits.
 #[inline(always)]
 pub(super) fn log2(x: f32) -> f32 {
     let bits = x.to_bits() as i32;
-    // The exponent for which the rest is between 2/3 and 4/3.
+    // The exponent is chosen so that the rest is between 2/3 and 4/3.
     let shift = (bits - 0x3f2a_aaab) & (0xff80_0000u32 as i32);
     let rest = f32::from_bits((bits - shift) as u32) - 1.0;
     let exponent = (shift >> 23) as f32;

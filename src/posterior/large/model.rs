@@ -1,10 +1,10 @@
 //! Probabilities that columns of two profiles are homologous: forward and backward sums over all
 //! alignments.
 //!
-//! The model is the model of a pair of sequences ([`crate::posterior::model`]). Gaps cost less
-//! where few sequences have a residue. Values are f64 with one exponent for every few rows. Forward
-//! values of matches are stored for one segment of rows. For earlier segments, they are recomputed
-//! from a copy of the row before the segment.
+//! The model is that of groups in [`crate::posterior::model`], applied to profiles. Gaps cost less
+//! in columns where few sequences have a residue. Values are f64 with one exponent for every few
+//! rows. Forward values of matches are stored for one segment of rows. For earlier segments, they
+//! are recomputed from a copy of the row before the segment.
 
 use super::columns::ProfileColumns;
 use super::math;
@@ -13,7 +13,7 @@ use crate::simd::{Simd, SimdKernel};
 
 /// Number of rows after which values are rescaled.
 const STEP: usize = 8;
-/// Usual number of bytes of stored forward values.
+/// Default bytes of stored forward values.
 pub(super) const MEMORY: usize = 64 << 20;
 /// Bytes of a stored cell.
 const STORED_BYTES: usize = size_of::<f64>() + size_of::<f32>();
@@ -33,7 +33,7 @@ pub(super) struct ProfilePairModel<'a> {
     pub mixed: f32,
     /// Minimum probability that is returned.
     pub cutoff: f32,
-    /// Bytes of stored forward values. More are used if there are many rows.
+    /// Target bytes of stored forward values. More are used for many rows.
     pub memory: usize,
 }
 
@@ -96,8 +96,8 @@ impl ProfilePairModel<'_> {
         if rows == 0 || columns == 1 {
             return Vec::new();
         }
-        // If memory does not suffice for all rows, balances the stored rows against the copied
-        // rows.
+        // If memory does not suffice for all rows, the segment length balances the stored rows
+        // against the copied rows.
         let balanced = (3 * rows).isqrt().max(self.memory / (columns * STORED_BYTES));
         let segment = balanced.min(rows).next_multiple_of(STEP);
         let segments = rows.div_ceil(segment);
@@ -159,7 +159,7 @@ impl ProfilePairModel<'_> {
         pairs
     }
 
-    /// Computes the weight of a match of each column with row `at`.
+    /// Computes the match weight of each column with row `at`.
     #[inline(always)]
     fn like(&self, at: usize, likeness: &mut [f32]) {
         let letters = self.a.over.len() / self.a.count;

@@ -1,4 +1,5 @@
-//! Groups of aligned sequences as columns of counts. Joining two groups needs nothing else.
+//! Groups of aligned sequences as columns of letter counts. Two groups are joined by these counts
+//! alone.
 
 use super::letters::CountedLetters;
 use super::math;
@@ -46,7 +47,8 @@ impl CountProfile {
         profile
     }
 
-    /// Adds two profiles in common columns. `maps` gives the common column of each column.
+    /// Adds two profiles. The result has `columns` columns. `maps` gives the common column of each
+    /// column.
     pub(super) fn merged(&self, other: &Self, maps: &[Vec<u32>; 2], columns: usize, letters: usize) -> Self {
         let mut merged = CountProfile {
             columns,

@@ -47,8 +47,8 @@ fn profiles_of_single_sequences_resemble_pairs() {
             far += (f64::from(probability) - truth[row as usize][column as usize]).abs();
             all += f64::from(probability);
         }
-        // The two models differ: one is a chain of states, the other a sum over scores. They agree
-        // on most pairs, but not on the probabilities.
+        // The two models differ: one is a hidden Markov model, the other a partition function over
+        // scores. They agree on most residue pairs, but not on the probabilities.
         assert!(far < 0.4 * all, "seed {seed}: {far} of {all}");
     }
 }
@@ -61,7 +61,7 @@ fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
     builder.build()
 }
 
-/// Families of at most four sequences, so that every kind of join occurs.
+/// Aligns with families of at most four sequences, so that every kind of join occurs.
 fn run(store: &SequenceStore, instructions: InstructionSet, threads: usize) -> (MultipleAlignment, GuideTree) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let limits = FamilyLimits { sequences: 4, ..FamilyLimits::default() };
@@ -124,8 +124,7 @@ fn large_sets_of_bytes_and_interrupts_are_refused() {
     assert!(matches!(run(&store, true), Err(Error::Interrupted)));
 }
 
-/// Returns the fraction of the aligned residue pairs of a true alignment that the program aligns
-/// too.
+/// Returns the fraction of the residue pairs of a true alignment that the program also aligns.
 fn right(truth: &str, alphabet: Alphabet) -> f64 {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/msa/").to_owned() + truth).unwrap();
     let rows: Vec<String> = text.split('>').skip(1).map(|record| record.lines().skip(1).collect::<String>()).collect();

@@ -1,15 +1,16 @@
-//! The guide tree of many sequences, their weights, and the subtrees that are aligned by all of
-//! their pairs.
+//! The guide tree of many sequences, their weights, and the families: subtrees that are aligned by
+//! all of their pairs.
 
 use super::lcs::Pattern;
 use crate::seq::Code;
 use crate::tree::{EmbeddedTreeOptions, GuideTree, embedded};
 
-/// Approximate maximum number of compared pairs. Small sets are compared completely, and large ones
-/// only within the parts of the embedding.
+/// Approximate maximum number of compared pairs. In small sets all pairs are compared, in large
+/// sets only pairs within the same part of the embedding.
 const MAX_PAIRS: usize = 10_000_000;
 
-/// Returns the guide tree from longest common subsequences with some of the sequences.
+/// Builds the guide tree from longest common subsequences of each sequence with some of the
+/// sequences.
 pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPool) -> GuideTree {
     let lengths: Vec<u32> = sequences.iter().map(|sequence| sequence.len() as u32).collect();
     let from_one = |one: usize, others: &[usize]| -> Vec<f64> {
@@ -54,7 +55,8 @@ pub(super) fn weights(tree: &GuideTree) -> Vec<f32> {
 pub(super) struct Families {
     /// Leaves of each subtree, in increasing order.
     pub members: Vec<Vec<usize>>,
-    /// Children of each join: numbers of families first, then numbers of joins.
+    /// Children of each join. Numbers below the number of families are families, all others are
+    /// joins.
     pub joins: Vec<[usize; 2]>,
 }
 
@@ -119,8 +121,8 @@ fn leaves(tree: &GuideTree, node: usize) -> Vec<usize> {
     leaves
 }
 
-/// Returns the joins by depth. The joins of one depth can run at the same time, after all lower
-/// joins.
+/// Returns the joins grouped by depth. All joins of one depth can run at the same time, after the
+/// joins below them.
 pub(super) fn joins_by_depth(families: &Families) -> Vec<Vec<usize>> {
     let mut depths = vec![0usize; families.members.len()];
     let mut by_depth: Vec<Vec<usize>> = Vec::new();

@@ -15,7 +15,8 @@ pub(super) struct ProfileTuning {
     pub mixed: f32,
     /// Weight of a column outside the alignment.
     pub outside: f32,
-    /// Weight of pairs of sequences. Profiles have the rest of 1.
+    /// Weight of the probabilities from pairs of sequences, 0 to 1. Those from profiles have the
+    /// remaining weight.
     pub pairs: f32,
     /// Maximum number of representatives of a group.
     pub representatives: usize,
