@@ -313,10 +313,10 @@ pub struct StoreBuilder {
 }
 
 impl StoreBuilder {
-    /// Adds a sequence of codes. On failure, nothing is added, and `Err` holds the position of the
-    /// first code that the alphabet lacks. Engines use codes as unchecked indices, so each must be
-    /// from 1 to [`Alphabet::size`]` - 1`. In [`Alphabet::Bytes`], that is any code but [`PAD`]. An
-    /// empty sequence is allowed here, although the readers refuse it.
+    /// Adds a sequence of codes. On failure, nothing is added, and `Err` contains the position of
+    /// the first code that the alphabet lacks. Engines use codes as unchecked indices, so each must
+    /// be from 1 to [`Alphabet::size`]` - 1`. In [`Alphabet::Bytes`], that is any code but [`PAD`].
+    /// An empty sequence is allowed here, although the readers refuse it.
     ///
     /// # Panics
     /// Panics for a sequence of 2^32 symbols or more.
@@ -331,7 +331,7 @@ impl StoreBuilder {
         }
     }
 
-    /// Adds a sequence of letters. On failure, nothing is added, and `Err` holds the position of
+    /// Adds a sequence of letters. On failure, nothing is added, and `Err` contains the position of
     /// the first letter that the alphabet lacks.
     ///
     /// # Panics
@@ -360,7 +360,7 @@ impl StoreBuilder {
         store.names.push_text(&name.into());
     }
 
-    /// Reserves memory for a sequence of at most `at_most` codes. On failure, `Err` holds the
+    /// Reserves memory for a sequence of at most `at_most` codes. On failure, `Err` contains the
     /// number of bytes that were requested.
     pub(super) fn reserve(&mut self, at_most: usize) -> Result<(), usize> {
         let codes = self.store.codes.to_mut();
