@@ -45,8 +45,8 @@ pub fn edit_filter(definition: IdentityDefinition, identity: f64, scoring: &Scor
     Some(EditScheme { mode, equality: Equality::from_scoring(scoring), limit })
 }
 
-/// Returns how many symbols a best alignment can leave unaligned, and how many edits its parts have
-/// at most per symbol. Returns `None` if the limit is not useful.
+/// Returns the limits on the symbols that a best alignment leaves unaligned, and on the edits per
+/// symbol of its parts. Returns `None` if the limit is not useful.
 fn reach(scoring: &Scoring, further: f64) -> Option<OverlapReach> {
     let most = scoring.substitution.max_score().max(0) as u32;
     let least = scoring.substitution.min_score().min(0).unsigned_abs();

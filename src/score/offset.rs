@@ -52,7 +52,7 @@ pub fn fits(scoring: &Scoring, shorter: u64, sum: u64, carry_matches: bool, bits
 }
 
 /// Returns whether engines report matches next to scores for pairs up to these lengths. They do so
-/// if 32 bits hold both, and also if 32 bits do not even hold the score, because no device then
+/// if both fit in 32 bits. They also do so if the score alone does not fit, because no device then
 /// computes it. All engines follow this rule, so the pairs that a filter keeps do not depend on the
 /// engine.
 pub fn carries_matches(scoring: &Scoring, shorter: u64, sum: u64) -> bool {
@@ -131,16 +131,16 @@ impl OffsetScoring {
     ///   itself.
     /// - PAD against a symbol adds `edge_step` if end gaps have costs of their own. The diagonal
     ///   step from B(k - 1) gives exactly B(k); for k = 1, the padding before both sequences must
-    ///   hold `edge_opening`. No other step gives more. B does not decrease after B(1). A gap that
-    ///   opens from the corner gives `-opening`, which is at most B(1), because an end gap's first
-    ///   symbol costs no more than an inner one's. Only the corner itself, the last padded cell
-    ///   before both sequences, must be 0. If [`OffsetScoring::edge_opening`] is not 0, kernels
-    ///   subtract it once, when they reach the corner.
+    ///   have the value `edge_opening`. No other step gives more. B does not decrease after B(1). A
+    ///   gap that opens from the corner gives `-opening`, which is at most B(1), because an end
+    ///   gap's first symbol costs no more than an inner one's. Only the corner itself, the last
+    ///   padded cell before both sequences, must be 0. If [`OffsetScoring::edge_opening`] is not 0,
+    ///   kernels subtract it once, when they reach the corner.
     pub fn table(&self) -> &[i32] {
         &self.table
     }
 
-    /// Returns the number of bits that hold the matches; 0 if they are not counted.
+    /// Returns the number of low bits that count the matches; 0 if they are not counted.
     pub fn match_bits(&self) -> u32 {
         self.match_bits
     }

@@ -72,9 +72,9 @@ enum MoleculeStatistics {
 
 impl Statistics {
     /// Returns the statistics of a scheme, or `None` if BLAST has no parameters for its scores and
-    /// gap costs. A protein matrix is recognised by its scores of the twenty amino acids, whatever
-    /// its name. For nucleotides only the scores of the four bases count. The mode and the costs of
-    /// end gaps have no effect.
+    /// gap costs. A protein matrix is recognised by its scores of the twenty amino acids,
+    /// regardless of its name. For nucleotides only the scores of the four bases count. The mode
+    /// and the costs of end gaps have no effect.
     pub fn for_scheme(scoring: &Scoring) -> Option<Self> {
         let (open, extend) = (scoring.gaps.opening(), scoring.gaps.next);
         let molecule = match scoring.alphabet {
@@ -146,7 +146,8 @@ impl Statistics {
         let Parameters { lambda, k, .. } = self.gapped();
         match self.molecule {
             MoleculeStatistics::Proteins { matrix, costs } => {
-                // The area grows with the length of the target.
+                // The area grows with the length of the target, so the least length gives a lower
+                // bound.
                 let area = spouge::area(matrix, costs, score as f64, query, least);
                 area * k * (-lambda * score as f64).exp() * (database.symbols as f64 / most)
             }
