@@ -41,7 +41,7 @@ impl Instructions {
 /// The vectors of an instruction set.
 ///
 /// # Safety
-/// The vectors need no instructions besides [`Simd::INSTRUCTIONS`].
+/// The vectors need only the instructions of [`Simd::INSTRUCTIONS`].
 pub(crate) unsafe trait Simd {
     /// The instruction set.
     const INSTRUCTIONS: Instructions;

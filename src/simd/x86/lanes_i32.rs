@@ -75,7 +75,7 @@ unsafe impl LanesI32 for V512<i32> {
     }
     #[inline(always)]
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {
-        // Quarter q of register k holds row 4 q + k.
+        // Quarter q of register k contains row 4 q + k.
         let four = |k: usize| {
             let quarter = |q: usize| _mm_loadu_si128(rows[4 * q + k].cast());
             let low = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(quarter(0)), quarter(1));
@@ -84,7 +84,8 @@ unsafe impl LanesI32 for V512<i32> {
         let rows: [__m512i; 4] = [four(0), four(1), four(2), four(3)];
         let low = (_mm512_unpacklo_epi8(rows[0], rows[1]), _mm512_unpacklo_epi8(rows[2], rows[3]));
         let high = (_mm512_unpackhi_epi8(rows[0], rows[1]), _mm512_unpackhi_epi8(rows[2], rows[3]));
-        // In quarter q of register k, the 32-bit lane c holds bytes 4 k + c of rows 4 q to 4 q + 3.
+        // In quarter q of register k, the 32-bit lane c contains bytes 4 k + c of rows 4 q to 4 q +
+        // 3.
         let quads = [
             _mm512_unpacklo_epi16(low.0, low.1),
             _mm512_unpackhi_epi16(low.0, low.1),
