@@ -1,7 +1,7 @@
-//! Alignments as devices write them. Each word holds two runs, the first in the low half, and the
-//! runs are ordered from the alignment's last to its first. Bits 0 and 1 of a run are its kind (0
-//! to 3 for `=`, `X`, `I`, `D`), and the others are its length. A run longer than [`LONGEST_RUN`]
-//! is split.
+//! Alignments as devices write them. Each word contains two runs, the first in the low half, and
+//! the runs are ordered from the alignment's last to its first. Bits 0 and 1 of a run are its kind
+//! (0 to 3 for `=`, `X`, `I`, `D`), and the others are its length. A run longer than
+//! [`LONGEST_RUN`] is split.
 
 use super::{Cigar, Op};
 
