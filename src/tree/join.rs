@@ -19,7 +19,7 @@ const SHORTEST: f64 = 0.0001;
 /// The remaining nodes, with their distances and sums.
 struct Nodes {
     distances: Distances,
-    /// Indices that hold a node, in increasing order.
+    /// Indices of the remaining nodes, in increasing order.
     left: Vec<u32>,
     /// Sum of the distances to earlier and to later nodes, for each index.
     to_earlier: Vec<f64>,

@@ -16,8 +16,8 @@ pub struct UnrootedTree {
     pub leaves: usize,
     /// Joins in the order of their creation. The first child contains the earlier sequence.
     pub joins: Vec<Join>,
-    /// Nodes at the central point and the lengths of their branches. There are three, or as many as
-    /// leaves if these are fewer.
+    /// Nodes at the central point and the lengths of their branches. There are three nodes, or one
+    /// for each leaf of a smaller tree.
     pub centre: Vec<(u32, f64)>,
 }
 
