@@ -1,11 +1,12 @@
 //! Reads in the columns of a reference alignment: references and reads as one alignment, as PaPaRa
 //! writes it.
 //!
-//! Before each reference column and after the last, there are as many columns for inserted
-//! characters as the widest read needs. They are filled from the left, and before the first
-//! reference column from the right. Optionally, inserted characters are dropped
-//! ([`PlacedFormat::keep_length`]). The numbers of these columns must be known before the first
-//! byte is written ([`PlacedExtent`]). So reads are passed twice, but need not stay in memory.
+//! Columns for inserted characters precede each reference column and follow the last one. Their
+//! number is the greatest number of characters that any read inserts there. They are filled from
+//! the left, and before the first reference column from the right. Optionally, inserted characters
+//! are dropped ([`PlacedFormat::keep_length`]). The numbers of these columns must be known before
+//! the first byte is written ([`PlacedExtent`]). So reads are passed twice, but need not stay in
+//! memory.
 
 mod best;
 
