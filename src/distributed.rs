@@ -1,4 +1,5 @@
-//! Jobs that many processes on many machines compute in blocks, through a shared directory.
+//! Jobs that many processes on many machines compute together, in blocks, through a shared
+//! directory. A rank is one process of such a job.
 //!
 //! ```text
 //! manifest.json       the plan: command line, fingerprint of options and input, blocks, and a digest of all
@@ -48,7 +49,7 @@ const JOURNAL: &str = "journal.jsonl";
 /// Name of the claim on the whole directory.
 const ALL: &str = "all";
 
-/// Blocks that are being computed with their holders, and the holder of the whole directory.
+/// Blocks under computation, each with its holder, and the holder of the whole directory.
 pub type Holders = (Vec<(usize, ClaimHolder)>, Option<ClaimHolder>);
 
 /// An open directory of a job in blocks.
@@ -64,7 +65,8 @@ impl Directory {
     /// Creates a directory for a new plan. The path must not exist, or must be an empty directory.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the directory holds files already; [`Error::Io`].
+    /// Returns [`Error::Usage`] if the directory already contains files, and [`Error::Io`] if the
+    /// system fails.
     pub fn create(path: &Path, manifest: BlockManifest) -> Result<Self> {
         Self::check_new(path)?;
         let failed = |error| Error::io(path, error);
@@ -77,8 +79,7 @@ impl Directory {
         let written = aside.file().write_all(&bytes).and_then(|()| match fs::hard_link(aside.path(), &name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
             Ok(()) => aside.file().sync_all().and_then(|()| files::sync_directory_of(&name)),
-            // A file system without hard links cannot detect two processes that plan at the same
-            // time.
+            // Without hard links, two processes that plan at the same time are not detected.
             Err(_) => files::publish(aside.file(), aside.path(), &name),
         });
         drop(aside);
@@ -89,7 +90,7 @@ impl Directory {
     /// Checks that [`Directory::create`] can create a directory at this path.
     ///
     /// # Errors
-    /// As [`Directory::create`].
+    /// Returns the errors of [`Directory::create`].
     pub fn check_new(path: &Path) -> Result<()> {
         let failed = |error| Error::io(path, error);
         let entries = match fs::read_dir(path) {
@@ -104,7 +105,7 @@ impl Directory {
                 let message = "this directory has a plan already: run and merge it, or name another directory";
                 return Err(Error::usage(format!("{}: {message}", path.display())));
             }
-            // A killed process may have left empty subdirectories.
+            // A process that was killed may have left empty subdirectories.
             let is_known = [BLOCKS, CLAIMS].iter().any(|known| name == *known);
             let is_empty = || fs::read_dir(entry.path()).is_ok_and(|mut inside| inside.next().is_none());
             if !(is_known && is_empty() || name.to_string_lossy().starts_with('.')) {
@@ -118,8 +119,8 @@ impl Directory {
     /// Opens a directory.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the directory has no manifest, or if the manifest is damaged or was
-    /// written by another version of the program; [`Error::Io`].
+    /// Returns [`Error::Usage`] if the directory has no manifest, or if the manifest is damaged or
+    /// was written by another version of the program. Returns [`Error::Io`] if the system fails.
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.join(MANIFEST);
         let bytes = match fs::read(&name) {
@@ -138,27 +139,27 @@ impl Directory {
         Ok(Directory { path: path.to_owned(), manifest, digest, claims: Claims::new(path.join(CLAIMS)) })
     }
 
-    /// Path of the directory.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The plan of the job.
+    /// Returns the plan of the job.
     pub fn manifest(&self) -> &BlockManifest {
         &self.manifest
     }
 
-    /// Digest of the manifest. Every part file stores it.
+    /// Returns the digest of the manifest, which every part file contains.
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         self.manifest.blocks.len()
     }
 
-    /// Whether the job has no blocks.
+    /// Checks whether the job has no blocks.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -168,7 +169,7 @@ impl Directory {
         self.path.join(BLOCKS).join(format!("{}.part", name_of(block)))
     }
 
-    /// Returns the path of a temporary part file that no other process uses.
+    /// Returns a unique path for a temporary part file.
     pub(crate) fn part_aside(&self, block: usize) -> PathBuf {
         self.path.join(BLOCKS).join(format!("{}.{}.tmp", name_of(block), process::unique_token()))
     }
@@ -176,7 +177,7 @@ impl Directory {
     /// Returns the state of a block. Reads only the header and the footer of its file.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`] if the system fails.
     pub fn state(&self, block: usize) -> Result<PartState> {
         parts::read_state(&self.part_path(block), &self.digest, block)
     }
@@ -184,17 +185,17 @@ impl Directory {
     /// Returns the states of all blocks, in order. Reads only headers and footers.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`] if the system fails.
     pub fn states(&self) -> Result<Vec<PartState>> {
         let with_files = self.blocks_with_files()?;
         let state = |block| if with_files.contains(&block) { self.state(block) } else { Ok(PartState::Missing) };
         (0..self.len()).map(state).collect()
     }
 
-    /// Returns the blocks that have a part file, whatever its content.
+    /// Returns the blocks that have a part file, without checking its content.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`] if the system fails.
     pub fn blocks_with_files(&self) -> Result<BTreeSet<usize>> {
         let names = self.names_in_blocks()?;
         Ok(names.iter().filter_map(|name| name.strip_suffix(".part")?.parse().ok()).collect())
@@ -207,10 +208,10 @@ impl Directory {
         entries.map(|entry| Ok(entry.map_err(failed)?.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    /// Returns the state of a block. Reads and checks all bytes of its file.
+    /// Returns the state of a block. Checks all bytes of its file.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`] if the system fails.
     pub fn verify<J: Divisible>(&self, block: usize) -> Result<PartState> {
         if self.state(block)? == PartState::Missing {
             return Ok(PartState::Missing);
@@ -231,7 +232,7 @@ impl Directory {
     /// Renames the file of a damaged block, so that the block counts as missing.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`] if the system fails.
     pub fn set_aside(&self, block: usize) -> Result<()> {
         let path = self.part_path(block);
         fs::rename(&path, path.with_extension("damaged")).map_err(|error| Error::io(path, error))
@@ -240,7 +241,7 @@ impl Directory {
     /// Opens the rows of a block.
     ///
     /// # Errors
-    /// As [`PartReader::open`].
+    /// Returns the errors of [`PartReader::open`].
     pub fn rows<J: Divisible>(&self, block: usize) -> Result<PartReader<J>> {
         PartReader::open(&self.part_path(block), &self.digest, block)
     }
@@ -248,7 +249,8 @@ impl Directory {
     /// Writes the part file of a block from bytes that another rank computed.
     ///
     /// # Errors
-    /// [`Error::Input`] if the bytes are damaged or belong to another block; [`Error::Io`].
+    /// Returns [`Error::Input`] if the bytes are damaged or belong to another block, and
+    /// [`Error::Io`] if the system fails.
     pub fn put<J: Divisible>(&self, block: usize, bytes: &[u8]) -> Result<()> {
         let path = self.part_path(block);
         let mut rows = PartReader::<J, &[u8]>::new(bytes, bytes.len() as u64, &path, &self.digest, block)?;
@@ -260,13 +262,13 @@ impl Directory {
     /// Claims a block, and removes temporary files that other processes left behind.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`] if the system fails.
     pub fn claim(&self, block: usize) -> Result<ClaimOutcome> {
         let claimed = self.claims.claim(&name_of(block))?;
         let ClaimOutcome::Acquired(claim) = claimed else { return Ok(claimed) };
-        // Checked after the claim exists. A process that claims the whole directory checks for
-        // block claims after its own claim. Therefore at least one process sees the other claim and
-        // gives way.
+        // This check follows the claim. A process that claims the whole directory also checks for
+        // block claims after its own claim. Therefore at least one of two such processes sees the
+        // other claim and releases its own.
         if let Some(holder) = self.claims.holder(ALL)? {
             return Ok(ClaimOutcome::HeldBy(holder));
         }
@@ -280,7 +282,7 @@ impl Directory {
     /// Claims the whole directory, and removes temporary files that other processes left behind.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`] if the system fails.
     pub fn claim_all(&self) -> Result<ClaimOutcome> {
         let claimed = self.claims.claim(ALL)?;
         let ClaimOutcome::Acquired(claim) = claimed else { return Ok(claimed) };
@@ -291,11 +293,11 @@ impl Directory {
         Ok(ClaimOutcome::Acquired(claim))
     }
 
-    /// Returns the blocks that other processes compute now with their holders, and the holder of
-    /// the whole directory.
+    /// Returns the blocks under computation with their holders, and the holder of the whole
+    /// directory.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`] if the system fails.
     pub fn holders(&self) -> Result<Holders> {
         let (mut blocks, mut all) = (Vec::new(), None);
         for (name, holder) in self.claims.held()? {
@@ -327,13 +329,13 @@ impl Directory {
     /// Returns all entries of the journal.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`] if the system fails.
     pub fn journal(&self) -> Result<Vec<JournalEntry>> {
         journal::read(&self.path.join(JOURNAL))
     }
 }
 
-/// Returns the block's number as it appears in file names.
+/// Formats the number of a block for file names.
 fn name_of(block: usize) -> String {
     format!("{block:06}")
 }

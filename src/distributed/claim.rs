@@ -1,14 +1,16 @@
 //! Claims: files that reserve a block, or the whole directory, for one process.
 //!
-//! A claim on a block is the file `claims/NUMBER.TURN`, and a claim on the whole directory is
-//! `claims/all.TURN`. The holder touches its files every 10 seconds. If the process of a claim has
-//! ended, or has not touched the file for two minutes, another process claims the next turn.
+//! A claim on a block is the file `claims/NUMBER.TURN`, and a claim on the whole directory is the
+//! file `claims/all.TURN`. The turn is a counter: a process that takes over a claim creates the
+//! file of the next turn. The holder rewrites ("touches") its files every 10 seconds. Another
+//! process may take over the claim if the holder has ended or has not touched the file for two
+//! minutes.
 //!
 //! A new claim is written to a temporary file and hard-linked to its name. If two processes try
 //! this at the same time, the link succeeds for only one. Two processes may still compute the same
-//! block, because one was silent for too long or because the file system is not consistent. This is
-//! harmless: a part file appears complete or not at all, and the rows do not depend on the process
-//! that computes them.
+//! block, if one was silent for too long or if clients of the file system see different states.
+//! This is harmless: a part file appears complete or not at all, and the rows do not depend on the
+//! process that computes them.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -36,7 +38,7 @@ pub struct ClaimHolder {
     pub process: Process,
     /// Start of the claim, in seconds since 1970.
     pub since: u64,
-    /// Distinguishes several claims of one process.
+    /// Random token that distinguishes the claims of one process.
     #[serde(rename = "word")]
     token: String,
 }
@@ -62,13 +64,13 @@ pub struct Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         self.heartbeat.lock().paths.retain(|path| *path != self.path);
-        // If the file cannot be removed, it becomes free when this process ends or stops touching
-        // it.
+        // If the file cannot be removed, the claim becomes invalid when this process ends or stops
+        // touching the file.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// The subdirectory `claims` as one process sees it.
+/// Access of one process to the subdirectory `claims`.
 #[derive(Debug)]
 pub(super) struct Claims {
     path: PathBuf,
@@ -78,7 +80,7 @@ pub(super) struct Claims {
     pub(super) silence: Duration,
 }
 
-/// The claim file of a name with the highest turn.
+/// The claim file with the highest turn of a name.
 struct ClaimFile {
     turn: u64,
     path: PathBuf,
@@ -108,7 +110,7 @@ impl Claims {
                         Some(why) => (turn + 1, Some((path, holder, why))),
                         None => return Ok(ClaimOutcome::HeldBy(holder)),
                     },
-                    // The holder released it a moment ago.
+                    // The holder has just released the claim.
                     None => continue,
                 },
             };
@@ -120,7 +122,7 @@ impl Claims {
             let mut claim = Claim { path, heartbeat: Arc::clone(&self.heartbeat), taken_over: None };
             self.start_touching(&claim);
             if let Some((old, before, why)) = taken_over {
-                // The old claim may have been released and claimed again in the meantime.
+                // The claim may have been released and acquired again in the meantime.
                 if read(&old)?.is_some_and(|there| there != before) {
                     continue;
                 }
@@ -175,7 +177,7 @@ impl Claims {
         if holder.process.has_ended() {
             return Ok(Some("its process has ended"));
         }
-        // Opening the file makes a client of a file server ask for the current time stamp.
+        // Opening the file makes a network file system fetch the current time stamp.
         let touched = match File::open(path).and_then(|file| file.metadata()?.modified()) {
             Ok(touched) => touched,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -185,7 +187,7 @@ impl Claims {
         Ok((silent > self.silence).then_some("its claim was not renewed in time"))
     }
 
-    /// Returns the time by the clock of the file system, which may differ from the clock of this
+    /// Returns the time of the file system's clock, which may differ from the clock of this
     /// machine.
     fn file_system_time(&self) -> Result<SystemTime> {
         let path = self.path.join(format!(".now-{}", unique_token()));
@@ -194,7 +196,7 @@ impl Claims {
         time.map_err(|error| Error::io(path, error))
     }
 
-    /// Creates a file together with its content. Returns `false` if the file exists already.
+    /// Creates a file with its content in one step. Returns `false` if the file already exists.
     fn link(&self, path: &Path, holder: &ClaimHolder) -> Result<bool> {
         let text = serde_json::to_vec(holder).map_err(super::manifest::json_error)?;
         let aside = self.path.join(format!(".{}", holder.token));
@@ -215,7 +217,8 @@ impl Claims {
         }
     }
 
-    /// Adds a claim to the files that the heartbeat thread touches, and starts this thread.
+    /// Adds a claim to the files that the heartbeat thread touches. Starts the thread if it is not
+    /// running.
     fn start_touching(&self, claim: &Claim) {
         self.heartbeat.lock().paths.push(claim.path.clone());
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
@@ -224,7 +227,7 @@ impl Claims {
             let spawned = std::thread::Builder::new()
                 .name("claims".into())
                 .spawn(move || heartbeat.touch_until_over(TOUCH_INTERVAL));
-            // Without the thread, a claim stays valid for the silence limit only.
+            // Without the thread, the claim becomes invalid after the silence limit.
             *thread =
                 spawned.inspect_err(|error| tracing::warn!("cannot start the thread that renews claims: {error}")).ok();
         }
@@ -282,13 +285,13 @@ fn touch(path: &Path) {
         position::write(&file, &text, 0)
     };
     if let Err(error) = write() {
-        // The claim was released or replaced, or the next touch will succeed.
+        // Either the claim was released or replaced, or the next touch may succeed.
         tracing::debug!("{}: {error}", path.display());
     }
 }
 
-/// Reads a claim file. Returns `None` if it does not exist, and an unknown process if it has no
-/// valid content.
+/// Reads a claim file. Returns `None` if it does not exist. The holder is an unknown process if the
+/// content is invalid.
 fn read(path: &Path) -> Result<Option<ClaimHolder>> {
     match fs::read(path) {
         Ok(text) => {
@@ -304,7 +307,7 @@ fn read(path: &Path) -> Result<Option<ClaimHolder>> {
     }
 }
 
-/// Treats a missing file as removed.
+/// Converts a "not found" error of a removal to success.
 pub(super) fn ignore_not_found(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
@@ -326,7 +329,7 @@ mod tests {
         }
     }
 
-    /// Writes a claim of another process.
+    /// Writes a claim file of another process.
     fn foreign(claims: &Claims, name: &str, process: Process) -> PathBuf {
         let path = claims.path.join(name);
         assert!(claims.link(&path, &ClaimHolder { process, since: 7, token: unique_token() }).unwrap());

@@ -5,32 +5,33 @@
 //! [`super::simulate`] use it in the same way:
 //!
 //! 1. Call [`Dispatcher::joined`] for every rank before any rank asks for work.
-//! 2. A rank [asks](Dispatcher::asks) for blocks. The answer is a lease, the end, or to wait. A
-//!    rank asks again when at most [`BlockLease::ask_at`] of its blocks are unfinished, or when at most
-//!    one block waits in its queue. Its engines then have the next lease before they finish this
-//!    one.
+//! 2. A rank [asks](Dispatcher::asks) for blocks. The [answer](Answer) is a lease (consecutive
+//!    blocks to compute), the end, or to wait. A rank asks again when at most
+//!    [`BlockLease::ask_at`] of its blocks are unfinished, or when at most one block waits in its
+//!    queue. The next lease then arrives before its engines finish this one.
 //! 3. A rank reports each block as soon as it has [finished](Dispatcher::finished) or
 //!    [failed](Dispatcher::failed).
-//! 4. After each event, call [`Dispatcher::answer`] until it returns `None`: an event may yield
+//! 4. After each event, call [`Dispatcher::answer`] until it returns `None`: an event may provide
 //!    work for waiting ranks.
-//! 5. Call [`Dispatcher::tick`] about once a second, then [`Dispatcher::answer`] as above.
-//! 6. When [`Dispatcher::is_over`] holds and no rank waits, [`Dispatcher::failed_blocks`] lists the
-//!    blocks that no rank could compute.
+//! 5. Call [`Dispatcher::tick`] about once a second, then [`Dispatcher::answer`] until it returns
+//!    `None`.
+//! 6. When [`Dispatcher::is_over`] returns true and no rank waits, [`Dispatcher::failed_blocks`]
+//!    lists the blocks that no rank could compute.
 //!
-//! The size of a lease follows guided self-scheduling by measured speed, as in the queue of one
-//! machine ([`crate::engine::sizing`]). If all ranks ended together, a rank would compute a share
-//! of the free blocks in proportion to its speed. Its lease is a third of this share, at most
-//! [`Rules::lease_seconds`] of work, and at least one block. Two rules apply towards the end:
-//! - A rank gets nothing if all others would finish all remaining work before it finishes one
-//!   block.
-//! - An idle rank gets a copy of a block that another rank holds if it would finish it much sooner.
-//!   The first result counts. The dispatcher then expects the block from the latest holder, so that
-//!   a further rank gets a copy if this one is silent too.
+//! The size of a lease follows guided self-scheduling by measured speed, as in the work queue of
+//! one machine ([`crate::engine::sizing`]). The share of a rank is the part of the free blocks that
+//! it would compute if all ranks finished at the same time. Its lease is a third of this share, at
+//! most [`Rules::lease_seconds`] of work, and at least one block. Two rules apply towards the end:
+//! - A rank gets no block if all other ranks together would finish the remaining work before this
+//!   rank finishes one block.
+//! - An idle rank gets a copy of a block that another rank holds, if it would finish the block much
+//!   sooner. The first result counts. The dispatcher then expects the result from the latest
+//!   holder. If that rank is silent too, a further rank gets a copy.
 //!
 //! A rank that is silent for long keeps its blocks, but other ranks may compute them too. A block
-//! that fails is tried on other ranks, up to [`Rules::attempts`] in total. A rank on which one
-//! block after the other fails gets no more blocks while other ranks succeed. Each event costs
-//! O(log n) in the number of blocks and ranks.
+//! that fails is tried on other ranks, up to [`Rules::attempts`] in total. A rank with several
+//! failures in a row gets no more blocks while other ranks succeed. Each event costs O(log n) in
+//! the number of blocks and ranks.
 
 mod block_set;
 mod choose;
@@ -60,12 +61,13 @@ pub struct Rules {
     pub attempts: usize,
     /// Maximum seconds of work in a lease that has more than one block.
     pub lease_seconds: f64,
-    /// Seconds of work that a rank still holds when it asks for the next lease. A rank always holds
-    /// at least one block then.
+    /// Seconds of work that a rank still holds when it asks for the next lease. This is at least
+    /// one block.
     pub ahead_seconds: f64,
     /// Minimum seconds of silence after which other ranks may compute a rank's blocks.
     pub silence_seconds: f64,
-    /// Minimum silence in multiples of the expected time of the block. Both minima have to pass.
+    /// Minimum silence as a multiple of the expected time of the block. Both minimum times must
+    /// have passed.
     pub silence_blocks: f64,
     /// Whether idle ranks get copies of blocks that other ranks hold.
     pub copies: bool,
@@ -100,7 +102,7 @@ pub enum Answer {
 pub struct FinishOutcome {
     /// Whether this is the first result of the block.
     pub counts: bool,
-    /// Other ranks that hold the block and need not start it.
+    /// Other ranks that hold the block and no longer need to compute it.
     pub drop: Vec<Rank>,
 }
 
@@ -111,72 +113,74 @@ pub struct DispatchTally {
     pub leases: u64,
     /// Number of blocks in all leases.
     pub leased: u64,
-    /// Number of leased blocks that are copies of a block that another rank held.
+    /// Number of leased blocks that another rank already held.
     pub copies: u64,
     /// Number of results that arrived for blocks with an earlier result.
     pub repeated: u64,
     /// Number of failures of a block on a rank.
     pub failures: u64,
-    /// Number of times a rank was silent for too long.
+    /// Number of times that a rank was silent for too long.
     pub overdue: u64,
 }
 
 /// A block that no rank could compute, with the error message of each rank.
 pub type FailedBlock<'a> = (usize, &'a [(Rank, String)]);
 
-/// Hands out the blocks of one job. See [the module](self).
+/// Assigns the blocks of one job to ranks. See [the module](self).
 #[derive(Debug)]
 pub struct Dispatcher {
     rules: Rules,
-    /// Prefix sums of the blocks' cells: element `b` holds the cells of all blocks before `b`.
+    /// Prefix sums of the blocks' cells: element `b` is the number of cells of all blocks before
+    /// `b`.
     prefix_cells: Vec<u64>,
     done: Vec<bool>,
     /// Number of blocks that are neither done nor failed.
     unsettled: usize,
     open_cells: u64,
-    /// Blocks that any rank may get. None of them has failed so far.
+    /// Blocks that any rank may get and that have not failed on any rank.
     free: BlockSet,
     free_cells: u64,
-    /// Blocks that failed on some rank. Any other rank may get them.
+    /// Blocks that have failed on at least one rank. Any other rank may get them.
     retry: BTreeSet<usize>,
     failures: BTreeMap<usize, Vec<(Rank, String)>>,
     failed_blocks: BTreeSet<usize>,
-    /// Holders of each block, the latest last. The block is expected from the latest holder.
+    /// Ranks that hold each block, the latest last. The result is expected from the latest holder.
     holders: BTreeMap<usize, Vec<Rank>>,
     ranks: BTreeMap<Rank, RankState>,
     overdue: usize,
     /// Time of the latest message from a rank whose blocks do not fail repeatedly.
     last_heard: f64,
-    /// Number of reliable ranks.
+    /// Number of ranks that are neither silent for too long nor fail repeatedly.
     reliable: usize,
     idle: usize,
     measured: usize,
     speed_sum: u64,
     by_speed: BTreeSet<(u64, Rank)>,
-    /// Expected end of the blocks that are expected from each rank.
+    /// Time when each rank should finish the blocks that are expected from it.
     ends: BTreeSet<(TimeKey, Rank)>,
-    /// Time of the next check whether a rank is silent for too long.
+    /// Time of the next check for silence of each rank.
     deadlines: BTreeSet<(TimeKey, Rank)>,
-    /// Waiting ranks by speed.
+    /// Waiting ranks, ordered by speed.
     waiting: BTreeSet<(u64, Rank)>,
-    /// Whether a change may have yielded work for a waiting rank.
+    /// Whether an event may have provided work for a waiting rank.
     needs_scan: bool,
     wake_first: Vec<Rank>,
     tally: DispatchTally,
 }
 
 impl Dispatcher {
-    /// Creates a dispatcher for blocks with `cells` cells. Skips the blocks that are `done`.
+    /// Creates a dispatcher for blocks with these numbers of cells. Skips the blocks that are
+    /// `done`.
     ///
     /// # Panics
-    /// If `done` and `cells` differ in length.
+    /// Panics if `done` and `cells` differ in length.
     pub fn new(cells: &[u64], done: &[bool], rules: Rules) -> Self {
         assert_eq!(cells.len(), done.len(), "a block is done or not");
         let mut before = Vec::with_capacity(cells.len() + 1);
         before.push(0);
         let mut sum = 0u64;
         for &cells in cells {
-            // A block without cells takes some time too, so it counts as one cell.
+            // A block without cells also takes some time, so it counts as one cell.
             sum += cells.max(1);
             before.push(sum);
         }
@@ -215,7 +219,7 @@ impl Dispatcher {
         dispatcher
     }
 
-    /// Adds a rank. A rank that joins again starts anew, and its blocks become free.
+    /// Adds a rank. If the rank joins again, its state is reset and its blocks become free.
     pub fn joined(&mut self, rank: Rank, now: f64) {
         self.gone(rank, now);
         self.insert_rank(rank, RankState::default());
@@ -232,7 +236,7 @@ impl Dispatcher {
         answer
     }
 
-    /// Records that a block is done. The first result counts, whichever rank computed it.
+    /// Records that a block is done. The first result counts, from any rank.
     pub fn finished(&mut self, rank: Rank, block: usize, now: f64) -> FinishOutcome {
         if let Some(mut state) = self.remove_rank(rank) {
             self.record_contact(&mut state, now);
@@ -309,8 +313,8 @@ impl Dispatcher {
         self.needs_scan = true;
     }
 
-    /// Lets other ranks compute the blocks of ranks that are silent for too long. Returns the ranks
-    /// that have newly become silent.
+    /// Makes the blocks of ranks that are silent for too long available to other ranks. Returns the
+    /// ranks that have become silent since the last call.
     pub fn tick(&mut self, now: f64) -> Vec<Rank> {
         let mut silent = Vec::new();
         while let Some(&(deadline, rank)) = self.deadlines.first()
@@ -350,8 +354,8 @@ impl Dispatcher {
         }
         while self.needs_scan {
             let mut candidates = std::mem::take(&mut self.wake_first);
-            // At most `attempts` ranks have failed the same block, so that one further rank
-            // suffices.
+            // A block has failed on fewer than `attempts` ranks, so one of the scanned ranks can
+            // try it.
             let scanned = MIN_SCANNED.max(self.rules.attempts.saturating_add(1));
             candidates.extend(self.waiting.iter().rev().take(scanned).map(|&(_, rank)| rank));
             for (index, &rank) in candidates.iter().enumerate() {
@@ -370,7 +374,7 @@ impl Dispatcher {
         None
     }
 
-    /// Whether every block is done or has failed.
+    /// Checks whether every block is done or has failed.
     pub fn is_over(&self) -> bool {
         self.unsettled == 0
     }
@@ -380,7 +384,7 @@ impl Dispatcher {
         self.unsettled
     }
 
-    /// Whether a block has a result.
+    /// Checks whether a block has a result.
     pub fn is_done(&self, block: usize) -> bool {
         self.done.get(block) == Some(&true)
     }
@@ -395,7 +399,7 @@ impl Dispatcher {
         self.ranks.len()
     }
 
-    /// Returns the speed of a rank in cells a second. `None` until the rank has finished a block.
+    /// Returns the speed of a rank in cells per second. `None` until the rank has finished a block.
     pub fn speed(&self, rank: Rank) -> Option<u64> {
         self.ranks.get(&rank)?.speed()
     }

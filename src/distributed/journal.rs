@@ -1,7 +1,7 @@
-//! The journal: a log of the events in a directory, one JSON object a line.
+//! The journal of a directory: a log of events, one JSON object per line.
 //!
-//! It is meant for people, and for the status report, which lists the blocks that failed. No
-//! computation depends on it, so a line may get lost if two machines write at the same time.
+//! Users read it, and the status report takes the failed blocks from it. No computation depends on
+//! it. Therefore it is acceptable that a line is lost if two machines write at the same time.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -67,7 +67,7 @@ pub(super) fn append(path: &Path, process: &Process, event: JournalEvent) -> Res
     let mut line = serde_json::to_vec(&entry).map_err(json_error)?;
     line.push(b'\n');
     let failed = |error| Error::io(path, error);
-    // A single write keeps the lines of processes on one machine intact.
+    // A single write keeps lines intact if several processes of one machine write.
     let mut file = File::options().create(true).append(true).open(path).map_err(failed)?;
     file.write_all(&line).map_err(failed)
 }

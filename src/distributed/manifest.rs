@@ -11,8 +11,8 @@ use crate::files::fingerprint::{Difference, Fingerprint};
 use crate::files::names;
 use crate::jobs::blocks::Block;
 
-/// Version of the directory format. Other versions are refused. Version 1 had SHA-256 sums of the
-/// input.
+/// Version of the directory format. Directories of other versions are rejected. Version 1 contained
+/// SHA-256 sums of the input.
 pub const FORMAT: u32 = 2;
 
 /// SHA-256 digest of a manifest. Different plans have different digests.
@@ -33,13 +33,13 @@ pub struct BlockManifest {
     pub directory: PathBuf,
     /// Fingerprint of the options and of the content of every input file.
     pub job: Fingerprint,
-    /// Number of cells that each block should have.
+    /// Target number of cells per block.
     pub block_cells: u64,
     /// The blocks, in the order of their rows.
     pub blocks: Vec<Block>,
 }
 
-/// A manifest with its digest, as the file stores it.
+/// A manifest and its digest: the content of the manifest file.
 #[derive(Serialize, Deserialize)]
 struct Sealed {
     #[serde(flatten)]
@@ -51,7 +51,7 @@ impl BlockManifest {
     /// Creates the plan of a job with this version of the program.
     ///
     /// # Errors
-    /// [`Error::Io`] if the working directory does not exist any more.
+    /// Returns [`Error::Io`] if the working directory no longer exists.
     pub fn new(arguments: Vec<OsString>, job: Fingerprint, block_cells: u64, blocks: Vec<Block>) -> Result<Self> {
         Ok(BlockManifest {
             format: FORMAT,
@@ -67,7 +67,7 @@ impl BlockManifest {
     /// Returns the digest of the manifest.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the manifest cannot be written as JSON.
+    /// Returns [`Error::Internal`] if the manifest cannot be converted to JSON.
     pub fn digest(&self) -> Result<Digest> {
         Ok(Sha256::digest(serde_json::to_vec(self).map_err(json_error)?).into())
     }
@@ -83,8 +83,8 @@ impl BlockManifest {
     /// Reads a manifest from the content of its file.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the content is not a manifest, is damaged, or was written by another
-    /// version of the program.
+    /// Returns [`Error::Usage`] if the content is not a manifest, is damaged, or was written by
+    /// another version of the program.
     pub(super) fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self> {
         let refuse = |problem: String| Err(Error::usage(format!("{}: {problem}", path.display())));
         #[derive(Deserialize)]
@@ -119,7 +119,7 @@ impl BlockManifest {
     /// fingerprint.
     ///
     /// # Errors
-    /// [`Error::Usage`], which names the first difference.
+    /// Returns [`Error::Usage`] with the first difference.
     pub fn check(&self, now: &Fingerprint) -> Result<()> {
         let advice = "plan the job again, or restore what has changed";
         match self.job.difference(now) {

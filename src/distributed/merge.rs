@@ -1,4 +1,4 @@
-//! Joins the rows of all blocks to the rows of the whole job.
+//! Merges the rows of all blocks into the rows of the whole job.
 
 use super::{Directory, JournalEvent, PartReader, PartState};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::jobs::blocks::{Block, Divisible};
 pub struct MergeSummary {
     /// Number of blocks.
     pub blocks: usize,
-    /// Number of rows, after the job has selected among rows of several blocks.
+    /// Number of rows, after the job has selected among the rows of blocks for the same units.
     pub rows: u64,
     /// Sum of the seconds that the blocks took.
     pub block_seconds: f64,
@@ -19,8 +19,8 @@ impl Directory {
     /// Checks that all blocks are done.
     ///
     /// # Errors
-    /// [`Error::Usage`], which names the blocks that are missing, running or damaged;
-    /// [`Error::Io`].
+    /// Returns [`Error::Usage`] with the blocks that are missing, running or damaged, and
+    /// [`Error::Io`] if the system fails.
     pub fn check_done(&self) -> Result<()> {
         let states = self.states()?;
         let blocks_that = |is: fn(&PartState) -> bool| -> Vec<usize> {
@@ -54,7 +54,7 @@ impl Directory {
     /// damaged blocks, so that these blocks count as missing.
     ///
     /// # Errors
-    /// As [`Directory::check_done`]; any error that `rows` returns.
+    /// Returns the errors of [`Directory::check_done`] and of `rows`.
     pub fn merge<J: Divisible>(&self, job: &J, rows: &mut dyn FnMut(&[J::Row]) -> Result<()>) -> Result<MergeSummary> {
         self.check_done()?;
         let mut merged = MergeSummary { blocks: self.len(), rows: 0, block_seconds: 0.0 };
@@ -87,7 +87,8 @@ impl Directory {
         Ok(merged)
     }
 
-    /// Checks all blocks from a damaged one on, so that the error names all damaged blocks at once.
+    /// Checks all blocks from the first damaged one on, and renames the damaged files. The error
+    /// then names all damaged blocks at once.
     fn set_damaged_aside<J: Divisible, T>(&self, first: usize, error: Error) -> Result<T> {
         if !matches!(error, Error::Input { .. }) {
             return Err(error);
@@ -112,7 +113,7 @@ impl Directory {
     }
 }
 
-/// Whether a block holds further targets of the same units as `other`.
+/// Checks whether a block contains further targets of the same units as `other`.
 fn is_of_unit(block: &Block, other: &Block) -> bool {
     block.targets.is_some() && block.units == other.units
 }

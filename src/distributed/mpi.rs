@@ -1,7 +1,7 @@
-//! Messages between ranks by MPI.
+//! Messages between ranks over MPI.
 //!
-//! Only the thread that started MPI calls it. Blocking MPI calls are used only where all ranks
-//! meet, because a thread that waits inside MPI occupies a processor that could compute.
+//! Only the thread that started MPI calls it. A thread that waits inside MPI occupies a processor
+//! that could compute. Therefore blocking calls are used only in collective operations.
 
 use std::collections::BTreeMap;
 use std::thread::sleep;
@@ -20,16 +20,16 @@ use crate::error::{Error, Result};
 
 /// Maximum number of bytes in one MPI message. MPI counts with 31 bits.
 const PIECE: usize = 1 << 28;
-/// Tag of a piece that further pieces follow.
+/// Tag of a piece of a message that is not the last.
 const MORE: Tag = 1;
 /// Tag of the last piece of a message.
 const LAST: Tag = 2;
 /// Pause between two polls for other ranks.
 const PAUSE: Duration = Duration::from_millis(1);
-/// Time that the end of the job waits for messages that no rank receives.
+/// Maximum time that the end of the job waits for unreceived messages.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes that MPI is sending.
+/// A piece of a message that MPI is sending.
 struct PendingSend {
     /// `None` when MPI no longer needs the bytes.
     request: Option<Request<'static, [u8], StaticScope>>,
@@ -37,7 +37,7 @@ struct PendingSend {
 }
 
 impl PendingSend {
-    /// Whether MPI has finished with the bytes.
+    /// Checks whether MPI no longer needs the bytes.
     fn has_arrived(&mut self) -> bool {
         match self.request.take().map(Request::test) {
             Some(Err(request)) => {
@@ -52,7 +52,7 @@ impl PendingSend {
 impl Drop for PendingSend {
     fn drop(&mut self) {
         match self.request.take() {
-            // MPI still reads the bytes: they stay allocated until the process ends.
+            // MPI still reads the bytes, so they stay allocated until the process ends.
             Some(request) => std::mem::forget(request),
             // SAFETY: the pointer came from `Box::into_raw` in `send_piece`, only `self` owns it,
             // and MPI has finished with the request.
@@ -65,7 +65,7 @@ impl Drop for PendingSend {
 pub struct MpiWire {
     /// Declared before the communicators, so that it is dropped first.
     sending: Vec<PendingSend>,
-    /// Messages that have arrived in part, by sender.
+    /// Incomplete messages, by sender.
     partial: BTreeMap<Rank, Vec<u8>>,
     world: SimpleCommunicator,
     machine: SimpleCommunicator,
@@ -77,8 +77,8 @@ impl MpiWire {
     /// Starts MPI. The main thread calls it once.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the library supports only one thread in a process; [`Error::Internal`]
-    /// if MPI was started before.
+    /// Returns [`Error::Usage`] if the library supports only one thread per process, and
+    /// [`Error::Internal`] if MPI has already been started.
     pub fn start() -> Result<Self> {
         let Some((universe, threading)) = mpi::initialize_with_threading(Threading::Funneled) else {
             return Err(Error::Internal("MPI was started twice".into()));
@@ -100,7 +100,7 @@ impl MpiWire {
         line.split(',').next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Waits until all messages have been sent, and for all other ranks.
+    /// Waits until all messages have been sent and all other ranks have called `finish`.
     pub fn finish(mut self) {
         let start = Instant::now();
         while !self.sweep() && start.elapsed() < PATIENCE {
@@ -109,7 +109,7 @@ impl MpiWire {
         self.barrier();
     }
 
-    /// Ends all ranks at once, including ranks that do not respond.
+    /// Terminates all ranks immediately, including ranks that do not respond.
     pub fn abort(self, code: u8) -> ! {
         self.world.abort(code.into())
     }

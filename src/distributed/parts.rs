@@ -7,8 +7,8 @@
 //! footer   position of `info`, checksum of `info` alone, magic
 //! ```
 //!
-//! Numbers are little-endian. The header, `info` and the footer show whether a block is done. A
-//! reader of the rows checks that all of them are present and unchanged.
+//! Numbers are little-endian. The header, `info` and the footer suffice to decide whether a block
+//! is done. Reading the rows also checks that all rows are present and unchanged.
 
 mod read;
 mod write;
@@ -31,7 +31,7 @@ const CHECKSUM_BYTES: usize = 8;
 const FOOTER_BYTES: u64 = 24;
 /// Row count that marks the `info` piece.
 const INFO_ROWS: u32 = u32::MAX;
-/// Approximate number of encoded bytes in a piece. A reader holds one piece in memory.
+/// Approximate number of encoded bytes in a piece. A reader keeps one piece in memory.
 const PIECE_BYTES: usize = 1 << 18;
 
 /// Statistics of a computed block.
@@ -50,20 +50,21 @@ pub struct PartInfo {
 pub enum PartState {
     /// The file does not exist.
     Missing,
-    /// The file does not hold this block, for the given reason.
+    /// The file is not a valid part of this block, for the given reason.
     Damaged(String),
-    /// The file holds all rows.
+    /// The file contains all rows.
     Done(PartInfo),
 }
 
 impl PartState {
-    /// Whether the block is complete.
+    /// Checks whether the block is complete.
     pub fn is_done(&self) -> bool {
         matches!(self, PartState::Done(_))
     }
 }
 
-/// Returns the checksum of `bytes` that follow other bytes with the checksum `before`.
+/// Returns the checksum of a sequence of bytes that ends with `bytes`. `before` is the checksum of
+/// the bytes before them.
 fn checksum(before: u64, bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot_with_seed(before, bytes)
 }

@@ -14,7 +14,8 @@ pub struct Process {
     /// Process id on that machine.
     #[serde(rename = "number")]
     pub pid: u32,
-    /// Start time by the machine's this count. It distinguishes processes that had the same id.
+    /// Start time of the process, in the unit of the operating system. It distinguishes processes
+    /// that had the same id at different times.
     #[serde(rename = "began")]
     pub started: u64,
     /// Scope of the process id: boot id and PID namespace on Linux, the machine elsewhere.
@@ -28,7 +29,8 @@ impl Process {
         Process { host: host(), pid, started: start_time(pid).unwrap_or(0), system: system() }
     }
 
-    /// Whether the process is known to have ended. Returns `false` for processes on other machines.
+    /// Checks whether the process is known to have ended. Returns `false` for processes on other
+    /// machines.
     pub fn has_ended(&self) -> bool {
         !self.system.is_empty()
             && self.host == host()
@@ -55,7 +57,7 @@ pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Returns a random token for the names of temporary files.
+/// Returns a random token for names of temporary files.
 pub(super) fn unique_token() -> String {
     use std::hash::{BuildHasher, RandomState};
     // `RandomState` has random keys, which differ for every instance.
@@ -75,7 +77,7 @@ fn system() -> String {
     host()
 }
 
-/// Returns the start time of a running process.
+/// Returns the start time of a process, or `None` if it does not run.
 #[cfg(target_os = "linux")]
 fn start_time(pid: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

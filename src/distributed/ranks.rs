@@ -1,9 +1,9 @@
-//! The ranks of one job. Rank 0 leads, and all ranks compute.
+//! The ranks of one job. All ranks compute. Rank 0 also leads: it distributes the blocks.
 //!
 //! Rank 0 receives the messages of all ranks, and asks the
-//! [dispatcher](crate::distributed::dispatch) how to respond. On every rank, rank 0 included, one
-//! thread carries messages and another one computes. So a rank gets its next blocks before it has
-//! finished the current ones.
+//! [dispatcher](crate::distributed::dispatch) how to respond. On every rank, including rank 0, one
+//! thread handles messages and another one computes. Therefore a rank receives its next blocks
+//! before it has finished the current ones.
 
 mod block_queue;
 mod client;

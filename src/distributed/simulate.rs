@@ -1,10 +1,10 @@
-//! Simulation of a job on many ranks: runs the [dispatcher](super::dispatch) of real jobs with
+//! Simulation of a job on many ranks. It runs the [dispatcher](super::dispatch) of real jobs with
 //! simulated ranks, time and network.
 //!
-//! Ranks compute their blocks one after another, each at its own speed. Messages reach rank 0 after
-//! the latency of the network, wait until it has handled earlier messages, and take some of its
-//! time and bandwidth, as its answers do. Rank 0 computes like the other ranks, has no latency to
-//! itself, and does not die.
+//! Ranks compute their blocks one after another, each at its own speed. A message reaches rank 0
+//! after the latency of the network and waits until rank 0 has handled earlier messages. Each
+//! message and each answer takes time and bandwidth of rank 0. Rank 0 also computes, has no latency
+//! to itself, and does not die.
 
 mod phase;
 mod random;
@@ -19,11 +19,11 @@ use phase::{Phase, PhaseEnd};
 /// Speeds of the simulated ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SimulatedSpeeds {
-    /// Every rank computes 1e12 cells a second.
+    /// Every rank computes 1e12 cells per second.
     Even,
-    /// 1e11 to 2e12 cells a second, log-uniformly distributed.
+    /// 1e11 to 2e12 cells per second, log-uniformly distributed.
     Mixed,
-    /// 2e12 and 1e11 cells a second alternately, as for a GPU and a CPU in each machine.
+    /// 2e12 and 1e11 cells per second alternately, like a GPU and a CPU in each machine.
     Pairs,
 }
 
@@ -37,7 +37,7 @@ impl SimulatedSpeeds {
         }
     }
 
-    /// Returns the speeds of `ranks` ranks in cells a second.
+    /// Returns the speeds of `ranks` ranks in cells per second.
     pub fn draw(self, ranks: usize, random: &mut SplitMix64) -> Vec<f64> {
         let one = |rank: usize| match self {
             SimulatedSpeeds::Even => 1e12,
@@ -48,18 +48,18 @@ impl SimulatedSpeeds {
     }
 }
 
-/// A job and the events that happen to it.
+/// Parameters of a simulated job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Simulation {
     /// Cells of each block.
     pub blocks: Vec<u64>,
-    /// Cells a second of each rank. At least one rank.
+    /// Speed of each rank in cells per second. There is at least one rank.
     pub speeds: Vec<f64>,
     /// Parameters of the dispatcher.
     pub rules: Rules,
     /// Seconds that a message takes from one rank to another.
     pub latency: f64,
-    /// Bytes a second that rank 0 can send or receive.
+    /// Bytes per second that rank 0 can send or receive.
     pub bandwidth: f64,
     /// Seconds that rank 0 needs to handle a message.
     pub handling: f64,
@@ -67,7 +67,7 @@ pub struct Simulation {
     pub result_bytes: u64,
     /// Maximum relative deviation of a block's time from the expected time.
     pub jitter: f64,
-    /// Seconds to start the engines of a rank. They stop when the rank has no more blocks.
+    /// Seconds to start the engines of a rank. Engines stop when the rank has no more blocks.
     pub stop: f64,
     /// Whether engines also stop after the blocks that were in the queue when they started.
     pub stops_between: bool,
@@ -75,10 +75,10 @@ pub struct Simulation {
     pub late: (f64, f64),
     /// Fraction of the ranks that die while the job runs. Rank 0 does not die.
     pub deaths: f64,
-    /// Seconds until a death is noticed.
+    /// Seconds until the dispatcher is informed of a death.
     pub notice: f64,
-    /// If set, a death ends the job, and the job restarts on all ranks this number of seconds after
-    /// it was noticed. `None` if the other ranks continue.
+    /// Seconds from the notice of a death to the restart of the job on all ranks. `None` if the
+    /// other ranks continue after a death.
     pub restart: Option<f64>,
     /// Fraction of the ranks that fall silent while the job runs, without an error.
     pub hangs: f64,
@@ -195,12 +195,12 @@ pub struct SimulationReport {
     pub busy: f64,
     /// Longest time that a message waited for rank 0, in seconds.
     pub longest_wait: f64,
-    /// Cells computed without use, on ranks that died, by computations that failed, or as a second
-    /// result.
+    /// Cells whose computation was wasted, because the rank died, the computation failed, or
+    /// another result came first.
     pub lost_cells: f64,
     /// Seconds that ranks were idle between their first and their last block.
     pub idle: f64,
-    /// Number of times engines started.
+    /// Number of times that engines were started.
     pub begins: u64,
     /// Number of ranks that died.
     pub deaths: u64,

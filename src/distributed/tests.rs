@@ -1,4 +1,4 @@
-//! Tests of directories with a job whose rows are known.
+//! Tests of directories. The rows of the test job are known.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -11,8 +11,8 @@ use crate::files::fingerprint::Fingerprint;
 use crate::jobs::blocks::{Block, BlockSink, Divisible};
 use crate::jobs::{Feed, Job, Run, SessionStart, Summary};
 
-/// A job with a row for each unit and target: the product of their numbers modulo 7. Keeps the
-/// `most` greatest products of each unit.
+/// A job with a row for each unit and target, which contains the product of their numbers modulo 7.
+/// It keeps the `most` largest products of each unit.
 struct Products {
     units: u64,
     targets: u32,
@@ -140,7 +140,7 @@ fn planned(job: &Products, cells: u64) -> (TempDir, Directory) {
     (folder, directory)
 }
 
-/// Computes blocks, and writes their part files.
+/// Computes blocks and writes their part files.
 fn compute(job: &Products, directory: &Directory, numbers: &[usize]) {
     let blocks: Vec<Block> = numbers.iter().map(|&number| directory.manifest().blocks[number].clone()).collect();
     let mut made = Vec::new();

@@ -5,23 +5,23 @@ use super::{Answer, BlockLease, Dispatcher, Rank};
 
 /// Fraction of a rank's share of the free blocks that one lease contains.
 const SHARE_PER_LEASE: f64 = 1.0 / 3.0;
-/// A rank without a speed gets a second block while at least this number of free blocks is left for
-/// each rank.
+/// A rank whose speed is unknown gets a second block if at least this number of free blocks per
+/// rank is left.
 const MIN_FREE_PER_RANK: usize = 4;
-/// A copy pays if the holder takes this factor longer than the rank that would copy the block.
+/// A block is copied if its holder takes longer than the other rank by this factor.
 const COPY_GAIN: f64 = 1.25;
-/// Maximum number of expected ends that are brought up to date before a copy. The ends of ranks
-/// without a speed may have changed.
+/// Maximum number of expected ends that are updated before a copy. The expected ends of ranks
+/// without a measured speed may be out of date.
 const MAX_UPDATED_ENDS: usize = 4;
 
 impl Dispatcher {
-    /// Chooses the blocks for a rank that has been taken out of the index.
+    /// Chooses the blocks for a rank that has been removed from the index.
     pub(super) fn choose(&mut self, rank: Rank, state: &mut RankState, now: f64) -> Answer {
         if self.unsettled == 0 {
             return Answer::End;
         }
-        // A rank that fails every block would soon have failed all of them. A silent rank gets
-        // blocks when it sends its next message.
+        // A rank that fails every block would soon fail all of them. An overdue rank gets blocks
+        // after its next message.
         if state.is_overdue || state.fails_repeatedly() && self.others_work(now) {
             return Answer::Wait;
         }
@@ -67,13 +67,13 @@ impl Dispatcher {
         Answer::Lease(BlockLease { blocks, ask_at })
     }
 
-    /// Whether other reliable ranks compute, or are about to ask.
+    /// Checks whether other reliable ranks compute or will soon ask for blocks.
     fn others_work(&self, now: f64) -> bool {
         let ask = self.reliable > self.idle && now - self.last_heard < self.rules.silence_seconds;
         self.reliable > 0 && (ask || !self.deadlines.is_empty())
     }
 
-    /// Returns the estimated total speed of the other reliable ranks, in cells a second.
+    /// Returns the estimated total speed of the other reliable ranks, in cells per second.
     fn others_speed(&self) -> f64 {
         let mean = self.speed_sum as f64 / (self.measured as f64).max(1.0);
         mean * self.reliable as f64
@@ -88,7 +88,8 @@ impl Dispatcher {
         (most as u64).saturating_sub(state.queued_cells)
     }
 
-    /// Whether all others would finish everything before this rank finishes `block`.
+    /// Checks whether all other ranks would finish all remaining work before this rank finishes
+    /// `block`.
     fn is_too_late(&self, state: &RankState, block: usize, now: f64) -> bool {
         let Some(speed) = self.likely_speed(state) else { return false };
         let others = self.others_speed();
@@ -103,7 +104,8 @@ impl Dispatcher {
         busy + cells / speed as f64 > theirs
     }
 
-    /// Whether a rank without a speed should finish its block before it gets another one.
+    /// Checks whether a rank without a measured speed should finish its block before it gets
+    /// another one.
     fn is_too_early(&self, state: &RankState) -> bool {
         let mean = self.prefix_cells.last().map_or(0, |&cells| cells) / (self.done.len() as u64).max(1);
         let blocks = self.free_cells / mean.max(1);
@@ -123,7 +125,7 @@ impl Dispatcher {
             self.update_rank(other, |_| ());
         }
         let &(latest, last) = self.ends.last()?;
-        // A late rank is assumed to need the elapsed time once more.
+        // A rank that is late by some time is assumed to need the same time again.
         let &(due, first) = self.ends.first()?;
         let again = now + (now - due.0);
         let (end, holder) = if again > latest.0 { (again, first) } else { (latest.0, last) };

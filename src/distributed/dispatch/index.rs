@@ -1,15 +1,15 @@
-//! Ordered sets of blocks and ranks, which the dispatcher searches, and their updates.
+//! Updates of the ordered sets of blocks and ranks that the dispatcher searches (the index).
 
 use super::rank_state::{IndexKeys, RankState, TimeKey};
 use super::{Dispatcher, Rank};
 
-/// Multiple of `silence_seconds` after which the dispatcher no longer expects that a silent rank
-/// tries a block that failed on all others.
+/// Multiple of `silence_seconds` after which a block that failed on all other ranks no longer waits
+/// for a silent rank.
 const HOPELESS_SILENCES: f64 = 5.0;
 
 impl Dispatcher {
-    /// Removes a rank from all ordered sets. The caller changes it and [inserts](Self::insert_rank)
-    /// it again.
+    /// Removes a rank from all ordered sets. The caller changes the state and
+    /// [inserts](Self::insert_rank) the rank again.
     pub(super) fn remove_rank(&mut self, rank: Rank) -> Option<RankState> {
         let mut state = self.ranks.remove(&rank)?;
         let keys = std::mem::take(&mut state.keys);
@@ -67,22 +67,22 @@ impl Dispatcher {
         state.speed().or_else(|| self.speed_sum.checked_div(self.measured as u64))
     }
 
-    /// Returns when a rank should finish the blocks that are expected from it. Infinite without a
-    /// speed.
+    /// Returns the time when a rank should finish the blocks that are expected from it. The time is
+    /// infinite if no speed is known.
     pub(super) fn end(&self, state: &RankState) -> TimeKey {
         let seconds = self.likely_speed(state).map(|speed| state.expected_cells as f64 / speed as f64);
         TimeKey(seconds.map_or(f64::INFINITY, |seconds| state.since + seconds))
     }
 
-    /// Returns when to check whether a rank is silent for too long.
+    /// Returns the time of the next check for silence of a rank.
     fn deadline(&self, state: &RankState) -> TimeKey {
         let first = state.since + self.rules.silence_seconds;
         TimeKey(self.silent_until(state).unwrap_or(first).max(first).max(state.look_again))
     }
 
-    /// Returns until when a rank may be silent while it computes its first block. A rank without a
-    /// speed counts as slow as the slowest rank. While no rank has a speed, a block is assumed to
-    /// take `silence_seconds`.
+    /// Returns the time until which a rank may be silent while it computes its first block. A rank
+    /// without a measured speed is assumed to be as slow as the slowest rank. If no rank has a
+    /// measured speed, a block is assumed to take `silence_seconds`.
     fn silent_until(&self, state: &RankState) -> Option<f64> {
         let &block = state.queue.front()?;
         let speed = state.speed().or_else(|| self.by_speed.first().map(|&(speed, _)| speed));
@@ -95,7 +95,8 @@ impl Dispatcher {
         self.silent_until(state).is_some_and(|until| until <= now)
     }
 
-    /// Records a message of a rank. If the rank counted as silent, its blocks are no longer free.
+    /// Records a message of a rank. If the rank was overdue, its blocks are no longer available to
+    /// other ranks.
     pub(super) fn record_contact(&mut self, state: &mut RankState, now: f64) {
         if !state.fails_repeatedly() {
             self.last_heard = now;
@@ -146,14 +147,14 @@ impl Dispatcher {
         }
     }
 
-    /// Whether a block is neither done nor failed, and all its holders are silent.
+    /// Checks whether a block is neither done nor failed and all its holders are overdue.
     pub(super) fn needs_worker(&self, block: usize) -> bool {
         let is_awake = |rank: &Rank| self.ranks.get(rank).is_some_and(|state| !state.is_overdue);
         let is_settled = self.done[block] || self.failed_blocks.contains(&block);
         !is_settled && !self.holders.get(&block).is_some_and(|holders| holders.iter().any(is_awake))
     }
 
-    /// Lets any rank get a block.
+    /// Makes a block available to all ranks.
     pub(super) fn make_available(&mut self, block: usize) {
         if self.failures.contains_key(&block) {
             self.retry.insert(block);
@@ -162,7 +163,7 @@ impl Dispatcher {
         }
     }
 
-    /// Stops giving a block to further ranks.
+    /// Makes a block unavailable to further ranks.
     pub(super) fn make_unavailable(&mut self, block: usize) {
         self.retry.remove(&block);
         if self.free.remove(block) {
@@ -195,7 +196,7 @@ impl Dispatcher {
 
     /// Checks all blocks that wait for a retry, because fewer ranks are left.
     pub(super) fn check_failed_all(&mut self) {
-        // With more ranks than attempts, one is left for every block.
+        // With at least as many ranks as attempts, one rank is left to try each block.
         if self.ranks.len() - self.overdue < self.rules.attempts {
             for block in self.retry.clone() {
                 self.check_failed(block);
@@ -203,8 +204,8 @@ impl Dispatcher {
         }
     }
 
-    /// Counts all retries as failed if no rank computes, and none has sent a message for a long
-    /// time.
+    /// Counts all blocks that wait for a retry as failed, if no rank computes and none has sent a
+    /// message for a long time.
     pub(super) fn fail_hopeless(&mut self, now: f64) {
         let is_still =
             self.deadlines.is_empty() && now - self.last_heard > HOPELESS_SILENCES * self.rules.silence_seconds;

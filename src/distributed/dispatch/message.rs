@@ -26,17 +26,16 @@ pub enum RankRequest {
 pub struct BlockLease {
     /// Consecutive blocks, at least one.
     pub blocks: Range<usize>,
-    /// The rank asks again when it holds at most this number of unfinished blocks, counting all
-    /// leases.
+    /// The rank asks again when it holds at most this number of unfinished blocks in total.
     pub ask_at: usize,
 }
 
 /// A message from the dispatcher to a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Blocks to compute after the blocks that the rank holds.
+    /// Blocks to compute after those that the rank already holds.
     Lease(BlockLease),
-    /// Another rank has finished this block, which need not be started.
+    /// Another rank has finished this block, so this rank should not compute it.
     Drop {
         /// Number of the block.
         block: usize,

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 /// Seconds of work after which the weight of a measurement has halved.
 const HALF_LIFE: f64 = 60.0;
-/// Weight of the first block once there is a second one, because a rank prepares its engines during
-/// the first one.
+/// Weight of the first measurement after the second one. The first block takes longer, because the
+/// rank prepares its engines.
 const FIRST_WEIGHT: f64 = 0.1;
 /// Number of consecutive failures after which a rank gets no blocks while others compute.
 const MAX_CONSECUTIVE_FAILURES: u32 = 3;
@@ -32,19 +32,20 @@ impl Ord for TimeKey {
 /// State of one rank.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RankState {
-    /// Weighted sums of computed cells and of the seconds they took. Recent blocks weigh most.
+    /// Weighted sums of computed cells and of the seconds they took. Recent blocks have the highest
+    /// weight.
     cells: f64,
     seconds: f64,
     finished: u64,
     /// Blocks that the rank holds, in the order of computation.
     pub(super) queue: VecDeque<usize>,
-    /// Cells in the queue.
+    /// Number of cells of the blocks in the queue.
     pub(super) queued_cells: u64,
-    /// Cells of the blocks in the queue whose latest holder is this rank.
+    /// Number of cells of those blocks in the queue whose latest holder is this rank.
     pub(super) expected_cells: u64,
     /// Start of the first block in the queue, in seconds.
     pub(super) since: f64,
-    /// Time before which a rank is not checked for silence again.
+    /// Time of the earliest next check for silence.
     pub(super) look_again: f64,
     /// Whether the rank waits for an answer.
     pub(super) is_waiting: bool,
@@ -67,17 +68,17 @@ pub(super) struct IndexKeys {
 }
 
 impl RankState {
-    /// Returns the speed in cells a second. `None` until the rank has finished a block.
+    /// Returns the speed in cells per second. `None` until the rank has finished a block.
     pub(super) fn speed(&self) -> Option<u64> {
         (self.finished > 0).then(|| ((self.cells / self.seconds) as u64).max(1))
     }
 
-    /// Whether the latest blocks of this rank have all failed.
+    /// Checks whether the latest blocks of this rank have all failed.
     pub(super) fn fails_repeatedly(&self) -> bool {
         self.consecutive_failures >= MAX_CONSECUTIVE_FAILURES
     }
 
-    /// Whether the dispatcher expects results from this rank.
+    /// Checks whether the dispatcher expects results from this rank.
     pub(super) fn is_reliable(&self) -> bool {
         !self.is_overdue && !self.fails_repeatedly()
     }

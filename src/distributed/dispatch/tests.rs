@@ -153,7 +153,7 @@ fn rank_with_repeated_failures_gets_no_more_blocks() {
         now = work(&mut two, 1, blocks, 1.0, now);
     }
     assert_eq!(two.failed_blocks().count(), 0);
-    // A rank without others gets every block.
+    // A rank that is alone gets every block.
     let mut alone = dispatcher(10);
     alone.joined(0, 0.0);
     while let Answer::Lease(lease) = alone.asks(0, 0.0) {
@@ -175,7 +175,7 @@ fn blocks_of_an_ended_rank_become_free() {
     two.gone(0, 2.0);
     let (rank, answer) = two.answer(2.0).unwrap();
     assert_eq!((rank, leased(answer), two.ranks()), (1, 0..1, 1));
-    // A rank that only seemed to have ended may still deliver its result.
+    // A rank that was removed may still deliver its result.
     assert!(two.finished(0, 0, 3.0).counts);
     assert!(two.is_over());
     assert_eq!(two.asks(0, 3.0), Answer::End);
@@ -195,7 +195,7 @@ fn silent_rank_shares_its_blocks_until_its_next_message() {
     let mut two = Dispatcher::new(&[1000; 3], &[false; 3], rules);
     start(&mut two);
     assert_eq!(two.asks(1, 4.0), Answer::Wait);
-    // 20 times 4 seconds.
+    // The limit is 20 times the expected 4 seconds.
     assert_eq!((two.tick(83.0), two.answer(83.0)), (vec![], None));
     assert_eq!(two.tick(84.0), [0]);
     let (rank, answer) = two.answer(84.0).unwrap();
@@ -203,7 +203,7 @@ fn silent_rank_shares_its_blocks_until_its_next_message() {
     assert_eq!(two.finished(0, 2, 85.0), FinishOutcome { counts: true, drop: vec![1] });
     assert_eq!(two.finished(1, 2, 86.0), FinishOutcome::default());
     assert_eq!((two.is_over(), two.tally().repeated, two.tally().overdue), (true, 1, 1));
-    // The rank sends a message before another one asks: its blocks stay reserved.
+    // If the rank sends a message before another one asks, its blocks stay reserved.
     let mut two = Dispatcher::new(&[1000; 3], &[false; 3], rules);
     start(&mut two);
     assert_eq!(two.tick(100.0), [0]);
@@ -220,8 +220,8 @@ fn idle_ranks_copy_blocks_of_slow_ranks() {
     assert_eq!(leased(two.asks(1, 0.0)), 1..2);
     two.finished(0, 0, 1.0);
     two.finished(1, 1, 100.0);
-    // The slow rank starts its second block. The fast one computes the rest, and finds the slow one
-    // late.
+    // The slow rank starts its second block. The fast rank computes the rest, and the slow rank is
+    // then late.
     assert_eq!(leased(two.asks(1, 100.0)), 2..3);
     let mut now = 100.0;
     while let Answer::Lease(lease) = two.asks(0, now) {

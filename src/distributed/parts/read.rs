@@ -1,4 +1,4 @@
-//! Reads part files and checks that they are unchanged.
+//! Reads part files and verifies their checksums.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -16,7 +16,7 @@ use crate::jobs::blocks::Divisible;
 /// Returns the state of a block. Reads only the header and the footer of its file.
 ///
 /// # Errors
-/// [`Error::Io`] if the file exists but cannot be read.
+/// Returns [`Error::Io`] if the file exists but cannot be read.
 pub fn read_state(path: &Path, digest: &Digest, block: usize) -> Result<PartState> {
     let mut file = match File::open(path) {
         Ok(file) => file,
@@ -31,7 +31,8 @@ pub fn read_state(path: &Path, digest: &Digest, block: usize) -> Result<PartStat
     }
 }
 
-/// Reads the statistics of a block, or returns the reason why the file does not hold the block.
+/// Reads the statistics of a block, or returns the reason why the file is not a valid part of the
+/// block.
 fn read_info(file: &mut File, length: u64, digest: &Digest, block: usize) -> io::Result<Result<PartInfo, String>> {
     let refuse = |why: &str| Ok(Err(why.to_owned()));
     let Some(foot_at) = length.checked_sub(FOOTER_BYTES).filter(|&at| at >= HEADER_BYTES) else {
@@ -99,8 +100,8 @@ impl<J: Divisible> PartReader<J> {
     /// Opens a part file.
     ///
     /// # Errors
-    /// [`Error::Input`], which names file and block, if the file does not hold this block;
-    /// [`Error::Io`].
+    /// Returns [`Error::Input`] with the file and the block if the file is not a valid part of this
+    /// block, and [`Error::Io`] if the system fails.
     pub fn open(path: &Path, digest: &Digest, block: usize) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::io(path, error))?;
         let length = file.metadata().map_err(|error| Error::io(path, error))?.len();
@@ -109,7 +110,7 @@ impl<J: Divisible> PartReader<J> {
 }
 
 impl<J: Divisible, R: Read> PartReader<J, R> {
-    /// Reads a part of `length` bytes from `from`. Errors name it `path`.
+    /// Creates a reader for a part of `length` bytes in `from`. Errors name it `path`.
     ///
     /// # Errors
     /// As [`PartReader::open`].
@@ -147,7 +148,7 @@ impl<J: Divisible, R: Read> PartReader<J, R> {
     /// Returns the next rows, or `None` after the last row of an undamaged part.
     ///
     /// # Errors
-    /// As [`PartReader::open`]. Rows of a damaged piece are never returned.
+    /// Returns the errors of [`PartReader::open`]. Rows of a damaged piece are never returned.
     pub fn next_rows(&mut self) -> Result<Option<Vec<J::Row>>> {
         if self.info.is_some() {
             return Ok(None);
@@ -187,7 +188,7 @@ impl<J: Divisible, R: Read> PartReader<J, R> {
         }
     }
 
-    /// Statistics of the block. `None` until the last row has been read.
+    /// Returns the statistics of the block, or `None` until the last row has been read.
     pub fn info(&self) -> Option<&PartInfo> {
         self.info.as_ref()
     }

@@ -20,16 +20,16 @@ pub struct FinishedPart {
     pub block: usize,
     /// Statistics of the block.
     pub info: PartInfo,
-    /// Bytes of the part if they are not in a file yet. [`Directory::put`] writes them.
+    /// Bytes of the part, if the part is not in a file. [`Directory::put`] writes them.
     pub bytes: Option<Vec<u8>>,
 }
 
-/// Receives the rows of several blocks, and writes one part for each block.
+/// Receives the rows of several blocks and writes one part for each block.
 pub struct PartWriter<'a, J> {
     digest: Digest,
     /// Directory of the part files. `None` to keep the parts in memory.
     directory: Option<&'a Directory>,
-    /// Maps the position of a block in the sequence of rows to the number of the block.
+    /// Maps the position of a block, counted in the order of the rows, to the number of the block.
     blocks: Box<dyn Fn(usize) -> Option<usize> + 'a>,
     /// Number of finished blocks.
     finished: usize,
@@ -155,7 +155,7 @@ impl PartTarget {
 struct UnfinishedPart {
     /// `None` when the part is complete.
     target: Option<PartTarget>,
-    /// Encoded rows of the current piece, after space for the two counts.
+    /// Space for the two counts, followed by the encoded rows of the current piece.
     bytes: Vec<u8>,
     waiting: u32,
     rows: u64,
@@ -190,7 +190,8 @@ impl UnfinishedPart {
         Ok(())
     }
 
-    /// Writes a piece that holds rows or the statistics. Returns its bytes without the checksum.
+    /// Writes a piece of rows or of statistics. Returns the buffer of its bytes without the
+    /// checksum.
     fn piece(&mut self, rows: u32, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
         let length = u32::try_from(bytes.len() - COUNTS_BYTES)
             .map_err(|_| Error::Internal("a row of 4 GiB or more cannot be written".into()))?;

@@ -7,15 +7,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::jobs::blocks::{Block, BlockSource, NextBlock};
 
-/// Waiting and running blocks of a rank. Engines take the next block as soon as they have space for
-/// it. If a lease arrives in time, they continue without a stop.
+/// Waiting and running blocks of a rank. Engines take the next block as soon as they have capacity
+/// for it. If a lease arrives in time, they continue without stopping.
 #[derive(Debug)]
 pub(super) struct BlockQueue {
     /// All blocks of the job.
     blocks: Arc<[Block]>,
     state: Mutex<BlockQueueState>,
     changed: Condvar,
-    /// Cells of the waiting blocks and of the blocks that were taken but have not reached an
+    /// Number of cells of the waiting blocks, and of the taken blocks that have not reached an
     /// engine.
     coming: Arc<AtomicU64>,
     /// Stops the current computation.
@@ -25,11 +25,11 @@ pub(super) struct BlockQueue {
 #[derive(Debug, Default)]
 struct BlockQueueState {
     waiting: VecDeque<usize>,
-    /// Blocks taken since the engines started, in this order.
+    /// Blocks taken since the engines were last started, in this order.
     taken: Vec<usize>,
     /// Taken blocks that are neither finished, failed nor dropped.
     running: Vec<usize>,
-    /// Number of times the engines started.
+    /// Number of times that the engines were started.
     starts: u64,
     is_over: bool,
 }
@@ -63,7 +63,7 @@ impl BlockQueue {
         self.changed.notify_all();
     }
 
-    /// Waits for blocks, and prepares for a new start of the engines. Returns `false` if the job is
+    /// Waits for blocks and prepares for a start of the engines. Returns `false` if the job is
     /// over.
     pub(super) fn wait_for_blocks(&self) -> bool {
         let mut state = self.state();
@@ -105,15 +105,15 @@ impl BlockQueue {
         self.state().running.retain(|&running| running != block);
     }
 
-    /// Returns taken blocks that are still needed to the front of the queue, after the engines have
-    /// stopped.
+    /// Puts taken blocks that are still needed back to the front of the queue, after the engines
+    /// have stopped.
     pub(super) fn put_back(&self) {
         let mut state = self.state();
         let BlockQueueState { waiting, running, .. } = &mut *state;
         running.drain(..).rev().for_each(|block| waiting.push_front(block));
     }
 
-    /// Drops a block. If no other block is left, stops the current computation.
+    /// Drops a block. Stops the current computation if no other block is left.
     pub(super) fn drop_block(&self, block: usize) {
         let mut state = self.state();
         state.waiting.retain(|&waiting| waiting != block);
@@ -130,12 +130,12 @@ impl BlockQueue {
         self.state().waiting.len()
     }
 
-    /// Returns the number of times the engines started.
+    /// Returns the number of times that the engines were started.
     pub(super) fn starts(&self) -> u64 {
         self.state().starts
     }
 
-    /// Ends the job: stops the current computation and wakes the compute thread.
+    /// Closes the queue: stops the current computation and wakes the compute thread.
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.is_over = true;

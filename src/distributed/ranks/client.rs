@@ -1,4 +1,4 @@
-//! The client of a rank: connects rank 0 with the compute thread.
+//! The client of a rank. It passes messages between rank 0 and the compute thread.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -9,14 +9,14 @@ use super::compute::ComputeEvent;
 use super::message::{RankMessage, RemoteError};
 use crate::distributed::dispatch::{BlockLease, RankRequest, Reply};
 
-/// A rank asks for more when at most this number of blocks waits in its queue.
+/// A rank asks for more blocks when at most this number of blocks waits in its queue.
 const MIN_WAITING: usize = 1;
 
 /// Sends requests to rank 0, and passes its replies to the block queue of the compute thread.
 pub(super) struct RankClient<'a> {
     queue: &'a BlockQueue,
     events: Receiver<ComputeEvent>,
-    /// Blocks that the rank holds: leased, and neither finished, failed nor dropped.
+    /// Leased blocks that are neither finished, failed nor dropped.
     held: BTreeSet<usize>,
     ask_at: usize,
     /// Whether a request for blocks has no reply yet.
@@ -51,7 +51,7 @@ impl<'a> RankClient<'a> {
         self.request()
     }
 
-    /// Returns a request for more blocks if it is time.
+    /// Returns a request for more blocks if the rank needs them and has not asked yet.
     pub(super) fn request(&mut self) -> Option<RankMessage> {
         // Engines that are about to take the last waiting block need more, even if much of their
         // work is unfinished.
@@ -61,17 +61,17 @@ impl<'a> RankClient<'a> {
         is_time.then_some(RankMessage::Request(RankRequest::Asks))
     }
 
-    /// Waits up to `pause` for a report of the compute thread. Returns the messages to send.
+    /// Waits up to `pause` for an event of the compute thread. Returns the messages to send.
     pub(super) fn listen(&mut self, pause: Duration) -> Vec<RankMessage> {
         let event = match self.events.recv_timeout(pause) {
             Ok(event) => event,
-            // Engines may have taken blocks without a report.
+            // Engines take blocks without an event.
             Err(RecvTimeoutError::Timeout) => return self.request().into_iter().collect(),
             Err(RecvTimeoutError::Disconnected) => {
                 if !self.has_compute_ended {
                     self.has_compute_ended = true;
                 } else {
-                    // No report can come, but the caller expects a pause.
+                    // No further event can arrive, but the caller expects a pause.
                     std::thread::sleep(pause);
                 }
                 return Vec::new();
@@ -96,13 +96,13 @@ impl<'a> RankClient<'a> {
         messages
     }
 
-    /// Stops the computation, and starts no other one.
+    /// Stops the computation. No other one starts after it.
     pub(super) fn close(&mut self) {
         self.is_over = true;
         self.queue.close();
     }
 
-    /// Whether the job is over and the compute thread has ended.
+    /// Checks whether the job is over and the compute thread has ended.
     pub(super) fn is_done(&self) -> bool {
         self.is_over && self.has_compute_ended
     }

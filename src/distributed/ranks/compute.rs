@@ -12,14 +12,14 @@ use crate::error::{Error, Result};
 use crate::jobs::blocks::{Block, BlockSource, Divisible, ListedBlocks, NextBlock};
 use crate::jobs::{Feed, Run};
 
-/// The job of one rank.
+/// The input of a rank.
 #[derive(Debug)]
 pub struct RankWork<'a, J> {
     /// The job.
     pub job: &'a J,
     /// All blocks of the job. The index is the block's number.
     pub blocks: &'a [Block],
-    /// Devices and threads. Its interrupt is set when the user cancels.
+    /// Devices and threads of this rank. Its interrupt is set when the user cancels.
     pub run: Run,
     /// Destination of the parts.
     pub results: PartDestination<'a>,
@@ -34,7 +34,7 @@ pub enum PartDestination<'a> {
     Messages(Digest),
 }
 
-/// A report of the compute thread.
+/// An event of the compute thread.
 #[derive(Debug)]
 pub(super) enum ComputeEvent {
     /// A block is done.
@@ -50,7 +50,7 @@ pub(super) fn compute<J: Divisible>(work: &RankWork<'_, J>, queue: &Arc<BlockQue
     let computed = catch_unwind(AssertUnwindSafe(|| Computer { work, queue, events, session: None }.run()));
     let computed = computed.unwrap_or_else(|_| Err(Error::Internal("a compute thread has panicked".into())));
     if let Err(error) = computed {
-        // The receiver is gone if the job is over.
+        // If the job is over, the receiver no longer exists.
         let _ = events.send(ComputeEvent::Fatal(error));
     }
     tracing::debug!(times = queue.starts(), "engine starts");
@@ -80,8 +80,8 @@ impl<J: Divisible> Computer<'_, J> {
             };
             let Some(error) = error else { continue };
             match self.queue.running()[..] {
-                // The error came before any block, or after all of them: the next block would meet
-                // it again.
+                // The error occurred before any block or after all of them. The next block would
+                // cause it again.
                 [] => {
                     if let NextBlock::Block(_) = self.queue.next()
                         && let Some(&block) = self.queue.running().first()
@@ -100,8 +100,8 @@ impl<J: Divisible> Computer<'_, J> {
         Ok(())
     }
 
-    /// Computes blocks from `source` without a stop. `numbers` maps the position of a block to its
-    /// number.
+    /// Computes blocks from `source` in one run of the engines. `numbers` maps the position of a
+    /// block to its number.
     fn compute_from(&mut self, source: &Arc<dyn BlockSource>, numbers: impl Fn(usize) -> Option<usize>) -> Result<()> {
         let RankWork { job, results, .. } = self.work;
         let run = Run { interrupt: self.queue.interrupt.clone(), ..self.work.run.clone() };
@@ -126,7 +126,7 @@ impl<J: Divisible> Computer<'_, J> {
         };
         let mut writer = PartWriter::<J>::from_source(to, numbers, on_finished);
         job.feed(Feed { source, run: &run, sink: &mut writer }, &mut session)?;
-        // After an error, the session is not used again.
+        // The session is reused only after a run without an error.
         self.session = Some(session);
         Ok(())
     }
@@ -150,7 +150,8 @@ impl<J: Divisible> Computer<'_, J> {
     }
 }
 
-/// Whether every block would fail with this error on every rank, because results cannot be stored.
+/// Checks whether every block would fail with this error on every rank, because results cannot be
+/// stored.
 fn affects_all_blocks(error: &Error) -> bool {
     let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem];
     matches!(error, Error::Io { source, .. } if full.contains(&source.kind()))

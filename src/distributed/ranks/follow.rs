@@ -1,4 +1,4 @@
-//! Every rank except rank 0.
+//! The main loop of every rank except rank 0.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;

@@ -1,4 +1,4 @@
-//! Rank 0, which leads and also computes.
+//! The main loop of rank 0, which leads and also computes.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::Ordering;
@@ -16,14 +16,14 @@ use crate::distributed::dispatch::{Answer, DispatchTally, Dispatcher, Rank, Rank
 use crate::error::{Error, Result};
 use crate::jobs::blocks::Divisible;
 
-/// Time that the end of a job waits for ranks that have not sent their last message.
+/// Maximum seconds that the end of a job waits for ranks that have not sent their last message.
 const FAREWELL_SECONDS: f64 = 60.0;
-/// Time that a cancelled job waits for the other ranks. A user who cancels does not wait for long.
+/// Maximum seconds that a cancelled job waits for the other ranks.
 const STOP_SECONDS: f64 = 10.0;
-/// Time between two checks for silent ranks.
+/// Seconds between two checks for silent ranks.
 const TICK_SECONDS: f64 = 1.0;
 
-/// Maximum number of messages handled before other work is checked.
+/// Maximum number of messages that are handled in a row.
 const MAX_MESSAGES: usize = 64;
 
 /// Handles the events of a job on rank 0.
@@ -58,17 +58,17 @@ pub struct LeadSummary {
     pub failed_blocks: Vec<(usize, String)>,
     /// Ranks that have not sent their last message.
     pub silent: Vec<Rank>,
-    /// All ranks, with cells a second for each rank that has finished a block.
+    /// All ranks, each with its speed in cells per second if it has finished a block.
     pub members: BTreeMap<Rank, (RankInfo, Option<u64>)>,
     /// Statistics of the dispatcher.
     pub tally: DispatchTally,
 }
 
-/// Leads all ranks until every block is done or has failed everywhere.
+/// Leads all ranks until every block is done or has finally failed.
 ///
 /// # Errors
-/// [`Error::Interrupted`]; an error that ends the job, which is a lack of space for results or an
-/// error that `handler` returns. All ranks are then stopped, and finished blocks stay.
+/// Returns [`Error::Interrupted`] if the user cancels. Returns an error if results cannot be
+/// stored, or if `handler` fails. In each case all ranks are stopped, and finished blocks are kept.
 pub fn lead<J: Divisible + Sync>(
     wire: &mut dyn Wire,
     work: &RankWork<'_, J>,
@@ -99,7 +99,7 @@ pub fn lead<J: Divisible + Sync>(
         };
         lead.local_messages.extend(lead.client.request());
         let ended = lead.run(|| work.run.interrupt.load(Ordering::SeqCst));
-        // The compute thread ends in every case.
+        // Closing the client ends the compute thread in every case.
         lead.client.close();
         ended
     })
@@ -133,8 +133,7 @@ impl LeadLoop<'_> {
             if is_interrupted() {
                 self.stop(Error::Interrupted);
             }
-            // Limits the number of messages, so that this rank's own thread and the user are served
-            // too.
+            // The limit gives the local compute thread and a cancelling user a turn.
             let mut heard = 0;
             while heard < MAX_MESSAGES
                 && let Some((from, bytes)) = self.wire.poll()
@@ -179,7 +178,7 @@ impl LeadLoop<'_> {
         }
     }
 
-    /// Whether all messages of the job have been exchanged.
+    /// Checks whether all messages of the job have been exchanged.
     fn is_over(&mut self) -> bool {
         let now = self.now();
         if self.dispatcher.is_over() {
@@ -188,7 +187,7 @@ impl LeadLoop<'_> {
         let Some(deadline) = self.deadline else { return false };
         let all = self.departed.len() + 1 == self.wire.ranks();
         let is_settled = self.stopped.is_some() || self.dispatcher.is_over();
-        // A copy of a settled block on this rank does not delay the end.
+        // A local copy of a block that is already done does not delay the end.
         is_settled && (all && self.client.is_done() && self.local_messages.is_empty() || now > deadline)
     }
 
@@ -274,7 +273,7 @@ impl LeadLoop<'_> {
         }
     }
 
-    /// Returns the name of a rank for messages.
+    /// Formats the name of a rank for messages to the user.
     fn name(&self, rank: Rank) -> String {
         match self.members.get(&rank) {
             Some(member) => format!("rank {rank} on {}", member.host),

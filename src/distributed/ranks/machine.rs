@@ -14,7 +14,7 @@ pub struct RankResources {
 }
 
 impl RankResources {
-    /// Returns the given GPUs with the processors of this process.
+    /// Creates the resources of this process with the given GPUs.
     pub fn new(mut gpus: Vec<String>) -> Self {
         gpus.sort();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -33,12 +33,12 @@ pub struct ResourceShare {
 
 /// Returns the share of the rank at position `index` among all ranks of a machine.
 ///
-/// Each GPU goes to one of the ranks that see the same set of GPUs. If the ranks outnumber the
-/// GPUs, several ranks share a GPU. A rank whose launcher shows it one GPU of its own takes this
-/// GPU. A processor that several ranks may run on counts in equal parts for each of them.
+/// Each GPU is assigned to one of the ranks that see the same set of GPUs. If there are more ranks
+/// than GPUs, several ranks share a GPU. If a launcher has given each rank its own GPU, the rank
+/// uses that GPU. A processor that several ranks may use counts in equal parts for each of them.
 ///
-/// With `gpus`, each rank takes this number of GPUs, at most all of them, and ranks share GPUs if
-/// there are too few. With `None`, each GPU is given out once.
+/// If `gpus` is set, each rank uses this number of GPUs, and ranks share GPUs if there are too few.
+/// If it is `None`, each GPU is assigned once.
 pub fn share(index: usize, ranks: &[RankResources], gpus: Option<usize>) -> ResourceShare {
     let Some(rank) = ranks.get(index) else { return ResourceShare { gpus: Vec::new(), threads: 1 } };
     let assigned: Vec<Vec<&String>> = (0..ranks.len()).map(|index| assigned_gpus(index, ranks, gpus)).collect();
@@ -52,7 +52,7 @@ pub fn share(index: usize, ranks: &[RankResources], gpus: Option<usize>) -> Reso
         0 => rank.threads as f64 / ranks.len() as f64,
         _ => rank.processors.iter().map(part).sum::<f64>(),
     };
-    // Adding 1e-6 compensates for rounding: three times a third is one.
+    // Adding 1e-6 compensates for rounding, so that three thirds count as one thread.
     ResourceShare { gpus, threads: ((threads + 1e-6) as usize).clamp(1, rank.threads.max(1)) }
 }
 

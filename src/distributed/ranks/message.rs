@@ -10,7 +10,7 @@ use crate::error::Error;
 pub struct RankInfo {
     /// Name of its machine.
     pub host: String,
-    /// Its devices, as text for users.
+    /// Description of its devices for users.
     pub devices: String,
 }
 
@@ -28,7 +28,8 @@ impl RemoteError {
         RemoteError { text: error.to_string(), code: error.exit_code() }
     }
 
-    /// Converts back to an error. The text names the rank, and the exit code is the original one.
+    /// Converts the message back to an error. The text names the rank, and the exit code stays the
+    /// same.
     pub(super) fn into_error(self, rank: &str) -> Error {
         match self.code {
             130 => Error::Interrupted,

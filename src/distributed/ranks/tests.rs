@@ -1,4 +1,4 @@
-//! Tests with ranks that are threads of this process, and with a job whose rows are known.
+//! Tests with ranks that are threads of this process. The rows of the test job are known.
 
 mod cubes;
 
@@ -84,7 +84,7 @@ fn run(directory: &Directory, ranks: &[Flaws], by_messages: bool) -> RankRun {
             let work = work(rank + 1);
             scope.spawn(move || follow(&mut wire, &work, member(rank + 1)));
         }
-        // A rank that gets a copy at the end starts its engines once more.
+        // Copies at the end would start the engines of a rank once more.
         let rules =
             Rules { lease_seconds: 0.05, ahead_seconds: 0.01, copies: ranks[0].patience == 0, ..Rules::default() };
         lead(&mut wires[0], &work(0), &LeadOptions { done: &done, rules }, member(0), &mut handler)

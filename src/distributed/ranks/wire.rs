@@ -2,8 +2,9 @@
 
 use crate::distributed::dispatch::Rank;
 
-/// Carries messages between the ranks of one job, by MPI or within one process in tests. Only one
-/// thread calls it. Messages from one rank to another arrive in sending order.
+/// Carries messages between the ranks of one job, over MPI, or within one process in tests. Only
+/// one thread of each rank calls it. Messages from one rank to another arrive in the order in which
+/// they were sent.
 pub trait Wire {
     /// Returns the number of this rank.
     fn rank(&self) -> Rank;

@@ -1,5 +1,5 @@
-//! One phase of a simulation: from the start or a restart of all ranks to the end of the job or a
-//! fatal death.
+//! One phase of a simulation. It lasts from the start or restart of all ranks to the end of the job
+//! or to a death that causes a restart.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
@@ -28,7 +28,7 @@ enum SimulatedEventKind {
     Read(RankRequest),
     /// A message has arrived at a rank.
     Received(Reply),
-    /// A rank dies, a rank falls silent, a death is noticed.
+    /// A rank dies, a rank falls silent, or the dispatcher is informed of a death.
     Dies,
     Hangs,
     Noticed,
@@ -76,7 +76,7 @@ struct SimulatedRank {
     is_silent: bool,
     /// Number of blocks that the engines will still start before they stop.
     run: usize,
-    /// Start of the idle time.
+    /// Time since which the rank is idle.
     idle_since: Option<f64>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Phase<'a> {
         for (rank, fate) in fates.iter().enumerate() {
             phase.at(begin + fate.late, rank, SimulatedEventKind::Begins);
             for (when, what) in [(fate.dies, SimulatedEventKind::Dies), (fate.hangs, SimulatedEventKind::Hangs)] {
-                // Events while the job is down have no effect.
+                // Events between a death and the restart have no effect.
                 if let Some(when) = when.filter(|&when| when >= begin) {
                     phase.at(when, rank, what);
                 }
@@ -197,7 +197,7 @@ impl<'a> Phase<'a> {
         }
     }
 
-    /// Lets rank 0 handle a message to or from a rank. Returns when it has done so.
+    /// Lets rank 0 handle a message to or from a rank. Returns the time when it has finished.
     fn handle_message(&mut self, rank: Rank, bytes: u64) -> f64 {
         let mut seconds = self.world.handling;
         if rank != 0 {
@@ -298,7 +298,7 @@ impl<'a> Phase<'a> {
                     let begins = state.run == 0;
                     state.run = match (begins, self.world.stops_between) {
                         (false, true) => state.run - 1,
-                        // A block that arrives later starts the engines anew.
+                        // A block that arrives later starts the engines again.
                         (true, true) => state.queue.len(),
                         (_, false) => 1,
                     };

@@ -39,7 +39,7 @@ fn estimate_matches_known_times() {
     assert!((500.0..501.1).contains(&two), "{two}");
     let mixed = estimate(&blocks, &[2e12, 1e12, 1e11]);
     assert!((645.1..650.0).contains(&mixed), "{mixed}");
-    // The only block takes at most the time of the slow rank.
+    // The estimate for a single block is at most its time on the slow rank.
     assert!(estimate(&[1000], &[1.0, 1000.0]) <= 1000.01);
 }
 
@@ -129,8 +129,8 @@ fn gathered_results_use_the_bandwidth_of_rank_0() {
     assert!(full.bytes > 900 << 30, "{}", full.bytes);
 }
 
-/// The cost of engines that stop after each lease: two GPUs, blocks of 0.17 s, 0.3 s for each
-/// start.
+/// Measures the cost of engines that stop after each lease, with two GPUs, blocks of 0.17 s and 0.3
+/// s for each start.
 #[test]
 fn engines_run_without_a_stop_between_leases() {
     let after = Simulation { stop: 0.3, ..Simulation::calm(vec![170; 128], vec![1000.0; 2]) };
@@ -141,7 +141,7 @@ fn engines_run_without_a_stop_between_leases() {
     assert!(after.efficiency > 0.96 && before.efficiency < 0.88, "{} {}", after.efficiency, before.efficiency);
 }
 
-/// Ranks die, fall silent and start late, blocks fail, and the network is slow.
+/// Simulates ranks that die, fall silent or start late, blocks that fail, and a slow network.
 #[test]
 fn job_stays_efficient_under_all_failures() {
     for (ranks, seconds, seeds) in [(100, 600.0, 0..4), (1000, 600.0, 4..6), (4000, 300.0, 6..7)] {

@@ -1,4 +1,4 @@
-//! A job whose rows are known, on ranks with flaws.
+//! A test job whose rows are known, and flaws of ranks.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -24,7 +24,7 @@ pub(super) struct Flaws {
     pub interrupted_after: Option<usize>,
     /// Time to compute a unit.
     pub pause: Duration,
-    /// Number of times it checks for another block before it finishes the last one.
+    /// Number of times that the engine checks for another block before it finishes the last one.
     pub patience: u32,
 }
 
