@@ -11,8 +11,8 @@
 //!    matrices from the ends of both sequences to their starts. Several steps can lead to the
 //!    current score and number of matches. The traceback then prefers a column of two symbols over
 //!    a query symbol opposite a gap (I), and this over a target symbol opposite a gap (D). Inside a
-//!    gap, it prefers to leave the gap, which makes the current symbol the gap's first, over
-//!    extending it. At the border of the matrix, the rest is one end gap.
+//!    gap, it prefers to leave the gap, so that the current symbol is the gap's first, over
+//!    extending it. At the border of the matrix, all remaining symbols form one end gap.
 //! 3. If end gaps are free or have their own costs, the traceback starts from the best cell of the
 //!    last row and the last column, including the cost of the end gap from there. If the corner is
 //!    among the best cells, it starts there. Otherwise it starts from the last column's best cell

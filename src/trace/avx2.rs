@@ -1,4 +1,4 @@
-//! The traceback's rows for 32-bit values in vectors of eight cells (AVX2).
+//! Rows of the traceback's sweep for 32-bit values, in vectors of eight cells (AVX2).
 //!
 //! The operations and their order are the same as in [`Portable`]. The vectors are written by hand
 //! because compilers generate slow code for packing eight comparisons into eight direction bytes.
@@ -13,7 +13,8 @@ use super::wavefront::{Arrays, BandDirections, LANES, PackedCosts, PackedValue, 
 use crate::seq::Code;
 use crate::simd::{EightLanes, InstructionSet, Simd, SimdKernel};
 
-/// Code for the instruction set `S`: vectors of eight cells if it has them, otherwise [`Portable`].
+/// Code for rows on the instruction set `S`: vectors of eight cells if `S` has them, otherwise
+/// [`Portable`].
 pub(super) struct EightLaneRows<S>(PhantomData<S>);
 
 impl<S: Simd> RowCode<i32> for EightLaneRows<S> {
@@ -83,12 +84,12 @@ impl<S: Simd> RowCode<i32> for EightLaneRows<S> {
     }
 }
 
-/// Steps of a band of N blocks without border cells. A step's values are the next step's
-/// neighbours, so they stay in registers. In memory, each step would read across the boundaries of
-/// the preceding stores, which stalls processors.
+/// Steps of a band of N blocks, without border cells. The values of a step are the neighbours in
+/// the next step, so they stay in registers. If they were in memory, each step would read across
+/// the boundaries of the stores before it, which stalls processors.
 ///
-/// All lanes are computed. Lanes outside the matrix, and lanes that cannot lead to the sweep's
-/// apex, are not read by other lanes ([`super::wavefront`]).
+/// All lanes are computed, even lanes outside the matrix and lanes that cannot lead to the sweep's
+/// apex. No other lane reads these ([`super::wavefront`]).
 struct Narrow<'s, 'a, const AFFINE: bool, const SCORES: u8, const N: usize> {
     sweep: &'s BandSweep<'a, i32>,
     wave: &'s mut Wave<i32>,
@@ -103,7 +104,7 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> SimdKernel for Narrow
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
         if S::EIGHT_FIT_REGISTER {
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees the instructions of S.
             unsafe { self.compute::<S::EightLanes>() }
         }
     }
@@ -118,7 +119,7 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE
     unsafe fn compute<V: EightLanes>(self) {
         let Narrow { sweep, wave, steps, out } = self;
         let BandSweep { symbols, costs, geometry, .. } = *sweep;
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of V.
         unsafe {
             let cells = EightCells::<V>::new(costs);
             let mut even = Registers::<V, N>::from_arrays::<AFFINE>(&wave.even);
@@ -132,8 +133,8 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE
                 let target = symbols.target_reversed[target_at..][..N * LANES].as_chunks::<LANES>().0;
                 let directions = out.bytes[at..][..N * LANES].as_chunks_mut::<LANES>().0;
                 let scores = |block: usize| cells.scores::<SCORES>(&query[block], &target[block]);
-                // One neighbour is in the same lane of the other array. The second neighbour is one
-                // lane before it (even) or after it (odd).
+                // One neighbour is in the same lane of the other array. The other neighbour is one
+                // lane before it (even steps) or after it (odd steps).
                 if is_even {
                     let gap = if AFFINE { up(&odd.insertion) } else { odd.insertion };
                     let above = Neighbours { h: up(&odd.h), gap };
@@ -178,7 +179,7 @@ unsafe fn step<V: EightLanes, const AFFINE: bool, const N: usize>(
     directions: &mut [[u8; LANES]],
 ) {
     for (block, direction) in directions.iter_mut().enumerate() {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of V.
         unsafe {
             let from;
             if AFFINE {
@@ -209,7 +210,7 @@ impl<V: EightLanes, const N: usize> Registers<V, N> {
     /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn from_arrays<const AFFINE: bool>(arrays: &Arrays<i32>) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of V.
         unsafe {
             let none = [V::splat(0); N];
             let read = |array: &[i32]| {
@@ -232,7 +233,7 @@ impl<V: EightLanes, const N: usize> Registers<V, N> {
     unsafe fn put<const AFFINE: bool>(&self, arrays: &mut Arrays<i32>) {
         let write = |registers: &[V; N], array: &mut [i32]| {
             for (register, lanes) in registers.iter().zip(array[1..].as_chunks_mut::<LANES>().0) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller guarantees the instructions of V.
                 unsafe { store(lanes, *register) };
             }
         };
@@ -247,7 +248,7 @@ impl<V: EightLanes, const N: usize> Registers<V, N> {
 /// Moves lane p - 1 to lane p. Lane 0 becomes unreachable.
 #[inline(always)]
 unsafe fn up<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the instructions of V.
     unsafe {
         let mut before = V::splat(i32::UNREACHABLE);
         let mut shifted = *array;
@@ -261,7 +262,7 @@ unsafe fn up<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
 /// Moves lane p + 1 to lane p. The last lane becomes unreachable.
 #[inline(always)]
 unsafe fn down<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the instructions of V.
     unsafe {
         let mut after = V::splat(i32::UNREACHABLE);
         let mut shifted = *array;
@@ -288,7 +289,7 @@ impl<'a, V: EightLanes> EightCells<'a, V> {
     #[inline(always)]
     unsafe fn new(costs: &'a PackedCosts<i32>) -> Self {
         let (matching, mismatching) = costs.two_scores;
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of V.
         unsafe {
             EightCells {
                 costs,
@@ -308,7 +309,7 @@ impl<'a, V: EightLanes> EightCells<'a, V> {
     /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn scores<const SCORES: u8>(&self, a: &[Code; LANES], b: &[Code; LANES]) -> V {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of V.
         unsafe {
             match SCORES {
                 BY_SHARED_BITS => self.matching.blend(self.mismatching, V::disjoint(a, b)),
@@ -326,7 +327,7 @@ impl<'a, V: EightLanes> EightCells<'a, V> {
     /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn linear(&self, h: V, scores: V, above: V, left: V) -> (V, V) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of V.
         unsafe {
             let diagonal = h.add(scores);
             let best = diagonal.max(above.max(left));
@@ -341,7 +342,7 @@ impl<'a, V: EightLanes> EightCells<'a, V> {
     /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn affine(&self, h: V, scores: V, above: Neighbours<V>, left: Neighbours<V>) -> (V, V, V, V) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of V.
         unsafe {
             let open_insertion = above.h.sub(self.opening);
             let open_deletion = left.h.sub(self.opening);
@@ -356,14 +357,14 @@ impl<'a, V: EightLanes> EightCells<'a, V> {
         }
     }
 
-    /// Returns the source of H. A true comparison gives -1. Adding it to the code for D gives the
-    /// code for I, and a diagonal that gives the value clears it.
+    /// Returns the source of H. A true comparison gives -1. Added to the code for D, it gives the
+    /// code for I. If the diagonal gives the value, the code is cleared.
     ///
     /// # Safety
     /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn from(&self, diagonal: V, insertion: V, best: V) -> V {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the instructions of V.
         unsafe { self.from_deletion.add(insertion.same(best)).without(diagonal.same(best)) }
     }
 }

@@ -1,4 +1,4 @@
-//! The cells that an alignment of known score can visit.
+//! The cells that an alignment of known score can visit, as a band of diagonals.
 //!
 //! A cell (i, j) lies on the diagonal `d = i - j`. A path goes from diagonal 0 to diagonal `m - n`.
 //! Only gap columns change the diagonal, each by one. A path that visits diagonal d therefore has
@@ -19,8 +19,8 @@
 //!    `G <= m + n - 2 M` because P >= M. If all matches have one score, all mismatches have one
 //!    score and gaps are linear, both sides are equal and G is known.
 //!
-//! A limit with a factor on the left that is not positive has no effect. All limits shrink as the
-//! score grows.
+//! A limit has no effect if its factor on the left is not positive. All limits shrink as the score
+//! grows.
 //!
 //! With free end gaps only inner gap columns cost, and another limit applies. A path that visits
 //! diagonal d >= 0 has at most j columns with two symbols before cell (j + d, j), and at most
@@ -28,11 +28,11 @@
 //! same way. As `score <= s P` and P >= M, all diagonals of alignments with P at least
 //! `max(score / s, M)` are from `P - n` to `m - P`.
 //!
-//! With other costs of end gaps, all limits hold. The last one holds because no gap increases the
-//! score. The others hold with the end gaps' costs for all gaps, because every gap costs at least
-//! as much. If the length of the gap at the end is bounded, a third limit applies. A path that
-//! visits a diagonal far from the last one returns to it by the end gap and by inner gaps. These
-//! cost their columns and at least one opening.
+//! If end gaps have other costs, all limits hold, too. The last one holds because no gap increases
+//! the score. The others hold if every gap is given the end gaps' costs, because no gap costs less.
+//! If the length of the gap at the end is bounded, a third limit applies. A path that visits a
+//! diagonal far from the last one returns to it by the end gap and by inner gaps. These cost their
+//! columns and at least one opening.
 //!
 //! **Why a band gives the same traceback.** Let B be a set of cells that contains every cell of
 //! every alignment with the best (score, matches). Let a value within B be the best over paths that
@@ -42,13 +42,14 @@
 //!
 //! The traceback starts at (m, n), or at an end of a best alignment if end gaps have their own
 //! costs. It visits only states on best alignments. At each state it tests whether a predecessor's
-//! value plus the step between them gives this state's value. If the true values agree, the
-//! predecessor is also on a best alignment (its best prefix, the step, and the traceback so far).
-//! Its value within B is then true, and the values within B agree. If the values within B agree,
-//! the predecessor's value cannot be below its true value, because then a path through it would
-//! exceed this state's true value. So the true values agree. Every test has the same result as
-//! without a band, and so has the whole traceback. A larger set than B is safe as well: the
-//! argument only requires that B contains those cells.
+//! value plus the step between them gives this state's value. If the test succeeds with true
+//! values, the predecessor is also on a best alignment, which consists of the predecessor's best
+//! prefix, the step, and the traceback so far. The predecessor's value within B is then true, so
+//! the test succeeds within B as well. Conversely, let the test succeed within B. Then the
+//! predecessor's value there cannot be below its true value, because a path through it would
+//! otherwise exceed this state's true value. So the test also succeeds with true values. Every test
+//! has the same result as without a band, and therefore the traceback is the same. A set larger
+//! than B is safe as well, because the argument only requires that it contains those cells.
 
 use super::hint::Hint;
 use crate::score::{Gaps, Scoring, Substitution};
@@ -63,11 +64,11 @@ pub(super) struct ScoreRange {
     /// Greatest score of a match, if one can occur.
     pub best_match: Option<i32>,
     pub best_mismatch: Option<i32>,
-    /// The way to find the score of two codes.
+    /// How to find the score of two codes.
     pub scores: ScoresBy,
 }
 
-/// Ways to find the score of two codes.
+/// Methods to find the score of two codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScoresBy {
     /// In a table.
@@ -154,8 +155,9 @@ impl ScoreRange {
         band
     }
 
-    /// Returns limits 1 and 2 on the cost of gaps as far as the hint gives them. A limit (f, b)
-    /// states `2 cost + f G <= b` for alignments with `total` symbols in both sequences together.
+    /// Returns those of limits 1 and 2 whose input is in the hint. A limit (f, b) states `2 cost +
+    /// f G <= b`, where `cost` is the cost of all gaps, for alignments with `total` symbols in both
+    /// sequences together.
     fn losses(&self, total: i64, hint: Hint) -> impl Iterator<Item = (i64, i64)> + use<> {
         let s = i64::from(self.greatest);
         let by_score = hint.score.map(|score| (s, s * total - 2 * score));
@@ -197,24 +199,24 @@ impl ScoreRange {
     }
 }
 
-/// Twice the loss of score, relative to a limit's bound, by each gap column and each opening of an
-/// inner gap.
+/// Weights of gap columns and openings in a limit: twice the cost plus the limit's factor per
+/// column (see [`ScoreRange::losses`]).
 #[derive(Clone, Copy)]
 struct GapWeights {
     inner: i64,
-    /// Loss by a column of an end gap, at most `inner`.
+    /// Weight of a column of an end gap, at most `inner`.
     end: i64,
     opening: i64,
 }
 
 impl GapWeights {
-    /// Returns the greatest diagonal that an alignment can reach if gaps may cost `bound` in all.
-    /// `ahead` is the last diagonal, and the gap at the end returns at most `left` symbols to it.
-    /// Returns `None` if the weights give no limit.
+    /// Returns the greatest diagonal that an alignment can reach if the weights of its gaps add up
+    /// to at most `bound`. `ahead` is the last diagonal. The gap at the end contains at most `left`
+    /// symbols. Returns `None` if the weights give no limit.
     ///
-    /// A path up to diagonal d has d gap columns on the way there and d - ahead on the way back.
-    /// The first `left` columns of the way back may be end gaps. The rest contain at least one
-    /// inner gap.
+    /// A path to diagonal d has d gap columns on the way there and d - ahead on the way back. The
+    /// first `left` columns of the way back may be end gaps. The rest contain at least one inner
+    /// gap.
     fn reach(self, bound: i64, ahead: i64, left: i64) -> Option<i64> {
         let GapWeights { inner, end, opening } = self;
         if end < 0 || inner <= 0 {
@@ -332,13 +334,13 @@ mod tests {
 
     #[test]
     fn a_short_end_gap_limits_the_band() {
-        // A column of an end gap takes 2 of the bound, a column of an inner gap 6, and an opening
-        // 40.
+        // The weight of a column is 2 in an end gap and 6 in an inner gap. An opening has a weight
+        // of 40.
         let weights = GapWeights { inner: 6, end: 2, opening: 40 };
         assert_eq!(weights.reach(100, 0, 1000), Some(25));
         assert_eq!(weights.reach(100, 0, 25), Some(25));
-        // 12 columns to the diagonal cost 24. On the way back, an end gap of 10 costs 20 and an
-        // inner gap of 2 costs 12 + 40.
+        // 12 columns to the diagonal have a weight of 24. On the way back, an end gap of 10 has 20,
+        // and an inner gap of 2 has 12 + 40.
         assert_eq!(weights.reach(96, 0, 10), Some(12));
         assert_eq!(weights.reach(95, 0, 10), Some(11));
         // An end gap alone needs no opening.
@@ -354,8 +356,8 @@ mod tests {
             let hint = Hint { score: Some(400), matches: Some(90) };
             range.band_to_end(100, 100, &scoring, hint, left)
         };
-        // 90 matches score 50 more than the hint, and ten mismatches cost 40 of these. Twice the
-        // loss is at most 20, and each column takes 2 of it.
+        // 90 matches score 50 more than the hint, and ten mismatches use up 40 of these. Twice the
+        // remaining 10 is 20, and each column has a weight of 2.
         assert_eq!(band([100, 100]), Band { low: -5, high: 5 });
         assert_eq!(band([0, 3]), Band { low: 0, high: 3 });
     }
@@ -384,7 +386,7 @@ mod tests {
         assert_eq!(limit(100, 100, Some(98 * 5 - 4 - 20), Some(98)), 2);
         assert_eq!(limit(100, 100, Some(98 * 5 - 4 - 20), None), 2);
         assert_eq!(limit(100, 90, Some(90 * 5 - 100), Some(90)), 10);
-        // A score that is out of reach still leaves the band of one path.
+        // A score that no alignment reaches still leaves the band of one path.
         assert_eq!(limit(100, 90, Some(1000), None), 10);
     }
 

@@ -2,15 +2,15 @@
 //! memory.
 //!
 //! If the directions would exceed the budget, the sweep only saves a checkpoint of its state every
-//! few steps. The traceback then visits the checkpoints from the last to the first. At each one, it
-//! sweeps the steps between the checkpoint and the traceback's current cell again. This second
-//! sweep covers only cells that can lead to the current cell. It keeps directions if these fit in
-//! the budget. Otherwise it saves checkpoints in turn. Values and directions do not depend on the
-//! division, so the traceback is the same.
+//! few steps. The traceback then visits the checkpoints from the last to the first. At each
+//! checkpoint, it sweeps again from there to its current cell. This second sweep computes only
+//! cells that can lead to the current cell. It keeps directions if these fit in the budget.
+//! Otherwise it saves checkpoints in turn. Values and directions do not depend on this division, so
+//! the traceback is the same.
 //!
-//! Every depth of this recursion needs about the budget, or two checkpoints of the band if these
-//! are larger. A checkpoint has two numbers for each diagonal, or six with affine gaps. Every depth
-//! sweeps its part once.
+//! Every depth of this recursion needs memory of about the budget, or of two checkpoints of the
+//! band if these are larger. A checkpoint has two numbers for each diagonal, or six with affine
+//! gaps. Every depth sweeps its steps once.
 
 use super::rows::{BandSweep, DELETION_LEAVES, FROM, FROM_DIAGONAL, FROM_INSERTION, INSERTION_LEAVES, StepRange};
 use super::sweep::{BorderEnds, RowValue};
@@ -19,7 +19,7 @@ use crate::alignment::{Cigar, Op};
 use crate::score::Substitution;
 use crate::seq::Code;
 
-/// Number of steps that are always swept in one piece, whatever the budget.
+/// Greatest number of steps that are swept without checkpoints, whatever the budget.
 const FEWEST_STEPS: i64 = 2;
 
 /// A traceback from the ends of two sequences to their starts.
@@ -117,8 +117,9 @@ pub(super) struct CheckpointedSweep<'a, T> {
 }
 
 impl<T: RowValue> CheckpointedSweep<'_, T> {
-    /// Sweeps from step `from`, the wave's current step, to `apex`. Returns the checkpoints that
-    /// were saved. The vector is empty if the directions of all these steps were kept instead.
+    /// Sweeps from step `from`, which must be the wave's current step, to `apex`. Returns the
+    /// checkpoints that were saved. The vector is empty if the directions of all these steps were
+    /// kept instead.
     pub(super) fn sweep_to(
         &mut self,
         from: i64,
@@ -158,7 +159,7 @@ impl<T: RowValue> CheckpointedSweep<'_, T> {
             if path.is_at_border() {
                 return;
             }
-            // A diagonal step can skip the step of a checkpoint.
+            // A diagonal step can pass over the step of a checkpoint.
             if state.step < path.cell.step() {
                 self.wave.restore(&state);
                 let inner = self.sweep_to(state.step, path.cell, None);
@@ -173,9 +174,9 @@ impl<T: RowValue> CheckpointedSweep<'_, T> {
         let budget = i64::try_from(self.budget_bytes).unwrap_or(i64::MAX);
         let lanes = self.sweep.geometry.lanes as i64;
         let steps = apex.step() - from;
-        // Directions are kept for whole blocks of lanes. They cover the lanes of the band, of the
-        // cells that can lead to the apex (half a lane fewer per step on either side), and of the
-        // matrix up to the apex.
+        // Directions are kept for whole blocks of lanes. Three sets of lanes bound their number:
+        // the lanes of the band, the lanes that can lead to the apex (half a lane fewer per step on
+        // either side), and the lanes of the matrix up to the apex.
         let per_step = 2 * LANES as i64 + size_of::<usize>() as i64;
         let within_cone = steps.saturating_mul(steps / 2 + 1);
         let cells = steps.saturating_mul(lanes).min(within_cone).min((apex.i + 1).saturating_mul(apex.j + 1));
@@ -184,7 +185,7 @@ impl<T: RowValue> CheckpointedSweep<'_, T> {
         }
         let numbers = if self.sweep.costs.affine { 6 } else { 2 } * lanes.min(steps + 2);
         let states = (budget / (numbers * size_of::<T>() as i64)).clamp(2, steps);
-        // The spacing is no smaller than the next depth needs to fit in the budget.
+        // The spacing is large enough for the next depth to fit in the budget.
         let fitting = (budget / (lanes + per_step)).max(budget.isqrt());
         Some((steps as u64).div_ceil(states as u64) as i64).map(|spacing| spacing.max(fitting).min((steps + 1) / 2))
     }

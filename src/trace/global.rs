@@ -20,7 +20,7 @@ pub(super) struct Resources {
     pub instructions: InstructionSet,
 }
 
-/// GlobalBuffers of global tracebacks, and the resources that these may use.
+/// Buffers of global tracebacks, and the resources that the tracebacks may use.
 #[derive(Debug)]
 pub(super) struct GlobalBuffers {
     pub resources: Resources,
@@ -46,9 +46,10 @@ impl GlobalBuffers {
 /// Limits on the best alignments of two sequences, in addition to a [`Hint`].
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct GlobalLimits<'a> {
-    /// Band that contains all of them.
+    /// Band that contains all best alignments.
     pub within: Option<Band>,
-    /// Region of their ends before the gap at the end. Only used if end gaps have their own costs.
+    /// Region of the ends of all best alignments, before the gap at the end. It is used only if end
+    /// gaps have their own costs.
     pub end: Option<&'a EndRegion>,
 }
 
@@ -135,13 +136,13 @@ impl<'a> GlobalPair<'a> {
         GlobalPair { query, target, scoring, hint, limits: GlobalLimits::default(), range, weight }
     }
 
-    /// Returns a bound on the absolute packed values, with their offsets, of all paths inside the
-    /// matrices. The bound includes the cost of one more opening.
+    /// Returns a bound on the absolute packed values, including their offsets, of all paths inside
+    /// the matrices. The bound includes the cost of one more opening.
     ///
-    /// There are at most min(m, n) diagonal steps. Gap steps only cost openings, and the best path
-    /// to a cell in the band has at most two. A border cell keeps the part of its offset that
-    /// exceeds the end gap's cost. Its value is lower by at most the cost of an inner gap's first
-    /// symbol.
+    /// There are at most min(m, n) diagonal steps. With offsets, gap steps only cost their
+    /// openings, and the best path to a cell in the band has at most two openings. A border cell's
+    /// value includes the difference between the offset and the end gap's cost. The value is lower
+    /// by at most the cost of an inner gap's first symbol.
     fn magnitude(&self) -> i128 {
         let (m, n) = (self.query.len() as i128, self.target.len() as i128);
         let gaps = self.scoring.gaps;
@@ -151,7 +152,7 @@ impl<'a> GlobalPair<'a> {
         self.weight * (diagonal * m.min(n) + borders + 4 * i128::from(gaps.opening())) + self.weight
     }
 
-    /// Returns how the sweep finds scores. It compares codes for equality with linear gaps only.
+    /// Returns how the sweep finds scores. Code for comparing codes exists for linear gaps only.
     fn scores(&self) -> ScoresBy {
         match self.range.scores {
             ScoresBy::EqualCodes if !self.scoring.gaps.is_linear() => ScoresBy::Table,
@@ -193,7 +194,8 @@ impl<'a> GlobalPair<'a> {
         }
     }
 
-    /// Returns the alignment and its number of matches. `T` must hold [`Self::magnitude`].
+    /// Returns the alignment and its number of matches. `T` must be wide enough for
+    /// [`Self::magnitude`].
     fn align<T: RowValue>(&self, buffers: &mut GlobalBuffers, wave: &mut Wave<T>) -> (Alignment, u64) {
         buffers.symbols.set(self.query, self.target);
         let costs = self.costs::<T>();
@@ -209,9 +211,9 @@ impl<'a> GlobalPair<'a> {
             }
             return self.align_within(band, &costs, buffers, wave);
         }
-        // Without a score, try a band for similar sequences first. The score of the alignment found
-        // there is at most the best score. Therefore the band for this score contains all best
-        // alignments. If the band that was swept contains that band, the result is canonical.
+        // Without a score, a band for similar sequences is tried first. The score of the alignment
+        // in it is at most the best score. Therefore the band that follows from this score contains
+        // all best alignments. If it lies within the band that was swept, the result is canonical.
         let mut band = Band::guess(m, n);
         loop {
             let alignment = self.align_within(band, &costs, buffers, wave);
@@ -223,8 +225,8 @@ impl<'a> GlobalPair<'a> {
         }
     }
 
-    /// Returns the best alignment within a band by the rule of preference. It is the canonical
-    /// alignment if the band contains all best alignments.
+    /// Returns the best alignment within a band, chosen by the rule in [`crate::trace`]. It is the
+    /// canonical alignment if the band contains all best alignments.
     fn align_within<T: RowValue>(
         &self,
         band: Band,

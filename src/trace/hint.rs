@@ -20,8 +20,8 @@ impl Hint {
 
 /// Region that contains the end of a pair's canonical alignment. The last aligned query symbol is
 /// in `query`, and the last aligned target symbol is in `target`. If whole sequences are aligned
-/// and end gaps have their own costs, the region holds the ends, before the gap at the end, of all
-/// alignments with the best score and the most matches.
+/// and end gaps have their own costs, the end is the position before the gap at the end. The region
+/// then contains the ends of all alignments with the best score and the most matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EndRegion {
     /// Indices of query symbols, counted from 0.
@@ -41,7 +41,7 @@ impl EndRegion {
     /// Returns the greatest numbers of query and target symbols that the gap at the end can
     /// contain.
     pub(crate) fn longest_end_gaps(&self) -> [u64; 2] {
-        // A range that starts at 0 also allows an end before the first symbol.
+        // A range that starts at 0 also represents an end before the first symbol.
         let spare = |range: &Range<u32>| range.len().saturating_sub(usize::from(range.start > 0)) as u64;
         [spare(&self.query), spare(&self.target)]
     }

@@ -4,22 +4,22 @@
 //! An engine that computes the score may know a small region that contains the alignment's end
 //! ([`EndRegion`]). From this region, `anchored` sweeps the reversed prefixes in narrow lanes. It
 //! computes only cells from which the score can still be reached. `reach` then follows the
-//! alignments with the score through the stored values. It finds their end, and the few diagonals
+//! alignments with this score through the stored values. It finds their end and the few diagonals
 //! that they visit. These diagonals are the band of the global traceback between start and end.
 //!
-//! Without a region, the end is computed first. `forward` finds it by a sweep over all rows that
-//! keeps one row (Smith and Waterman 1981, with the states of Gotoh 1982). `striped` finds it in
-//! narrow lanes if the score rules out little of the matrix. `anchored` then continues from this
-//! single cell.
+//! Without a region, the end is computed first. There are two ways. `forward` sweeps over all rows
+//! and keeps one row (Smith and Waterman 1981, with the states of Gotoh 1982). `striped` sweeps in
+//! narrow lanes. It is used if the score rules out little of the matrix. `anchored` then continues
+//! from the end cell.
 //!
-//! A budget limits the memory of `anchored`. If the budget or the integer range is too small, the
-//! start is found by `backward`, which skips cells by similar rules, or by `striped` as the end of
-//! the reversed prefixes. The reversed search is correct for this reason: the end is the first cell
-//! with the score, so every alignment within the prefixes that has the score ends there. All
-//! reversed alignments therefore start at this cell. The first cell in which any of them ends has
-//! the fewest query symbols, and among these the fewest target symbols. Both searches take memory
-//! in proportion to the target's length. The global traceback then uses the band that follows from
-//! the score.
+//! A budget limits the memory of `anchored`. If the budget or the integer range is too small,
+//! either `backward` or `striped` finds the start. `backward` skips cells by similar rules.
+//! `striped` searches the end of the reversed prefixes. This reversed search is correct for the
+//! following reason. The end is the first cell with the score, so every alignment within the
+//! prefixes that has the score ends there. All reversed alignments therefore start at this cell.
+//! The first cell in which any of them ends has the fewest query symbols, and among these the
+//! fewest target symbols. Both `backward` and `striped` take memory in proportion to the target's
+//! length. The global traceback then uses the band that follows from the score.
 
 mod anchored;
 mod backward;
@@ -47,7 +47,7 @@ trait ScoreInteger: Copy + Ord + Default + From<i32> + Into<i64> + Add<Output = 
 impl ScoreInteger for i32 {}
 impl ScoreInteger for i64 {}
 
-/// LocalBuffers for repeated sweeps. Each thread has its own.
+/// Buffers for repeated local tracebacks. Each thread has its own.
 #[derive(Debug, Default)]
 pub(super) struct LocalBuffers {
     profile: forward::TargetProfile,
@@ -64,9 +64,9 @@ pub(super) struct LocalBuffers {
     reversed: [Vec<Code>; 2],
 }
 
-/// Time per cell of the sweeps that skip most cells, relative to a striped sweep: of `forward`, and
-/// of `backward`, which is not vectorized. Measured with AVX-512: 0.6 and 0.2 cells per nanosecond,
-/// against 4 in stripes.
+/// Times per cell of the sweeps that skip most cells, relative to a striped sweep: `forward`, and
+/// `backward`, which is not vectorized. Measured with AVX-512: 0.6 and 0.2 cells per nanosecond,
+/// compared with 4 for a striped sweep.
 const FORWARD_COST: u64 = 6;
 const BACKWARD_COST: u64 = 20;
 
@@ -125,7 +125,7 @@ pub(super) fn traceback(
 struct LocalParts {
     query: Range<usize>,
     target: Range<usize>,
-    /// Diagonals that its alignments with the score visit, if known.
+    /// Diagonals that the alignments with this score visit, if known.
     band: Option<Band>,
 }
 
@@ -160,7 +160,7 @@ fn between(
 }
 
 /// Finds the start, the end and the diagonals of an alignment with this score, which must be the
-/// greatest and above 0. Returns `None` if the search takes more memory than the budget, or if no
+/// greatest and above 0. Returns `None` if the search needs more memory than the budget, or if no
 /// such alignment exists.
 fn locate(
     query: &[Code],
@@ -194,10 +194,10 @@ fn locate(
     .flatten()
 }
 
-/// Greatest number of start cells to search ends from. An alignment usually has one.
+/// Greatest number of start cells from which ends are searched. An alignment usually has one.
 const MAX_STARTS: usize = 16;
 
-/// Finds the parts of an alignment like [`locate`], with values of one integer width.
+/// Finds the parts of an alignment like [`locate`], with integers of one width.
 fn locate_in<E: LaneElement>(
     at: &AnchoredPair,
     gains: &Gains,

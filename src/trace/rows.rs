@@ -5,8 +5,8 @@ use super::wavefront::{BandDirections, Geometry, LANES, MatrixCell, PackedCosts,
 use crate::seq::Code;
 use crate::simd::InstructionSet;
 
-/// Ways to find the score of two codes: the variants of [`ScoresBy`](super::band::ScoresBy) as
-/// constants for const generics.
+/// Methods to find the score of two codes: the variants of [`ScoresBy`](super::band::ScoresBy) as
+/// values for const generics.
 pub(super) const BY_TABLE: u8 = 0;
 pub(super) const BY_SHARED_BITS: u8 = 1;
 pub(super) const BY_EQUAL_CODES: u8 = 2;
@@ -15,9 +15,10 @@ pub(super) const BY_EQUAL_CODES: u8 = 2;
 pub(super) const FROM: u8 = 3;
 pub(super) const FROM_DIAGONAL: u8 = 0;
 pub(super) const FROM_INSERTION: u8 = 1;
-/// Set if the cell's I leaves its gap. Linear gaps set neither this bit nor [`DELETION_LEAVES`].
+/// Bit that is set if leaving the gap gives the value of the cell's I. With linear gaps, neither
+/// this bit nor [`DELETION_LEAVES`] is set.
 pub(super) const INSERTION_LEAVES: u8 = 4;
-/// Set if the cell's D leaves its gap.
+/// Bit that is set if leaving the gap gives the value of the cell's D.
 pub(super) const DELETION_LEAVES: u8 = 8;
 
 /// Inputs of a sweep over a band.
@@ -26,7 +27,7 @@ pub(super) struct BandSweep<'a, T> {
     pub symbols: &'a Symbols,
     pub costs: &'a PackedCosts<T>,
     pub geometry: Geometry,
-    /// The target cell of the sweep. Only cells that can lead to it are computed.
+    /// Last cell of the sweep. Only cells that can lead to it are computed.
     pub apex: MatrixCell,
     /// Instruction set to compute with.
     pub instructions: InstructionSet,
@@ -139,7 +140,7 @@ fn from(diagonal: bool, insertion: bool) -> u8 {
     if diagonal { FROM_DIAGONAL } else { FROM_INSERTION + u8::from(!insertion) }
 }
 
-/// Returns one value for each lane. It reads whole arrays before any is written, so that the
+/// Returns one value for each lane. It reads whole arrays before it writes any, so that the
 /// compiler can vectorize the computation.
 #[inline(always)]
 fn each<E>(f: impl FnMut(usize) -> E) -> [E; LANES] {

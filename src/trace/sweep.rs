@@ -9,10 +9,11 @@
 //! H[i,j] = max(H[i-1,j-1] + sub(a, b), I[i,j], D[i,j])
 //! ```
 //!
-//! A cell's direction records the rule of preference while the values are available. H comes from
-//! the diagonal if the diagonal gives its value, otherwise from I if I gives its value, otherwise
-//! from D. A gap state leaves the gap if leaving gives its value. With linear gaps (opening 0), a
-//! gap state always leaves because H >= I and H >= D. The gap states are then not kept.
+//! A cell's direction applies the rule of preference ([`crate::trace`]) while the values are
+//! available. The source of H is the diagonal if the diagonal gives the value of H, otherwise I if
+//! I gives it, otherwise D. A gap state leaves the gap if leaving gives its value. With linear gaps
+//! (opening 0), a gap state always leaves because H >= I and H >= D. The gap states are then not
+//! stored.
 
 use super::avx2::EightLaneRows;
 use super::band::ScoresBy;
@@ -38,8 +39,8 @@ impl RowValue for i128 {
     type RowCode<S: Simd> = Portable;
 }
 
-/// The best values on the last column and on the last row, without their common corner. Each
-/// includes the end gap that follows its cell. Ties go to the later cell.
+/// The best values in the last column and in the last row, without their common corner. Each
+/// includes the end gap that follows its cell. Among equal values, the later cell counts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BorderEnds<T> {
     pub column: ScoredCell<T>,
@@ -54,7 +55,7 @@ pub(super) struct ScoredCell<T> {
 }
 
 impl<T: RowValue> BandSweep<'_, T> {
-    /// Computes a range of steps. The wave must stand at the step before them.
+    /// Computes a range of steps. `wave` must contain the values of the step before them.
     pub(super) fn advance(
         &self,
         wave: &mut Wave<T>,
@@ -91,8 +92,8 @@ impl<T: RowValue> BandSweep<'_, T> {
     ) {
         let geometry = self.geometry;
         out.restart(steps.from + 1);
-        // The fast path covers the steps of a narrow band after the last border cell and before the
-        // first possible end.
+        // The fast path is for a narrow band, for the steps after the last border cell and before
+        // the first possible end.
         let is_narrow = geometry.lanes <= K::NARROW_LANES;
         let first = if is_narrow { geometry.last_border_step() } else { steps.to }.clamp(steps.from, steps.to);
         let last = if ends.is_some() { self.first_end_step() - 1 } else { steps.to }.clamp(first, steps.to);
@@ -179,8 +180,8 @@ impl<T: RowValue> BandSweep<'_, T> {
             }
             if let Some(ends) = ends.as_deref_mut() {
                 let (m, n) = (symbols.m, symbols.n);
-                // Subtracts the offset of all symbols. The end gap contributes its part of the
-                // offset.
+                // Subtracts the offset of all symbols. The end gap already contributes its own part
+                // of the offset.
                 let offset = T::from_wide(costs.step.to_wide() * i128::from(m + n)).minus(costs.border(m + n - step));
                 let note = |best: &mut ScoredCell<T>, cell: MatrixCell| {
                     if geometry.contains(cell.diagonal()) {

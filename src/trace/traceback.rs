@@ -34,14 +34,14 @@ impl TracebackWorkspace {
         Self::with_budget(Self::DEFAULT_BUDGET_BYTES)
     }
 
-    /// Returns a workspace that keeps about `budget_bytes` bytes of directions at most. The search
-    /// for the start of a local alignment keeps about `budget_bytes` bytes of values at most. Every
-    /// limit gives the same results. A lower limit makes tracebacks slower.
+    /// Returns a workspace that keeps at most about `budget_bytes` bytes of directions. The search
+    /// for the start of a local alignment also keeps at most about `budget_bytes` bytes of values.
+    /// Results do not depend on the limit. A lower limit makes tracebacks slower.
     pub fn with_budget(budget_bytes: usize) -> Self {
         TracebackWorkspace { global: GlobalBuffers::new(budget_bytes), local: LocalBuffers::default() }
     }
 
-    /// Sets the instruction set to compute with. It changes no result.
+    /// Sets the instruction set. Results do not depend on it.
     pub fn with_instructions(mut self, instructions: InstructionSet) -> Self {
         self.global.resources.instructions = instructions;
         self
@@ -72,8 +72,8 @@ pub fn traceback(
 }
 
 /// Returns the canonical alignment of two sequences like [`traceback()`], given a region that
-/// contains the alignment's end. A region together with a score saves most of the work of a local
-/// traceback.
+/// contains the alignment's end. If the hint also has a score, the region saves most of the work of
+/// a local traceback.
 ///
 /// # Errors
 /// See [`traceback()`].

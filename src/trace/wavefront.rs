@@ -1,5 +1,5 @@
-//! The layout of the traceback's sweep ([`super::sweep`]): a band of the matrices, one antidiagonal
-//! after another.
+//! The data layout of the traceback's sweep ([`super::sweep`]), which computes a band of the
+//! matrices, one antidiagonal after another.
 //!
 //! **Values.** Score and matches are packed into one number, `score * weight + matches`. The weight
 //! exceeds every possible number of matches, so comparing packed values compares scores first. The
@@ -43,7 +43,7 @@ pub(super) const TABLE_SIDE: usize = 32;
 
 /// A packed score and number of matches: a signed integer that is wide enough for a pair's values.
 pub(super) trait PackedValue: Copy + Ord + Send + 'static {
-    /// A value below the value of every path, even after an opening is subtracted.
+    /// A value that is less than the value of every path, even after an opening is subtracted.
     const UNREACHABLE: Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
@@ -83,7 +83,7 @@ value!(i32 i64 i128);
 
 /// Packed scores and costs of one pair of sequences.
 pub(super) struct PackedCosts<T> {
-    /// The way to find scores.
+    /// How to find scores.
     pub scores: ScoresBy,
     /// Scores of a match and of a mismatch, if only these two scores occur.
     pub two_scores: (T, T),
@@ -91,10 +91,10 @@ pub(super) struct PackedCosts<T> {
     pub table: Box<[T; TABLE_SIDE * TABLE_SIDE]>,
     /// Cost of a gap's first symbol minus the cost of each further symbol.
     pub opening: T,
-    /// Offset for each symbol.
+    /// Offset that the transform adds for each symbol.
     pub step: T,
     pub affine: bool,
-    /// Cost of an end gap's first symbol minus the cost of each further symbol.
+    /// Cost of an end gap's first symbol minus the cost of each of its further symbols.
     pub end_opening: T,
     /// Offset for each symbol minus the cost of each further symbol of an end gap.
     pub end_step: T,
@@ -128,10 +128,10 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
-    /// Returns the indices in `query` and in `target_reversed` of the codes of a step's lane 0. The
-    /// codes of the following lanes follow. Cell (i, j) has query symbol i - 1 and target symbol
-    /// j - 1, which is at n - j in reverse order. An index may be negative by less than the index
-    /// of the first lane that is read.
+    /// Returns the indices in `query` and in `target_reversed` of the codes for a step's lane 0.
+    /// The codes for the other lanes follow. Cell (i, j) has query symbol i - 1 and target symbol j
+    /// - 1, which is at n - j in reverse order. An index may be negative, but the index of the
+    /// first lane that is read is not.
     pub(super) fn lane_zero_indices(&self, geometry: Geometry, step: i64) -> (i64, i64) {
         let phase = geometry.phase(step);
         let i0 = (step + geometry.low + phase) >> 1;
@@ -191,8 +191,8 @@ impl Geometry {
     }
 
     /// Returns the lanes of all cells of `step` that are in the band, have i >= 0 and j >= 0, and
-    /// can lead to `apex`. The set is closed: every cell that leads to a cell in it is in the set
-    /// of its own step, or outside the band or the matrix.
+    /// can lead to `apex`. If a cell is in the set, the cells that lead to it are in the sets of
+    /// their own steps, unless they are outside the band or the matrix.
     pub(super) fn lanes_of(&self, step: i64, apex: MatrixCell) -> RangeInclusive<i64> {
         let high = self.low + 2 * self.lanes as i64 - 1;
         let left = apex.step() - step;
@@ -220,8 +220,9 @@ impl MatrixCell {
     }
 }
 
-/// The three states of the cells of every other step. Each is an array of lanes with a guard at
-/// either end. Linear gaps use only `h`: a gap state is then the neighbour's H.
+/// The three states of the cells of every other step. Each state is an array of lanes with a guard
+/// lane at either end. With linear gaps, only `h` is used, because a gap state equals the
+/// neighbour's H.
 #[derive(Debug)]
 pub(super) struct Arrays<T> {
     pub h: Vec<T>,
@@ -286,7 +287,7 @@ impl<T: PackedValue> Wave<T> {
         WaveCheckpoint { step, first, lanes: self.arrays_mut().map(copy) }
     }
 
-    /// Copies the values of a checkpoint back to their lanes.
+    /// Restores the values of a checkpoint to their lanes.
     pub(super) fn restore(&mut self, saved: &WaveCheckpoint<T>) {
         for (array, lanes) in self.arrays_mut().into_iter().zip(&saved.lanes) {
             if !lanes.is_empty() {
@@ -308,8 +309,8 @@ pub(super) struct WaveCheckpoint<T> {
 #[derive(Debug, Default)]
 pub(super) struct BandDirections {
     pub bytes: Vec<u8>,
-    /// For each step from `first_step` on, the index of the byte of lane 0. The index may have
-    /// wrapped if the byte of lane 0 is not kept.
+    /// For each step from `first_step` on, the index of the byte of lane 0. If that byte is not
+    /// kept, the index may have wrapped around.
     origins: Vec<usize>,
     first_step: i64,
     /// Number of bytes that are kept.
@@ -340,7 +341,7 @@ impl BandDirections {
 
     fn reserve(&mut self, bytes: usize) {
         if self.bytes.len() < bytes {
-            // Grows in advance by a quarter. A vector would double its length, which could exceed
+            // Grows by a quarter in advance. A vector would double its length, which could exceed
             // the budget.
             let bytes = bytes + bytes / 4;
             self.bytes.reserve_exact(bytes - self.bytes.len());

@@ -1,5 +1,6 @@
-//! Alignments of known score that end in a given small region. The sweep goes back from this region
-//! over the reversed prefixes, in narrow lanes. It skips cells that cannot lead to the score.
+//! Finds alignments of known score that end in a given small region. The sweep goes back from this
+//! region over the reversed prefixes, in narrow lanes. It skips cells that cannot lead to the
+//! score.
 //!
 //! A\[p,q\] is the greatest score of a global alignment of the p query symbols and q target symbols
 //! before an end, over all ends. Let g(a) be the greatest score of symbol a with any other symbol
@@ -9,10 +10,10 @@
 //! W[p,q] = A[p,q] - G[p]
 //! ```
 //!
-//! No column increases W. A column of a and b adds sub(a,b) - g(a). A gap column subtracts its
-//! cost, and a gap in the target subtracts g(a) as well. Values below a limit therefore stay below
-//! it. The integers need to hold only the difference between the alignment's score and the best
-//! possible score of its query symbols.
+//! No column increases W. A column with symbols a and b adds sub(a,b) - g(a), which is at most 0. A
+//! gap column subtracts its cost, and a query symbol opposite a gap subtracts g(a) as well. Values
+//! below a limit therefore stay below it. The integers need to hold only the difference between the
+//! alignment's score and the best possible score of its query symbols.
 //!
 //! Two limits hold along the canonical alignment, which has score S ([`super::backward`] has the
 //! proof):
@@ -37,16 +38,17 @@ use crate::score::difference::{Element, STEPS};
 use crate::seq::{Code, PAD};
 use crate::simd::{AlignedBuffer, InstructionSet, LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew, SkewBuffers};
 
-/// Steps of a strip between two tests whether any lane is still live.
+/// Number of steps of a strip between two tests for live lanes.
 const STEPS_AT_ONCE: usize = 16;
 
-/// A pair to search, with both sequences reversed: row 0 and column 0 are the last symbols with
-/// which an alignment may end.
+/// A pair to search, with both sequences reversed. Row 0 and column 0 belong to the last symbols
+/// with which an alignment may end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AnchoredPair<'a> {
     pub query: &'a [Code],
     pub target: &'a [Code],
-    /// Numbers of first query and target symbols with which an alignment may end, at least 1 each.
+    /// Numbers of query and target symbols, counted from the first, with which an alignment may
+    /// end. At least 1 each.
     pub ends: [usize; 2],
     /// Score of the alignments to find, above 0. It must be the greatest score.
     pub score: i64,
@@ -83,7 +85,7 @@ impl Gains {
     }
 }
 
-/// Rows that were computed together.
+/// Rows that are computed together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AnchoredStrip {
     /// Index of the strip's first value.
@@ -123,8 +125,8 @@ pub(super) enum AnchoredOutcome {
 }
 
 /// Computes all cells that alignments with the score may visit, and stores their values in at most
-/// `max_bytes` bytes. With a single end, the sweep stops after the first strip that contains a
-/// start, because alignments that start in later strips are not canonical.
+/// `max_bytes` bytes. If only one end is possible, the sweep stops after the first strip with a
+/// start, because an alignment that starts in a later strip is not canonical.
 pub(super) fn sweep<E: LaneElement>(
     at: &AnchoredPair,
     gains: &Gains,
@@ -140,7 +142,7 @@ pub(super) fn sweep<E: LaneElement>(
     instructions.run(AnchoredSweep { at, gains, scores: &scores, values, max_values: max_bytes / size_of::<E>() })
 }
 
-/// Score steps in integers of one width.
+/// Score steps as integers of one width.
 struct AnchoredScores<E> {
     /// Value that each pair of codes (target, query) adds to W.
     table: Vec<[E; STEPS]>,
@@ -207,8 +209,8 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: AnchoredSweep<'_, W::Elem>)
     let lowest = W::Elem::from_number(scores.least);
     let codes = distinct_codes(at.target);
     let mut skew = Skew::<W>::new(at.target, scores.table.len(), skew);
-    // Column c is at MAX_LANES + c. The elements before and after the columns are for the other
-    // lanes of a vector.
+    // Column c is at index MAX_LANES + c. A vector extends beyond the columns on either side,
+    // because its lanes are in different columns.
     let length = n + 2 * MAX_LANES;
     let above = &mut above.at_least(length)[..length];
     let gaps = &mut gaps.at_least(length)[..if AFFINE { length } else { 0 }];
@@ -219,7 +221,7 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: AnchoredSweep<'_, W::Elem>)
     let (mut top, mut used) = (0, 0);
     while top < m {
         let bottom = (top + count).min(m);
-        // Number of first rows of the strip that have ends above them.
+        // Number of the strip's first rows that have a possible end above them.
         let end_rows = at.ends[0].saturating_sub(top).min(count);
         let mut quiet = high;
         if end_rows > 0 {
@@ -269,7 +271,8 @@ unsafe fn strips<W: Lanes, const AFFINE: bool>(task: AnchoredSweep<'_, W::Elem>)
                 }
             }
 
-            // Only the last row is the next strip's row above. All other values are cleared.
+            // Only the last row of the strip becomes the row above the next strip. All other values
+            // are cleared.
             let done = (t + 1).saturating_sub(count).clamp(low, n);
             let limit = W::Elem::from_number(dead.max(-gains.query[bottom]));
             for row in [&mut *above, &mut *gaps] {

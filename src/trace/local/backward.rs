@@ -1,5 +1,5 @@
-//! The start of a local alignment with known end and score: the best scores of alignments that end
-//! there, row by row towards the starts of both sequences.
+//! Finds the start of a local alignment whose end and score are known: computes the best scores of
+//! alignments that end there, row by row towards the starts of both sequences.
 //!
 //! A\[p,q\] is the greatest score of a global alignment of the last p query symbols and the last q
 //! target symbols before the end. The first row p that has the score, and the least q in that row,
@@ -42,7 +42,8 @@ pub(super) fn sweep<T: ScoreInteger>(
     let (m, n) = (query.len(), target.len());
     let (first, next) = (T::from(scoring.gaps.first), T::from(scoring.gaps.next));
     let greatest = i64::from(scoring.substitution.max_score());
-    // Value of cells that lead nowhere. No score makes it positive, and no cost makes it overflow.
+    // Value of cells that lead nowhere. It is so low that no score makes it positive, and so high
+    // that no cost makes it overflow.
     let dead = T::from(i32::MIN / 2);
     let BackwardRow { h, insertion } = row;
     for values in [&mut *h, &mut *insertion] {
@@ -50,8 +51,8 @@ pub(super) fn sweep<T: ScoreInteger>(
         values.resize(n + 1, dead);
     }
     h[0] = T::default();
-    // First and last column of the previous row that lead to the score. All other columns are
-    // `dead`.
+    // First and last column of the previous row from which the score can be reached. All other
+    // columns are `dead`.
     let (mut low, mut high) = (0, 0);
     for p in 1..=m {
         let a = query[m - p];
@@ -75,7 +76,7 @@ pub(super) fn sweep<T: ScoreInteger>(
                     return (value.into() == score).then_some((m - p, n - q));
                 }
             } else if q > high {
-                // After `high + 1`, only a gap could reach further columns, and no gap is left.
+                // Beyond column `high + 1`, only a gap could lead further, and no gap is left.
                 break;
             }
         }

@@ -1,4 +1,4 @@
-//! The end of a local alignment: Smith and Waterman's recurrence, row by row.
+//! Finds the end of a local alignment with Smith and Waterman's recurrence, row by row.
 //!
 //! ```text
 //! I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)
@@ -26,7 +26,7 @@ use crate::score::Scoring;
 use crate::seq::Code;
 use crate::simd::{InstructionSet, Simd, SimdKernel};
 
-/// Columns of a piece: a few vectors, few enough for the first-level cache.
+/// Number of columns of a piece: a few vectors that fit in the first-level cache.
 const PIECE: usize = 64;
 
 /// The first cell that has the best score.
@@ -70,7 +70,7 @@ impl TargetProfile {
     }
 }
 
-/// Two rows of H with column 0, and one row of I without it.
+/// Two rows of H including column 0, and one row of I without it.
 #[derive(Debug, Default)]
 pub(super) struct ScoreRows<T> {
     above: Vec<T>,
@@ -133,8 +133,8 @@ fn sweep_rows<T: ScoreInteger>(
     profile.reset(scoring.substitution.size(), n);
     for (row, columns) in [(&mut rows.above, n + 1), (&mut rows.h, n + 1), (&mut rows.insertion, n)] {
         row.clear();
-        // An I that is not positive changes no H, so 0 represents every such value before the first
-        // row.
+        // An I that is not positive changes no H, so 0 can represent every such value before the
+        // first row.
         row.resize(columns, T::default());
     }
     let costs = GapSteps { first: T::from(scoring.gaps.first), next: T::from(scoring.gaps.next) };
@@ -168,8 +168,8 @@ pub(super) fn min_pairs(score: Option<i64>, scoring: &Scoring) -> usize {
     }
 }
 
-/// Computes the columns `band` of a row of H below `rows.above`. Returns their greatest value.
-/// Columns that enter the band in this row have their initial values.
+/// Computes the columns `band` of a row of H from the row `rows.above`. Returns their greatest
+/// value. Columns that enter the band in this row must have their initial values.
 #[inline(always)]
 fn row<T: ScoreInteger>(scores: &[i32], rows: &mut ScoreRows<T>, band: Range<usize>, costs: GapSteps<T>) -> T {
     let ScoreRows { above, h, insertion } = rows;

@@ -1,6 +1,6 @@
-//! The cells that alignments of known score visit, from their common start to their end. They are
-//! found in the values of [`super::anchored`]: a step is part of such an alignment if the
-//! neighbour's value and the step's score give the cell's value.
+//! The cells that alignments of known score visit, from their common start to their end. The values
+//! of [`super::anchored`] identify them: a step is part of such an alignment if the neighbour's
+//! value and the step's score give the cell's value.
 
 use super::anchored::{AnchoredPair, AnchoredStrip, AnchoredValues, Gains};
 use crate::score::difference::Element;
@@ -25,13 +25,14 @@ pub(super) struct Frontiers {
     next: Frontier,
 }
 
-/// The first end, by the rule, of the alignments that start with a given pair of symbols.
+/// The first end, in the order of the rule in [`crate::trace`], of the alignments that start with a
+/// given pair of symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reached {
     /// Row and column of the last two symbols.
     pub end: [usize; 2],
-    /// Least and greatest diagonal on the way: query symbols minus target symbols, counted from the
-    /// start.
+    /// Least and greatest diagonal that the alignments visit. A diagonal is a number of query
+    /// symbols minus a number of target symbols, counted from the start.
     pub diagonals: [i64; 2],
 }
 
@@ -75,8 +76,8 @@ enum Onward {
     To(PredecessorStates),
 }
 
-/// Returns the next cells after a cell that is visited in these states. Returns `None` if its value
-/// was not stored.
+/// Returns the next cells after a cell that is visited in these states. Returns `None` if the
+/// cell's value was not stored.
 #[inline(always)]
 fn onward<E: Element>(
     at: &AnchoredPair,
@@ -172,7 +173,8 @@ pub(super) fn follow<E: Element>(
         next.clear();
         let mut add = |column: usize, states: u8| match next.last_mut() {
             Some((last, all)) if *last == column => *all |= states,
-            // A cell's diagonal neighbour was added before the cell above its left neighbour.
+            // The cell's diagonal neighbour was added earlier than the cell above its left
+            // neighbour, so the order holds.
             _ => next.push((column, states)),
         };
         let mut from_right: Option<(usize, u8)> = None;

@@ -1,14 +1,14 @@
-//! The end of a local alignment in narrow lanes: Smith and Waterman's recurrence row by row, with
-//! each row in stripes (Farrar 2007).
+//! Finds the end of a local alignment in narrow lanes: Smith and Waterman's recurrence row by row,
+//! with each row in stripes (Farrar 2007).
 //!
-//! A row of n columns is cut into one run of columns per lane. Vector k holds the k-th column of
-//! each run, so the recurrence of [`super::forward`] computes a vector from the vector before it.
-//! Only gaps along the row that cross from one run to the next need a second pass. The gaps that
-//! enter each run are computed lane by lane. They are then extended until no lane has a gap that
-//! exceeds a gap opened at the current cell.
+//! A row of n columns is divided into runs of adjacent columns, one run per lane. Vector k contains
+//! the k-th column of each run, so the recurrence of [`super::forward`] computes each vector from
+//! the previous one. Only gaps along the row that cross from one run to the next need a second
+//! pass. The gaps that enter each run are computed lane by lane. They are then extended until they
+//! are no better, in any lane, than a gap opened at the current cell.
 //!
 //! [`LocalScoring`] defines the values and the scores up to which they are exact. Lanes are in
-//! reverse order: the last lane holds the first run.
+//! reverse order: the last lane contains the first run.
 
 use super::forward::LocalEnd;
 use crate::score::difference::Element;
@@ -156,7 +156,7 @@ unsafe fn rows<W: Lanes>(task: Striped<'_, W::Elem>) -> StripedResult {
             unsafe { greatest.store(lanes.as_mut_ptr()) };
             let value = lanes[..W::COUNT].iter().copied().max().unwrap_or(form.zero());
             let Some(score) = form.decode(value) else { return StripedResult::TooNarrow };
-            // Run by run, in the order of the columns.
+            // The columns in their order, run by run.
             let runs = (0..W::COUNT).map(|run| h[W::COUNT - 1 - run..length].iter().step_by(W::COUNT));
             let Some(column) = runs.flatten().position(|&cell| cell == value) else { return StripedResult::TooNarrow };
             best = Some(LocalEnd { score, query: i + 1, target: column + 1 });
@@ -199,13 +199,12 @@ unsafe fn row<W: Lanes>(
             diagonal = W::load(above.as_ptr().add(at));
             greatest = greatest.max(cell);
             cell.store(h.as_mut_ptr().add(at));
-            // A lower limit of zero here keeps I, D and H from falling below zero.
+            // Clamping to zero keeps I, D and H from falling below zero.
             let opened = cell.sub(first).max(zero);
             gap.sub(next).max(opened).store(insertion.as_mut_ptr().add(at));
             deletion = deletion.sub(next).max(opened);
         }
-        // Gaps that continue in the next run, until each lane has opened a gap there that is as
-        // good.
+        // Extends gaps into the next run, until each lane could open a gap there that is as good.
         deletion = deletion.shift_down(form.zero());
         if !deletion.exceeds(W::load(h.as_ptr()).sub(first).max(zero)) {
             return greatest;
@@ -226,12 +225,12 @@ unsafe fn row<W: Lanes>(
     }
 }
 
-/// Number of runs through which gaps are carried in all lanes at once, before the computation
+/// Number of runs through which gaps are passed in all lanes at once, before the computation
 /// continues lane by lane.
 const RUNS_AT_ONCE: usize = 4;
 
 /// Returns the gaps at the first column of each run, given the gaps that leave the previous run.
-/// Adds gaps from earlier runs that pass through a whole run of `columns` columns.
+/// Includes gaps from earlier runs that pass through a whole run of `columns` columns.
 ///
 /// # Safety
 /// The processor has the instructions of `W`.

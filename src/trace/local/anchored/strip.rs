@@ -10,18 +10,18 @@ use crate::simd::{AlignedBuffer, Lanes, MAX_LANES, Skew};
 /// The sweep of one strip.
 pub(super) struct StripSweep<'s, 'a, W: Lanes> {
     pub at: &'s AnchoredPair<'a>,
-    /// Number of first rows that have ends above them.
+    /// Number of the strip's first rows that have a possible end above them.
     pub end_rows: usize,
     /// Values of these ends.
     pub end_values: &'s [W::Elem; MAX_LANES],
     pub lowest: W::Elem,
     pub gain: W,
     pub goal: W,
-    /// Value of cells that lead lowest.
+    /// Value of cells that lead nowhere.
     pub floor: W,
     /// Range of all steps. The sweep may stop earlier.
     pub steps: Range<usize>,
-    /// First step without values that enter from above.
+    /// First step into which no values enter from above.
     pub quiet: usize,
     /// The row above. The sweep overwrites it with the last row of the strip.
     pub above: *mut W::Elem,
@@ -30,8 +30,8 @@ pub(super) struct StripSweep<'s, 'a, W: Lanes> {
 
 impl<W: Lanes> StripSweep<'_, '_, W> {
     /// Computes the strip and stores its values in `cells` from index `used` on. Returns the step
-    /// after the last one, and the greatest excess of the values over the goals. Returns `None` if
-    /// the number of stored values would exceed `max_values`.
+    /// after the last one, and the greatest difference between a value and the lane's goal. Returns
+    /// `None` if the number of stored values would exceed `max_values`.
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `self.above` and, if `AFFINE`, `self.gaps` point
@@ -99,19 +99,19 @@ impl<W: Lanes> StripSweep<'_, '_, W> {
     }
 }
 
-/// Initial values of the lanes of a strip. The last lane holds the first row.
+/// Initial values of the lanes of a strip. The last lane contains the first row.
 pub(super) struct StripLanes<E> {
     pub codes: [Code; MAX_LANES],
     pub gain: [E; MAX_LANES],
-    /// Values that mark the start of an alignment with the score.
+    /// Value that a cell must have to be the start of an alignment with the score.
     pub goal: [E; MAX_LANES],
     /// Values of ends above the lanes' rows.
     pub end_values: [E; MAX_LANES],
 }
 
 impl<E: Element> StripLanes<E> {
-    /// Sets up the lanes of these rows. The first `end_rows` rows have ends above them. `least` is
-    /// the value of cells that lead lowest.
+    /// Sets up the lanes for these rows. The first `end_rows` rows have ends above them. `least` is
+    /// the value of cells that lead nowhere.
     #[inline(always)]
     pub(super) fn new(
         at: &AnchoredPair,
@@ -132,7 +132,7 @@ impl<E: Element> StripLanes<E> {
             let lane = count - 1 - (row - top);
             lanes.codes[lane] = at.query[row];
             lanes.gain[lane] = E::from_number(gains.codes[usize::from(at.query[row])]);
-            // No cell has a value above 0, so 1 is never reached.
+            // No value exceeds 0, so a goal of 1 is never reached.
             lanes.goal[lane] = E::from_number((at.score - gains.query[row + 1]).min(1));
             if row - top < end_rows {
                 lanes.end_values[lane] = E::from_number((-gains.query[row]).max(least));
@@ -142,8 +142,8 @@ impl<E: Element> StripLanes<E> {
     }
 }
 
-/// Adds the cells of a step whose value shows that an alignment with the score starts there.
-/// `vector` holds the step's values.
+/// Adds the cells of a step whose values show that an alignment with the score starts there.
+/// `vector` contains the values of the step.
 #[inline(always)]
 pub(super) fn add_start_cells<E: Element>(
     at: &AnchoredPair,
@@ -183,10 +183,10 @@ pub(super) fn keep_last_row<E: Element>(
     }
 }
 
-/// Sets the values of a row to `lowest` before the first and after the last column from which the
-/// score can still be reached. Returns the first such column, and the column after the last. `rows`
-/// are the cells of the row above row `bottom`, and its gaps if these are affine. `columns` are the
-/// columns that have values.
+/// Sets the values of a row to `lowest` outside the columns from which the score can still be
+/// reached. Returns the first of these columns, and the column after the last. `rows` are the cells
+/// of the row above row `bottom`, and its gaps if these are affine. `columns` are the columns that
+/// have values.
 #[inline(always)]
 pub(super) fn trim_last_row<E: Element>(
     at: &AnchoredPair,
@@ -215,8 +215,8 @@ pub(super) fn trim_last_row<E: Element>(
     (first_left, high)
 }
 
-/// Returns the values of ends above the first `end_rows` rows of a strip for the cells of `step`.
-/// `end_values` holds the lanes' values.
+/// Returns, for the cells of `step`, the values of ends above the first `end_rows` rows of a strip.
+/// `end_values` contains the value of each lane.
 ///
 /// # Safety
 /// The processor has the instructions of `W`.
