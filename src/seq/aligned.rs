@@ -229,8 +229,8 @@ struct ParsedRows {
 }
 
 impl ParsedRows {
-    /// Starts without rows, in a format that does not define `.`. `advice` completes the error
-    /// about a `.`.
+    /// Creates an empty set of rows of a format that does not define `.`. `advice` completes the
+    /// error about a `.`.
     fn without_dots(advice: &'static str) -> Self {
         ParsedRows { dot: Dot::Undefined(advice), ..ParsedRows::default() }
     }

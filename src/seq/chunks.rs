@@ -34,7 +34,7 @@ impl ReadChunk {
     }
 }
 
-/// Reads a file of reads chunk by chunk.
+/// Reader of a file of sequencing reads, chunk by chunk.
 ///
 /// ```
 /// use pairwave::seq::{Alphabet, ReadChunks};
@@ -65,7 +65,7 @@ impl ReadChunks<'static> {
         ReadChunks::new(SequenceInput::open(path.as_ref())?, alphabet)
     }
 
-    /// Opens bytes like [`ReadChunks::open_bytes`], and keeps them.
+    /// Opens bytes like [`ReadChunks::open_bytes`], and shares their ownership.
     ///
     /// # Errors
     /// Returns the errors of [`ReadChunks::open`].

@@ -150,7 +150,7 @@ pub struct Namer {
 }
 
 impl Namer {
-    /// Starts with names that are in use.
+    /// Creates a generator of names that differ from those in `taken`.
     pub fn new<'a>(rules: NameRules, taken: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let taken = taken.into_iter().map(XxHash3_128::oneshot).collect();
         Namer { rules, taken, numbers: HashMap::new(), rows: 0 }

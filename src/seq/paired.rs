@@ -30,7 +30,7 @@ struct PairedFile {
     name: String,
 }
 
-/// Reads two files in parallel.
+/// Reader of two files in parallel.
 ///
 /// ```
 /// use pairwave::seq::{Alphabet, PairedChunks, ReadOptions};

@@ -42,7 +42,7 @@ pub struct PartsLeft {
 }
 
 impl PartsLeft {
-    /// Starts with these parts.
+    /// Creates the list of these parts.
     pub fn new(parts: Vec<QueryPart>) -> Self {
         PartsLeft { front: QueryPart::all(0), rest: parts.into() }
     }

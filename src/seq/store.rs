@@ -106,14 +106,14 @@ impl SequenceStore {
         &self.codes[end - self.lengths[id as usize] as usize..end]
     }
 
-    /// Returns all sequences in the form of an upload: four symbols in each word, the first in the
-    /// lowest byte.
+    /// Returns all sequences in the form that is uploaded to devices: four symbols in each 32-bit
+    /// word, the first in the lowest byte.
     pub fn packed_bytes(&self) -> &[u8] {
         &self.codes
     }
 
-    /// Returns one sequence in the form of an upload: its codes, preceded by padding to whole
-    /// words.
+    /// Returns one sequence in the form that is uploaded to devices: its codes, preceded by padding
+    /// to whole 32-bit words.
     pub fn packed_sequence(&self, id: SequenceId) -> &[u8] {
         let end = self.ends[id as usize];
         &self.codes[end - (self.lengths[id as usize] as usize).next_multiple_of(4)..end]
@@ -306,7 +306,7 @@ impl TextList {
     }
 }
 
-/// Builds a [`SequenceStore`].
+/// Builder of a [`SequenceStore`].
 #[derive(Debug)]
 pub struct StoreBuilder {
     store: SequenceStore,

@@ -34,7 +34,7 @@ pub(super) struct Runs {
     levels: Vec<Vec<File>>,
 }
 
-/// Writes a run.
+/// Writer of a run.
 pub(super) struct RunWriter<'a> {
     file: BufWriter<File>,
     aside: &'a Path,

@@ -30,8 +30,8 @@ pub(super) struct DatabaseWriter<W> {
 }
 
 impl<W: Write> DatabaseWriter<W> {
-    /// Starts a database. Errors name it `name`. Buffered sections take `memory` bytes, and the
-    /// rest goes to temporary files in `aside`.
+    /// Creates a writer of a database. Errors name it `name`. Buffered sections take `memory`
+    /// bytes, and the rest goes to temporary files in `aside`.
     pub(super) fn new(to: W, name: &Path, alphabet: Alphabet, aside: &Path, memory: u64) -> Result<Self> {
         let spooled = (memory / (SECTIONS as u64 - 1)).min(MAX_SPOOLED) as usize;
         let mut to = Summed { to, block: Vec::with_capacity(BLOCK_BYTES as usize), position: 0, sums: Vec::new() };

@@ -53,7 +53,7 @@ impl<R: BufRead> MemberDecoder<R> {
 }
 
 impl<R: BufRead> Members<R> {
-    /// Starts at the first member of `raw`. Warnings name the file `name`.
+    /// Creates a reader that starts at the first member of `raw`. Warnings name the file `name`.
     pub(super) fn new(name: &str, compression: InputCompression, raw: R) -> io::Result<Self> {
         Ok(Members { name: name.to_owned(), compression, decoder: Some(MemberDecoder::new(compression, raw)?) })
     }

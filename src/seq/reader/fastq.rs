@@ -9,7 +9,7 @@ use crate::seq::alphabet::Alphabet;
 use crate::seq::alphabet::AlphabetChoice;
 use crate::seq::input::SequenceInput;
 
-/// Reads the records of a FASTQ input.
+/// Reader of the records of a FASTQ input.
 pub(super) struct FastqReader<'a> {
     bytes: Box<dyn BufRead + Send + 'a>,
     /// Whether a sequence may start with `+`.
@@ -50,7 +50,7 @@ pub(super) enum FastqError {
 }
 
 impl<'a> FastqReader<'a> {
-    /// Starts at the first header of `input`.
+    /// Creates a reader of `input`, which must start at the first header.
     pub(super) fn new(input: SequenceInput<'a>, choice: AlphabetChoice) -> Self {
         FastqReader {
             bytes: input.bytes,
@@ -64,7 +64,7 @@ impl<'a> FastqReader<'a> {
         }
     }
 
-    /// Reads the next record; `None` after the last.
+    /// Reads the next record, or returns `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<FastqRecord<'_>>, FastqError> {
         if !self.read_header()? {
             return Ok(None);
@@ -76,7 +76,7 @@ impl<'a> FastqReader<'a> {
         Ok(Some(FastqRecord { header: &self.header, sequence: &self.sequence, quality: &self.quality, line: start }))
     }
 
-    /// Reads the next line without its end into `line`; `false` at the end of the input.
+    /// Reads the next line without its end into `line`. Returns `false` at the end of the input.
     fn read_line(&mut self) -> Result<bool, FastqError> {
         self.line.clear();
         if self.bytes.read_until(b'\n', &mut self.line).map_err(FastqError::Io)? == 0 {
@@ -92,7 +92,7 @@ impl<'a> FastqReader<'a> {
         Ok(true)
     }
 
-    /// Reads the header; `false` if there are only blank lines left.
+    /// Reads the header. Returns `false` if there are only blank lines left.
     fn read_header(&mut self) -> Result<bool, FastqError> {
         let mut blank = None;
         if !std::mem::take(&mut self.is_ahead) {
