@@ -164,9 +164,9 @@ impl Equality {
         Scoring { alphabet: self.alphabet, substitution, gaps, end_gaps, mode: Mode::Global }
     }
 
-    /// For DNA, returns the set of bases A, C, G, T (bits 0 to 3) such that the codes equal to
-    /// `code` are exactly the codes equal to any of these bases. Returns `None` if there is no such
-    /// set.
+    /// Returns the set of bases A, C, G, T (bits 0 to 3) such that the codes equal to `code` are
+    /// exactly the codes equal to any of these bases. Returns `None` if there is no such set. The
+    /// alphabet must be DNA.
     pub fn bases_of(&self, code: Code) -> Option<u8> {
         debug_assert_eq!(self.alphabet, Alphabet::Dna);
         (0..16u8).find(|set| {
