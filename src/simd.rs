@@ -77,12 +77,12 @@ pub(crate) unsafe trait Lanes: Copy {
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn sub(self, other: Self) -> Self;
-    /// Takes the greater of two lanes, as signed integers.
+    /// Returns the greater of each two lanes, as signed integers.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn max(self, other: Self) -> Self;
-    /// Takes the greater of two lanes, as unsigned integers.
+    /// Returns the greater of each two lanes, as unsigned integers.
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
@@ -113,7 +113,7 @@ pub(crate) unsafe trait Lanes: Copy {
     /// # Safety
     /// The processor has the instructions of `Self`.
     unsafe fn shift_down(self, last: Self::Elem) -> Self;
-    /// Takes the lane of `other` where all bits of `mask` are set, and the lane of `self` where
+    /// Selects the lane of `other` where all bits of `mask` are set, and the lane of `self` where
     /// none is.
     ///
     /// # Safety
@@ -146,7 +146,7 @@ pub(crate) unsafe trait LanesI32: Lanes<Elem = i32> {
     /// # Safety
     /// The processor has the instructions of `Self`. `from` points to [`Lanes::COUNT`] bytes.
     unsafe fn widen(from: *const i8) -> Self;
-    /// Takes the lane of `then` where `self` is greater than `other`, and the lane of `or`
+    /// Selects the lane of `then` where `self` is greater than `other`, and the lane of `or`
     /// elsewhere.
     ///
     /// # Safety

@@ -318,7 +318,7 @@ unsafe fn shift_512<const SIZE: i32>(lanes: __m512i, last: __m512i) -> __m512i {
     align_by!(SIZE, _mm512_alignr_epi8, above, lanes)
 }
 
-/// Takes the bits of `b` where the mask has ones, and the bits of `a` where it has zeros.
+/// Selects the bits of `b` where the mask has ones, and the bits of `a` where it has zeros.
 ///
 /// # Safety
 /// The processor has AVX-512F.
