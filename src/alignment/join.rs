@@ -59,7 +59,7 @@ pub(crate) fn moved(places: &[u32], map: &[u32]) -> Vec<u32> {
     places.iter().map(|&column| map[column as usize]).collect()
 }
 
-/// Maps the columns of a row's residues in column.
+/// Maps the columns of a row's residues by `map`, in place.
 pub(crate) fn move_places(places: &mut [u32], map: &[u32]) {
     places.iter_mut().for_each(|column| *column = map[*column as usize]);
 }
