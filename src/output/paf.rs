@@ -1,8 +1,8 @@
 //! The format `paf`: minimap2's pairwise mapping format with a base-level alignment.
 //!
-//! A line describes the part that the score covers. With charged end gaps, this is both sequences
-//! from end to end. The spans are then 0 to the length, and `cg` contains every column. With free
-//! end gaps, end gaps are omitted, as minimap2 omits clipped symbols. A local alignment has the
+//! If end gaps cost as much as inner gaps, a line describes both sequences from end to end. The
+//! spans are then 0 to the length, and `cg` contains every column. If end gaps are free or have
+//! their own costs, they are omitted, as minimap2 omits clipped symbols. A local alignment has the
 //! spans of its two parts. In any case, the symbols that `cg` consumes add up to the spans, as
 //! readers check.
 //!

@@ -5,12 +5,12 @@
 //! one line per alignment. A library would copy every sequence and every CIGAR, which can be as
 //! long as genomes here.
 //!
-//! As in `paf`, charged end gaps are part of the scored alignment and stay in the CIGAR. Free end
-//! gaps are omitted, and the unaligned ends of the query are clipped (`S`), so that SEQ contains
-//! the whole strand. The best alignment is primary. Any other alignment is supplementary if it
-//! aligns a part of the query that no earlier one aligns. Otherwise it is secondary and has no SEQ,
-//! as in minimap2. The mapping quality is 255 (not available). If there is no alignment, the query
-//! is unmapped.
+//! As in `paf`, end gaps stay in the CIGAR if they cost as much as inner gaps. Other end gaps are
+//! omitted, and the unaligned ends of the query are clipped (`S`), so that SEQ contains the whole
+//! strand. The best alignment is primary. Any other alignment is supplementary if it aligns a part
+//! of the query that no earlier one aligns. Otherwise it is secondary and has no SEQ, as in
+//! minimap2. The mapping quality is 255 (not available). If there is no alignment, the query is
+//! unmapped.
 //!
 //! QUAL contains the qualities of a query from FASTQ wherever SEQ contains its letters.
 //!

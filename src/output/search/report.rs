@@ -241,7 +241,7 @@ mod tests {
         SearchFormat::Report { title: text.to_owned() }
     }
 
-    /// The part of a page that depends on the search.
+    /// Returns the part of a page that depends on the search.
     fn main(page: &str) -> &str {
         page.split_once("<main>").unwrap().1.split_once("<script>").unwrap().0
     }
