@@ -69,7 +69,7 @@ impl BlockSink<PairResult> for Bytes {
     }
 }
 
-/// The part of a run's result that does not depend on the engines.
+/// Returns the part of a run's result that does not depend on the engines.
 fn counts(summary: &Summary) -> [u64; 4] {
     [summary.pairs, summary.cells, summary.aligned, summary.written]
 }
