@@ -261,7 +261,8 @@ fn main(
                                 scratch[own_border + j + 1u] = up;
                             }
                         }
-                        // Safe: values written in this step are read in the next one, which writes to other entries.
+                        // Safe: values written in this step are read in the next one, which writes
+                        //       to other entries.
                         workgroupBarrier();
                     }
                     storageBarrier();

@@ -14,7 +14,8 @@
 //             in the last row of the upper half. Part 2: the same for the lower half.
 // Invariant:  bit d of `live` is set if pending[d] is a part that has not been computed.
 // Uniform:    the bounds of the loop around barriers come from params.
-// Limits:     scores within 32 bits (ScoreTable::holds rejects others); params.entries - 1 rows and columns.
+// Limits:     scores within 32 bits (ScoreTable::holds rejects others); params.entries - 1 rows and
+//             columns.
 // Oracle:     src/clustal/oracle.rs
 //
 // Constants:  WG (invocations per workgroup), SLICE (columns of a slice), STRIDE (length of a table

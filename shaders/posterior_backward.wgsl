@@ -13,10 +13,12 @@
 // Invariant:  when a strip starts, the border contains M of the row below, and G and the exponent
 //             of its right neighbour in every row.
 // Uniform:    the bounds of loops with barriers come from params and tasks.
-// Limits:     65,535 residues. For a pair with more than task.list survivors, out.data contains their number but no list.
+// Limits:     65,535 residues. For a pair with more than task.list survivors, out.data contains
+//             their number but not the list.
 // Oracle:     src/posterior/oracle.rs
 //
-// Constants:  WG (invocations in a workgroup), LANES (invocations for a pair), CODES (alphabet size).
+// Constants:  WG (invocations per workgroup), LANES (invocations per pair), CODES (size of the
+//             alphabet).
 
 #import posterior
 
@@ -76,7 +78,8 @@ fn main(
         }
         var exponent = 0;
         for (var step = 0u; step < steps_of(task); step++) {
-            // Step of the forward pass with the same group. The group wraps below 0 to a value after the last one.
+            // Step of the forward pass for the same group. The group wraps below 0 to a value after
+            // the last one.
             let forward_step = steps_of(task) - 1u - step;
             let row_group = forward_step - l;
             let row_begin = row_group * STEP;
@@ -111,7 +114,7 @@ fn main(
                     let row = row_begin + r;
                     // The values of the last row are initialised before the sweep.
                     if (row + 1u < pair.rows) {
-                        // Values of the column to the right: the match in the row below, and the gap.
+                        // Values of the column to the right: M of the row below, and G.
                         var next = vec2<f32>();
                         if (block + 1u < blocks) {
                             if (l < LANES - 1u) {
@@ -175,7 +178,8 @@ fn main(
                     }
                 }
             }
-            // Safe: values written in one step are read in the next, which writes to other elements.
+            // Safe: values written in one step are read in the next, which writes to other
+            //       elements.
             workgroupBarrier();
         }
         storageBarrier();

@@ -3,17 +3,20 @@
 // Recurrence: M[i,j] = weight(i,j) * O[i-1,j-1], D[i,j] = M[i-1,j] + extend * D[i-1,j],
 //             G[i,j] = M[i,j-1] + extend * G[i,j-1], O[i,j] = M[i,j] + open * (D[i,j] + G[i,j]).
 //             O is 1 in row 0 and in column 0.
-// Owns:       invocation l of a pair holds block LANES * strip + l of 16 columns in registers, and computes
+// Owns:       invocation l of a pair holds block LANES * strip + l of 16 columns in registers, and
+//             computes
 //             group k - l of 8 rows in step k.
 // Layout:     kept[kept_place(..)]: M of four columns. scratch: the exponents of every block and
 //             group, then the values that the last block of a strip passes on, row by row (the
 //             border). out.data: see Pair.
-// Invariant:  when a strip starts, the border contains O, M, G and the exponent of its left neighbour in every row.
+// Invariant:  when a strip starts, the border contains O, M, G and the exponent of its left
+//             neighbour in every row.
 // Uniform:    the bounds of loops with barriers come from params and tasks.
 // Limits:     65,535 residues; the host reserves memory for the tasks.
 // Oracle:     src/posterior/oracle.rs
 //
-// Constants:  WG (invocations in a workgroup), LANES (invocations for a pair), CODES (alphabet size).
+// Constants:  WG (invocations per workgroup), LANES (invocations per pair), CODES (size of the
+//             alphabet).
 
 #import posterior
 
@@ -166,7 +169,8 @@ fn main(
                     }
                 }
             }
-            // Safe: values written in one step are read in the next, which writes to other elements.
+            // Safe: values written in one step are read in the next, which writes to other
+            //       elements.
             workgroupBarrier();
         }
         storageBarrier();

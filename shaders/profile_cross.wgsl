@@ -9,7 +9,8 @@
 // Layout:     `rows` as profile_tile writes it.
 // Invariant:  rectangles 2 k + 1 and 2 k + 2 are the rectangles that remain of rectangle k of a
 //             problem.
-// Uniform:    the rectangle follows from the index of the workgroup; in a workgroup without one, all invocations return.
+// Uniform:    the rectangle follows from the index of the workgroup; in a workgroup without one,
+//             all invocations return.
 // Limits:     sums within 30 bits.
 // Oracle:     src/profile/oracle.rs
 //

@@ -7,7 +7,8 @@
 //             opening cost, because that cost depends on the row where the gap ends (Myers and
 //             Miller 1988, as in ClustalW). A score is a tenth of a scalar product: the scores of
 //             letters with a row times the shares of letters in a column, in tenths.
-// Owns:       invocation l computes rows 4 l to 4 l + 3 of the tile's 4 WG rows, and column k - l in step k.
+// Owns:       invocation l computes rows 4 l to 4 l + 3 of the tile's 4 WG rows, and column k - l
+//             in step k.
 //             Tile (r, c) starts at row 4 WG r and column TILE c.
 // Layout:     rows[problem.rows + half * n + b + q - 1] is the last row of the last tile in a
 //             column of tiles. columns[problem.columns + row of the matrix] is the last column of
@@ -36,7 +37,8 @@ const CHUNK: u32 = 8u;
 // Minus infinity: less than every score.
 const NEG_INF: i32 = -0x40000000;
 
-// Gap costs of the invocation's rows: opening of gaps along rows and down columns, where a gap starts (in)
+// Gap costs of the invocation's rows: opening of gaps along rows and down columns, where a gap
+// starts (in)
 // and where it ends (out), and symbols of gaps down columns.
 struct Costs {
     along_in: vec4<i32>,
@@ -51,13 +53,15 @@ var<workgroup> wg_node: Node;
 var<workgroup> scored: array<vec4<i32>, LETTERS * WG>;
 // The row above the tile.
 var<workgroup> top: array<vec2<i32>, TILE>;
-// Costs of each column: opening and symbols of gaps along rows, opening of gaps down the column, and
+// Costs of each column: opening and symbols of gaps along rows, opening of gaps down the column,
+// and
 // whether gaps down the column are free.
 var<workgroup> column_costs: array<vec4<i32>, TILE>;
 // H and D that each invocation passes to the next, for even and odd steps.
 var<workgroup> handed: array<vec2<i32>, 2u * WG>;
 
-// State of the invocation's rows: H and E in the last column, H of the row above in that column, costs, and
+// State of the invocation's rows: H and E in the last column, H of the row above in that column,
+// costs, and
 // the number of rows.
 var<private> row_h: vec4<i32>;
 var<private> row_e: vec4<i32>;
@@ -70,7 +74,8 @@ var<private> width: u32;
 var<private> last_lane: u32;
 var<private> rows_begin: u32;
 
-// Returns H, D and E of a cell from H and D above it and H and E to its left. Openings are (in, out).
+// Returns H, D and E of a cell from H and D above it and H and E to its left. Openings are (in,
+// out).
 fn cell(up: vec2<i32>, left: vec2<i32>, together: i32, down: vec3<i32>, along: vec3<i32>) -> vec3<i32> {
     let d = max(up.x - down.x, up.y) - down.z;
     let e = max(left.x - along.x, left.y) - along.z;

@@ -1,5 +1,5 @@
-//! Distances of all pairs in blocks: merged blocks equal the whole job, with equal trees and
-//! alignments.
+//! Tests of distance jobs in blocks. Merged blocks must equal the whole job, with the same trees
+//! and alignments.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn mocks() -> Vec<Box<dyn Engine<Clustal>>> {
     vec![mock("one", 2_000, 3), mock("two", 500, 7)]
 }
 
-/// A family with some repeated sequences and an empty one.
+/// Creates a family with some repeated sequences and an empty one.
 fn store(random: &mut Rng, alphabet: Alphabet, count: usize) -> Arc<SequenceStore> {
     let lengths: Vec<usize> = (0..count).map(|_| 8 + random.below(30usize)).collect();
     let mut sequences = support::clustal::family(random, alphabet, &lengths);
@@ -73,7 +73,7 @@ fn merged_distances_equal_the_whole_job() {
                     assert_eq!(sum, (summary.pairs, summary.cells));
                     assert!(cells > 1 || blocks.len() > 10, "{blocks:?}");
                 }
-                // One distance is missing.
+                // The first distance is missing.
                 let mut some = job.gather().unwrap();
                 some.add(&expected[1..]).unwrap();
                 assert!(some.finish().unwrap_err().to_string().contains("missing"));
@@ -136,7 +136,7 @@ fn given_distances_give_equal_trees_and_alignments() {
         let again = run_on(&MultiAlign { given, ..job }, Vec::new(), &run).unwrap().0.remove(0);
         assert_eq!((again.alignment, again.guide.unrooted), (made.alignment, made.guide.unrooted));
     }
-    // Modes that use probabilities or seeds accept no such distances.
+    // Modes that use probabilities or seeds do not need pair distances.
     let accurate = MultiAlign::new(Arc::clone(&sequences));
     assert!(accurate.pair_distances().is_none());
     let seeds = SequenceTree { method: TreeMethod::Mbed, ..SequenceTree::new(Arc::clone(&sequences)) };

@@ -1,4 +1,5 @@
-//! Levenshtein distances in blocks: every division into blocks gives the rows of the whole job.
+//! Tests of Levenshtein distances in blocks. Every division into blocks must give the rows of the
+//! whole job.
 
 use std::sync::Arc;
 
@@ -17,12 +18,12 @@ use support::blocks::check_blocks;
 use support::codec::check_codec;
 use support::{Rng, rng, run_on, two_threads};
 
-/// Two engines with small batches, so that blocks are returned in pieces.
+/// Creates two engines with small batches, so that the results of a block arrive in pieces.
 fn mocks() -> Vec<Box<dyn Engine<Edit>>> {
     vec![Box::new(EditMock::new("one").with_capacity(2_000, 3)), Box::new(EditMock::new("two").with_capacity(500, 7))]
 }
 
-/// Relatives of random lengths, including an empty sequence.
+/// Creates related sequences of random lengths, including an empty sequence.
 fn store(random: &mut Rng, count: usize) -> Arc<SequenceStore> {
     let root = support::random_codes(random, Alphabet::Dna, 60);
     let mut sequences = vec![Vec::new()];
@@ -104,7 +105,7 @@ fn blocks_of_candidates_equal_the_job() {
                 EditDistances { strand, max_hits, ..job(&patterns, against, EditMode::Infix, Limit::Rate(0.7)) }
             };
             let blocks = check(&job(&some), &mut random);
-            // The job selects the best rows of a pattern among the rows that each block selected.
+            // Each block selects rows, and the job selects the best rows of a pattern among these.
             let parts = blocks.iter().filter(|block| block.targets.is_some()).count();
             assert!(blocks.len() > 50 && max_hits.is_none() == (parts == 0), "{blocks:?}");
             // Patterns are grouped by tens, in mixed order within a group.

@@ -1,4 +1,4 @@
-//! Engines that outlive a run.
+//! Tests of engines that stay open for several runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use pairwave::{Error, Result};
 
 use support::{mixed_store, rng};
 
-/// Counts the open engines.
+/// An engine that counts how many of its kind are open.
 struct Counted {
     engine: MockEngine,
     open: Arc<AtomicUsize>,
@@ -93,7 +93,7 @@ fn engines_stay_open_and_failed_ones_are_closed() {
     let mut engine_set =
         EngineSet::new(vec![engine("a", vec![]), engine("b", vec![Act::FailSubmit]), engine("c", vec![])]);
     for _ in 0..3 {
-        // The failing engine may not get a batch before the job ends.
+        // The job may end before the failing engine gets a batch.
         let (pairs, names) = run(&mut engine_set, Vec::new()).expect("two are well");
         assert_eq!(pairs, ALL);
         assert_eq!(names.len(), open.load(Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! Listed pairs in blocks, and files that are read in step with the blocks.
+//! Tests of listed pairs in blocks, and of files that are read together with the blocks.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn sets(rng: &mut Rng, alphabet: Alphabet) -> [Arc<SequenceStore>; 2] {
     })
 }
 
-/// Pairs in random order, some of them repeated.
+/// Creates pairs in random order, some of them repeated.
 fn listed(rng: &mut Rng, [queries, targets]: &[Arc<SequenceStore>; 2]) -> PairSource {
     let pairs = (0..90).map(|_| (rng.below(40u32), rng.below(6u32))).collect();
     PairSource::Listed { queries: Arc::clone(queries), targets: Arc::clone(targets), pairs }
@@ -91,8 +91,7 @@ fn paired_files_are_read_up_to_each_block() {
             assert_eq!(blocks.last().map(|block| block.units.end), Some(40));
         }
         check_codec(&job, &expected, &mut rng);
-        // Other sessions have read the files. A session that reads them in step still finds all
-        // pairs.
+        // Other sessions have already read the files. A new session must still find all pairs.
         assert_eq!(whole(&job), expected);
     }
 }

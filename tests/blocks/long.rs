@@ -1,4 +1,5 @@
-//! A long pair in blocks: each strand by itself gives the rows of the whole job.
+//! Tests of a long pair in blocks. The rows of both strands, computed separately, must equal those
+//! of the whole job.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,14 +32,15 @@ fn scoring(mode: Mode, end_gaps: EndGaps) -> Arc<Scoring> {
     Arc::new(Scoring { mode, ..scoring.expect("a valid scheme") })
 }
 
-/// Two 16S genes that the repository contains.
+/// Reads two 16S genes of the repository.
 fn genes() -> Arc<SequenceStore> {
     let path = PathBuf::from(support::ROOT).join("assets/16s/gold12.fasta");
     let stores = read_files(&[&path], &ReadOptions::default()).expect("the file is valid");
     Arc::new(stores.into_iter().next().expect("a store for each file"))
 }
 
-/// A gene against a target with parts of a relative on both strands.
+/// Creates the job of a gene against a target that contains parts of a related gene on both
+/// strands.
 fn job(scoring: Arc<Scoring>) -> LongAlignment {
     let genes = genes();
     let relative = genes.codes(2);

@@ -1,5 +1,5 @@
-//! Tests of jobs in blocks: every division into blocks gives the rows of the whole job, in any
-//! order and on any engines. Also tests engines that outlive a run.
+//! Tests of jobs in blocks. Every division into blocks must give the rows of the whole job, in any
+//! order and on any engines. Also tests engines that stay open for several runs.
 
 mod distances;
 mod edits;

@@ -1,4 +1,4 @@
-//! All pairs in blocks.
+//! Tests of all-pairs jobs in blocks.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,7 +17,7 @@ use pairwave::{Error, jobs::Summary};
 use support::blocks::{SourceWithGaps, check_blocks};
 use support::{Rng, adapter, gpu_checked, mutated, random_codes, rng, run_on, store, two_threads};
 
-/// Sequences with many relatives, some empty sequences, and a sequence as long as ten others.
+/// Creates many related sequences, some empty ones, and one that is as long as ten others.
 fn sequences(rng: &mut Rng, alphabet: Alphabet, count: usize) -> Arc<SequenceStore> {
     let mut all: Vec<Vec<Code>> = Vec::new();
     for index in 0..count {
@@ -32,8 +32,8 @@ fn sequences(rng: &mut Rng, alphabet: Alphabet, count: usize) -> Arc<SequenceSto
     store(alphabet, &all)
 }
 
-/// Jobs with alignments, scores, identities and best pairs; one store and two; global and local;
-/// both strands.
+/// Creates jobs for alignments, scores, identities and best pairs, with one store or two, global or
+/// local, and on one strand or both.
 fn jobs(rng: &mut Rng) -> Vec<(&'static str, AllPairs)> {
     let (dna, others) = (sequences(rng, Alphabet::Dna, 24), sequences(rng, Alphabet::Dna, 17));
     let triangle = AllPairs::new(Arc::clone(&dna), Arc::new(Scoring::truong()));
@@ -163,8 +163,8 @@ fn session_continues_after_lost_engines_and_errors() {
     let job = AllPairs::new(sequences(&mut rng, Alphabet::Dna, 24), Arc::new(Scoring::truong()));
     let run = two_threads();
     let expected = whole(&job);
-    // One engine is lost in its third batch, the other in its first. The reserve engine continues,
-    // in this run and in the next.
+    // One engine fails in its third batch, the other in its first. The reserve engine continues in
+    // this run and in the next.
     let lost = |name, after| {
         mock(name, 500, vec![Act::Compute(Default::default()); after].into_iter().chain([Act::FailCollect]))
     };
@@ -184,8 +184,8 @@ fn session_continues_after_lost_engines_and_errors() {
     assert!(matches!(error, Err(Error::Interrupted)), "{error:?}");
 }
 
-/// The first call of `feed` computes everything. Engines that compute are asked for work again, and
-/// get the blocks that have arrived since.
+/// Tests that one call of `feed` computes everything. Running engines must take the blocks that
+/// arrive after the start.
 #[test]
 fn engines_take_blocks_that_arrive_during_a_run() {
     let queries = sequences(&mut rng(0xb10f), Alphabet::Dna, 40);

@@ -1,4 +1,5 @@
-//! Placement of reads in blocks: every division into blocks gives the rows of the whole job.
+//! Tests of read placement in blocks. Every division into blocks must give the rows of the whole
+//! job.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,7 +25,7 @@ fn asset(set: &str, file: &str) -> String {
     root.join(set).join(file).to_str().expect("a path in UTF-8").to_owned()
 }
 
-/// Reads of the set, some without letters, and fragments of reads.
+/// Returns the reads of the set, reads without letters, and fragments of reads.
 fn reads(set: &str) -> String {
     let text = fs::read_to_string(asset(set, "reads.fasta")).expect("it is there");
     let mut random = rng(8);
@@ -132,8 +133,7 @@ fn missing_reads_are_reported() {
     assert!(error.to_string().contains("standard input"), "{error}");
 }
 
-/// Reads without letters count as aligned at once. They must not occupy the queue behind the
-/// engines.
+/// Reads without letters are aligned immediately. They must not fill the queue of results.
 #[test]
 fn many_empty_reads_neither_lose_rows_nor_block() {
     let letters = reads("tiny").split('>').find(|record| record.starts_with("r3")).unwrap().to_owned();

@@ -1,4 +1,5 @@
-//! Searches in blocks of queries, and in blocks of subjects if one query is too large.
+//! Tests of searches in blocks of queries, and in blocks of subjects if a single query is too large
+//! for a block.
 
 use std::sync::Arc;
 
@@ -21,8 +22,9 @@ fn local(alphabet: Alphabet) -> Scoring {
     Scoring { mode: Mode::Local, ..scoring }
 }
 
-/// Queries, including an empty query and a query as long as all others. Subjects that are relatives
-/// of the queries on either strand, each repeated so that many hits have equal scores.
+/// Creates queries and subjects. One query is empty, and one is as long as all others together.
+/// Subjects are related to queries on either strand, and each is repeated, so that many hits have
+/// equal scores.
 fn sequences(rng: &mut Rng, alphabet: Alphabet) -> [Arc<SequenceStore>; 2] {
     let queries: Vec<Vec<Code>> = [40, 0, 25, 33, 200].map(|length| random_codes(rng, alphabet, length)).into();
     let mut subjects = Vec::new();
@@ -38,7 +40,7 @@ fn sequences(rng: &mut Rng, alphabet: Alphabet) -> [Arc<SequenceStore>; 2] {
         subjects.push(random_codes(rng, alphabet, 30));
     }
     subjects.push(Vec::new());
-    // In random order, so that record numbers and sorted positions differ.
+    // A random order makes record numbers and sorted positions differ.
     (1..subjects.len()).for_each(|place| subjects.swap(place, rng.below(place + 1)));
     [store(alphabet, &queries), store(alphabet, &subjects)]
 }
@@ -49,8 +51,8 @@ fn search(rng: &mut Rng, scoring: Scoring) -> Search {
     Search { check: true, ..Search::new(queries, subjects, Arc::new(scoring)) }
 }
 
-/// Searches for the best hit, for a few and for all; both strands and one; with filters; scores
-/// only; by E-value and by score; global.
+/// Creates searches for the best hit, for a few hits and for all. They cover one strand and both,
+/// filters, scores only, E-values, and global alignment.
 fn searches(rng: &mut Rng) -> Vec<(&'static str, Search)> {
     let (protein, dna) = (search(rng, local(Alphabet::Protein)), search(rng, local(Alphabet::Dna)));
     let whole = |end_gaps| Scoring { end_gaps, mode: Mode::Global, ..Scoring::protein() };
@@ -108,7 +110,7 @@ fn blocks_of_searches_equal_the_whole_search() {
             assert!((parts == 1) == (blocks.len() == 1), "{} of {parts}", blocks.len());
             cut += blocks.iter().filter(|block| block.targets.is_some()).count();
         }
-        // Every pair is a block of its own.
+        // Every pair is a separate block.
         let session = || search.session_on(vec![cpu()], &run).expect("a session");
         let blocks = check_blocks(&search, &expected, 1, &run, &mut rng, session);
         assert!(blocks.len() > 100, "{}", blocks.len());
@@ -134,7 +136,7 @@ fn failing_engines_change_no_hit() {
     }
 }
 
-/// Writes the subjects of a search to a database file. Returns the search in this file.
+/// Writes the subjects of a search to a database file. Returns a search of this file, and its name.
 fn in_file(search: &Search, subjects: &SequenceStore, folder: &tempfile::TempDir) -> (Search, String) {
     let [input, made] = ["subjects.fa", "subjects.pwdb"].map(|name| folder.path().join(name));
     let record = |id| format!(">{} of some kind\n{}\n", subjects.name(id), subjects.letters(id));
@@ -162,7 +164,7 @@ fn encoded_hits_survive_a_round_trip() {
     let global = Search { max_hits: 2, ..search(&mut rng, whole_sequences) };
     let mut hits = whole(&global);
     check_codec(&global, &hits, &mut rng);
-    // Rows of another search are refused.
+    // Rows of another search are rejected.
     let subjects = global.subjects.size().sequences;
     let wrong: [fn(&mut SearchHit, u64); 3] =
         [|hit, subjects| hit.place = subjects, |hit, _| hit.record += 1, |hit, _| hit.query = 99];
@@ -179,7 +181,7 @@ fn blocks_read_only_their_part_of_a_database() {
     let mut rng = rng(0x5eae);
     let scoring = local(Alphabet::Protein);
     let alphabet = scoring.alphabet;
-    // 12 MB, with a checksum for every 4 MiB.
+    // The database has 12 MB, with a checksum for every 4 MiB.
     let subjects: Vec<Vec<Code>> = (0..30).map(|_| random_codes(&mut rng, alphabet, 400_000)).collect();
     let queries = store(alphabet, &[subjects[7][..8].to_vec(), subjects[23][90..98].to_vec()]);
     let subjects = store(alphabet, &subjects);
@@ -193,7 +195,7 @@ fn blocks_read_only_their_part_of_a_database() {
     let session = |search: &Search| search.session_on(vec![cpu()], &run).expect("a session");
     let blocks = check_blocks(&search, &expected, search.cells() / 8, &run, &mut rng, || session(&search));
     assert!(blocks.len() == 8 && blocks.iter().all(|block| block.targets.is_some()), "{blocks:?}");
-    // Changes a byte in the second 4 MiB.
+    // Change a byte in the second 4 MiB.
     let mut bytes = std::fs::read(&path).expect("it is there");
     bytes[5_000_000] ^= 1;
     std::fs::write(&path, bytes).expect("it can be written");

@@ -1,4 +1,4 @@
-//! Tests `pairwave mpi` with the ranks of a real `mpirun`, from PATH or from the variable MPIRUN.
+//! Tests `pairwave mpi` with a real `mpirun`, found in PATH or named by the variable MPIRUN.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Writes random genes of about this length, some of them similar.
+/// Writes `number` random genes of about `length` bases, some of them similar.
 fn genes(path: &Path, number: usize, length: usize, seed: u64) {
     let mut random = fastrand::Rng::with_seed(seed);
     let letter = |random: &mut fastrand::Rng| b"ACGT"[random.usize(..4)];
@@ -31,8 +31,8 @@ fn genes(path: &Path, number: usize, length: usize, seed: u64) {
 
 fn mpirun(ranks: usize, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("MPIRUN").unwrap_or_else(|| "mpirun".into()));
-    // Allows more ranks than processors, and root in a container, for Open MPI. MPICH allows both
-    // anyway.
+    // Open MPI needs these to run more ranks than processors, and to run as root in a container.
+    // MPICH always allows both.
     command.envs([
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
         ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -163,7 +163,7 @@ fn killed_rank_loses_no_block() {
         let work = format!("{output}.pairwave");
         let all = [&job[..], &["--block-cells", "500K", "-o", &output]].concat();
         let mut run = mpirun(3, &all).spawn().unwrap();
-        // Some time after the first blocks.
+        // Wait for a random number of finished blocks.
         let wanted = 1 + random.usize(..8);
         let begin = Instant::now();
         while parts(&work) < wanted && run.try_wait().unwrap().is_none() && begin.elapsed() < Duration::from_secs(120) {
@@ -192,7 +192,7 @@ fn killed_rank_loses_no_block() {
     assert!(killed > 0 && gone_on > 0, "{killed} killed, {gone_on} went on with some blocks");
 }
 
-/// Other jobs resume from the blocks that were finished when a rank was killed.
+/// Tests that a job resumes from the blocks that were finished when a rank was killed.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_job_resumes_after_a_killed_rank() {
@@ -250,7 +250,7 @@ fn dry_run_reports_and_writes_nothing() {
     (0..3).for_each(|rank| has(&format!("rank {rank} on ")));
     assert_eq!(said.matches(": 2 CPU threads").count(), 3, "{said}");
     assert!(case.is_swept(&output) && !Path::new(&output).exists());
-    // This needs no output file.
+    // A dry run needs no output file.
     succeeds(1, &[&job[..], &["--dry-run"]].concat());
     let said = refused(2, &["--gpus-per-rank", "none", "allpairs", &case.input, "-o", &output]);
     assert_eq!(said.matches("--gpus-per-rank none").count(), 1, "{said}");
@@ -261,7 +261,7 @@ fn dry_run_reports_and_writes_nothing() {
 
 #[test]
 fn second_run_in_a_directory_is_refused() {
-    // Enough blocks that the first run is not over when the second one starts.
+    // There are enough blocks that the first run still computes when the second one starts.
     let case = Case::new(150, 500, 3);
     let output = case.path("out");
     let job = ["allpairs", &case.input, "--device", "cpu", "--threads", "1", "--block-cells", "500K", "-o", &output];

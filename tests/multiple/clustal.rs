@@ -1,5 +1,6 @@
-//! Compares every kernel of ClustalW's pairwise stage with the textbook algorithm: both alphabets,
-//! lengths around every slice and strip size, similar and dissimilar sequences.
+//! Compares every kernel of ClustalW's pairwise stage with the textbook algorithm. The tests cover
+//! both alphabets, lengths around the sizes of slices and strips, and similar and dissimilar
+//! sequences.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use pairwave::seq::Alphabet;
 use support::check::assert_passes;
 use support::clustal::{all_pairs, family, store};
 
-/// Sizes so small that short sequences reach every boundary.
+/// Kernel sizes that are small enough for short sequences to reach every boundary.
 const SMALL: ClustalShape = ClustalShape { workgroup: 4, columns: 4, identity_columns: 4, cooperative: 4, rows: 2 };
 
 const ALPHABETS: [Alphabet; 2] = [Alphabet::Dna, Alphabet::Protein];
@@ -31,7 +32,7 @@ fn matrix(text: &str) -> ClustalMatrix {
     )
 }
 
-/// Small costs, so that many alignments have equal scores.
+/// Creates small costs, with which many alignments have equal scores.
 fn small_costs(open: f32) -> ClustalCosts {
     let user_matrix =
         matrix("  A C G T N\nA 2 -1 -1 -1 2\nC -1 2 -1 -1 2\nG -1 -1 2 -1 1\nT -1 -1 -1 2 2\nN 2 2 1 2 2\n");
@@ -100,7 +101,8 @@ fn long_sequences_use_several_strips_and_dispatches() {
     for (alphabet, lengths) in [(Alphabet::Protein, [760, 640, 40]), (Alphabet::Dna, [700, 750, 90])] {
         let sequences = store(alphabet, &family(rng, alphabet, &lengths));
         let batch = all_pairs(&sequences, costs(alphabet));
-        // So narrow that one dispatch cannot compute all slices on llvmpipe, which limits loops.
+        // llvmpipe limits loops. With slices of 8 columns, it needs several dispatches for all
+        // slices.
         let shape = ClustalShape { columns: 8, ..engine(None).shape() };
         assert_passes(&ClustalTest::new([batch]), &mut engine(None).with_shape(shape), &format!("{alphabet:?}"));
     }
@@ -133,7 +135,7 @@ fn scores_beyond_32_bits_are_refused() {
     assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");
 }
 
-/// Shaders are compiled in parallel. An error names the shader that causes it.
+/// Tests that an error names the shader that causes it, although shaders are compiled in parallel.
 #[test]
 fn refused_shader_is_named() {
     let rng = &mut support::rng(47);

@@ -1,5 +1,6 @@
-//! Alignment of profiles on a GPU. The device and the recursion give equal rectangles, and the GPU
-//! and the CPU give equal alignments. Other engines compute pairs that do not fit on the device.
+//! Tests of profile alignment on a GPU. The device and the recursion must find the same rectangles,
+//! and the GPU and the CPU the same alignments. Other engines must compute the pairs that do not
+//! fit on the device.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +21,7 @@ use pairwave::simd::InstructionSet;
 use pairwave::tree::{GuideTree, Join};
 use support::{Rng, rng};
 
-/// Sizes so small that short profiles reach every boundary.
+/// Kernel sizes that are small enough for short profiles to reach every boundary.
 const SMALL: ProfileShape = ProfileShape { workgroup: 2, columns: 4, cross: 4, least_rows: 1 };
 
 fn pool() -> Arc<rayon::ThreadPool> {
@@ -31,7 +32,8 @@ fn engine() -> ProfileGpu {
     ProfileGpu::open(&support::adapter()).expect("the adapter opens").with_runtime_checks()
 }
 
-/// Random profiles with numbers up to `most`, and some distinct columns.
+/// Creates two random profiles with numbers up to `most`. Columns are repeated, so that few are
+/// distinct.
 fn pair(rng: &mut Rng, lengths: [usize; 2], letters: usize, most: i32) -> ProfilePair {
     let below = |rng: &mut Rng, limit: i32| rng.below(limit.max(1) as usize) as i32;
     let mut costs = |length: usize, most: i32| -> Vec<i32> {
@@ -69,7 +71,8 @@ fn compute(engine: &mut dyn Engine<ProfileWork>, batch: &Arc<ProfileBatch>) -> P
     report
 }
 
-/// Compares a report with the recursion. Returns the number of rectangles that the device divided.
+/// Compares the paths of a report with those of the recursion. Returns the number of rectangles
+/// that the device divided.
 fn assert_paths(batch: &ProfileBatch, report: &ProfileReport, what: &str) -> usize {
     let mut crossings = 0;
     for (block, merged) in batch.blocks.iter().zip(&report.merged) {
@@ -112,7 +115,7 @@ fn rectangles_equal_the_recursion() {
     for (round, (letters, most)) in [(1, 2), (5, 2000), (4, 3), (23, 900), (24, 100_000)].into_iter().enumerate() {
         let batch = batch(lengths.iter().map(|&lengths| pair(rng, lengths, letters, most)).collect());
         let crossings = assert_paths(&batch, &compute(&mut engine, &batch), &format!("round {round}"));
-        // Every rectangle with columns and more than one row.
+        // The device divides every rectangle with columns and more than one row.
         assert!(crossings > 100, "{crossings}");
     }
 }
@@ -172,7 +175,7 @@ fn large_numbers_are_refused() {
     }
 }
 
-/// Sequences of a family with a tree.
+/// The sequences of a family and their guide tree.
 struct Case {
     store: SequenceStore,
     tree: GuideTree,
@@ -180,8 +183,8 @@ struct Case {
 }
 
 impl Case {
-    /// A random tree. The similarity follows from sequence numbers, so that some sequences are
-    /// delayed.
+    /// Creates a random tree. The similarity is derived from sequence numbers, so that some
+    /// sequences are delayed.
     fn random(rng: &mut Rng, alphabet: Alphabet, sequences: usize, length: usize) -> Case {
         let lengths: Vec<usize> = (0..sequences).map(|_| length / 2 + rng.below(length)).collect();
         let mut store = SequenceStore::builder(alphabet);
@@ -243,7 +246,7 @@ fn alignments_do_not_depend_on_engines() {
         let small = || engine().with_shape(SMALL);
         let (aligned, pairs) = case.on(vec![boxed(small())], 0);
         assert_eq!(aligned, expected);
-        // Joins of sequences that are not delayed; three are delayed.
+        // 20 joins are left, because three sequences are delayed.
         assert_eq!(pairs, [20]);
         let (aligned, pairs) = case.on(vec![boxed(small()), boxed(small())], 0);
         assert_eq!((aligned, pairs.iter().sum::<u64>()), (expected.clone(), 20));
@@ -299,7 +302,7 @@ fn failing_or_wrong_engine_is_dropped() {
         let (aligned, pairs) = case.on(vec![failing], 0);
         assert_eq!((aligned, pairs[0]), (expected.clone(), batches as u64));
     }
-    // Crossings after the last column.
+    // The changed shader reports crossings after the last column.
     let lying = engine()
         .with_rewritten_shaders(Box::new(|text| text.replace("].column = column;", "].column = column + 9999u;")));
     let (aligned, pairs) = case.on(vec![boxed(lying.with_shape(SMALL))], 0);

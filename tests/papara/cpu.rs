@@ -1,5 +1,6 @@
-//! Scores of reads against vectors of states on the CPU, against the textbook: every instruction
-//! set of this machine, both alphabets, and schemes of every lane width.
+//! Compares the CPU scores of reads against vectors of states with the textbook algorithm. The
+//! tests cover every instruction set of this machine, both alphabets, and schemes for every lane
+//! width.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +39,7 @@ fn schemes() -> Vec<PhyloScheme> {
         PhyloScheme { insertion: gaps(0, 0), deletion: gaps(0, 0), ..papara },
         PhyloScheme { insertion: gaps(0, 0), deletion: gaps(7, 0), free_read_ends: false, ..papara },
         PhyloScheme { matching: -1, mismatch: -2, insertion: gaps(9, 1), ..papara },
-        // As close to the range of i8 as integers come, and just beyond.
+        // Schemes whose cells just fit `i8`, and just exceed it.
         PhyloScheme { matching: 1, insertion: gaps(30, 1), deletion: gaps(33, 1), ..papara },
         PhyloScheme { matching: 8, mismatch: -9, insertion: gaps(20, 3), deletion: gaps(5, 2), ..papara },
         PhyloScheme { matching: 5, mismatch: -4, insertion: gaps(10, 5), deletion: gaps(20, 6), gap_site: 1, ..paper },
@@ -62,7 +63,7 @@ enum Kind {
     Ordinary,
     /// Any set, with independent flags.
     Union,
-    /// All sites equal.
+    /// All sites are equal.
     Same(Site),
 }
 
@@ -128,12 +129,12 @@ fn batch(vectors: Vectors, reads: &[Vec<Code>], octets: Option<Vec<u32>>, scheme
     PhyloBatch { blocks: (0..reads.len() as u32).map(block).collect(), chunk: Arc::new(chunk) }
 }
 
-/// Computes a batch with the textbook.
+/// Computes a batch with the textbook algorithm.
 fn test(batch: &PhyloBatch) -> PhyloTest {
     PhyloTest::new([Arc::new(batch.clone())]).expect("the textbook computes all")
 }
 
-/// Compares all instruction sets with the textbook.
+/// Compares all instruction sets with the textbook algorithm.
 fn check(batch: &PhyloBatch) {
     let test = test(batch);
     for level in InstructionSet::available() {
@@ -145,8 +146,8 @@ fn check(batch: &PhyloBatch) {
     }
 }
 
-/// Covers lengths around stripes of 6 and of 12 symbols, and sites around blocks of 32, with every
-/// scheme.
+/// Tests lengths around stripes of 6 and of 12 symbols, and numbers of sites around blocks of 32,
+/// with every scheme.
 #[test]
 fn lengths_and_sites_around_blocks_match_textbook() {
     let rng = &mut rng(0x5717e);
@@ -164,7 +165,7 @@ fn lengths_and_sites_around_blocks_match_textbook() {
     }
 }
 
-/// Covers reads of realistic length, and sites of many blocks.
+/// Tests reads of realistic length and vectors of many blocks of sites.
 #[test]
 fn long_reads_match_textbook() {
     let rng = &mut rng(0x1049);
@@ -183,7 +184,8 @@ fn long_reads_match_textbook() {
     }
 }
 
-/// Uses sites and reads that always or never match, so that cells rise and fall as far as possible.
+/// Tests sites and reads that always or never match, so that the values of cells change as much as
+/// possible.
 #[test]
 fn uniform_sites_match_textbook() {
     let rng = &mut rng(0xe9);
@@ -204,7 +206,7 @@ fn uniform_sites_match_textbook() {
     }
 }
 
-/// Alternates matching and mismatching stretches of the length of blocks and stripes.
+/// Tests alternating matching and mismatching stretches as long as blocks and stripes.
 #[test]
 fn alternating_stretches_match_textbook() {
     let rng = &mut rng(0x415e);
@@ -231,7 +233,7 @@ fn alternating_stretches_match_textbook() {
     }
 }
 
-/// Reads of all lengths with few octets each share the lanes.
+/// Tests reads of many lengths that have few octets and share the lanes.
 #[test]
 fn reads_sharing_lanes_match_textbook() {
     let rng = &mut rng(0xfe3);
@@ -250,7 +252,7 @@ fn reads_sharing_lanes_match_textbook() {
     }
 }
 
-/// Covers vectors that fill lanes partly, exactly, and more than once, and selected octets in any
+/// Tests octets that fill the lanes partly, exactly, and more than once, and selected octets in any
 /// order.
 #[test]
 fn selected_octets_match_textbook() {
@@ -268,7 +270,7 @@ fn selected_octets_match_textbook() {
     }
 }
 
-/// Covers blocks with different ranges of octets: consecutive blocks of one read, and empty blocks.
+/// Tests blocks with different ranges of octets, consecutive blocks of one read, and empty blocks.
 #[test]
 fn blocks_of_any_positions_match_textbook() {
     let rng = &mut rng(0xb10c);
@@ -282,7 +284,7 @@ fn blocks_of_any_positions_match_textbook() {
     check(&batch);
 }
 
-/// Unions bound the scores of their members.
+/// Tests that the score of a union is at least the score of each member.
 #[test]
 fn unions_bound_their_members() {
     let rng = &mut rng(0x0110);

@@ -1,5 +1,5 @@
-//! Reads aligned with a reference tree: the results of PaPaRa 2.5, for every engine and any
-//! division of the work.
+//! Tests the placement of reads on a reference tree. Results must equal those of PaPaRa 2.5 for
+//! every engine and any division of the work.
 
 use std::collections::HashMap;
 use std::fs;
@@ -140,8 +140,7 @@ fn unusual_letters_are_kept_and_empty_reads_skipped() {
     assert_eq!(rows.iter().map(|row| row.number).collect::<Vec<_>>(), [0, 1, 3, 4]);
     assert_eq!((rows[1].letters.as_slice(), &rows[1].cigar), (changed.as_bytes(), &rows[0].cigar));
     assert_eq!((&rows[2].letters, &rows[2].cigar), (&rows[0].letters, &rows[0].cigar));
-    // Finished reads are skipped, and the numbering stays the same. Empty reads were never
-    // delivered.
+    // Finished reads are skipped, and reads keep their numbers. Empty reads give no rows.
     let rest = run(&PhyloAlignment { skip: 2, ..job.clone() }, cpu(1)).0;
     assert_eq!(rest, rows[2..]);
     assert!(run(&PhyloAlignment { skip: 99, ..job }, cpu(1)).0.is_empty());
@@ -175,7 +174,7 @@ fn failed_engine_is_replaced() {
     reads.retain(|(_, letters)| letters.len() < 120);
     let job = PhyloAlignment { reads: some(&reads), ..job("tiny") };
     let expected = run(&job, cpu(1)).0;
-    // One engine returns wrong results, and another one refuses all batches.
+    // One engine returns wrong results, and another one rejects all batches.
     let liar = || {
         let spoil = |report: &mut pairwave::papara::PhyloReport| report.scores[0][0] = i32::MAX;
         Box::new(PhyloMock::new("liar").with_corruption(spoil)) as Box<dyn Engine<Phylo>>

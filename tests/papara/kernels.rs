@@ -1,5 +1,6 @@
-//! Every kernel for reads and ancestral states against the textbook: both alphabets, various
-//! schemes, lengths around every slice and chunk, unions, and selected octets.
+//! Compares every kernel for reads and ancestral states with the textbook algorithm. The tests
+//! cover both alphabets, various schemes, lengths around the sizes of slices and chunks, unions,
+//! and selected octets.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use pairwave::seq::{Alphabet, Code};
 use support::check::assert_passes;
 use support::phylo::{self, VectorProperties};
 
-/// Sizes so small that short reads reach every boundary.
+/// Kernel sizes that are small enough for short reads to reach every boundary.
 const SMALL: BlockShape = BlockShape { workgroup: 8, columns: [[8, 12], [4, 8]], chunk: 16 };
 
 fn engine(kernel: Option<&'static Kernel>) -> PhyloGpu {

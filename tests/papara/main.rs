@@ -1,4 +1,4 @@
-//! Placement of reads on a tree, on every engine.
+//! Tests of read placement on a tree, on every engine.
 
 mod cpu;
 mod job;

@@ -1,4 +1,5 @@
-//! Reads in the columns of a reference alignment: manual examples, and the output of PaPaRa 2.5.
+//! Tests of the output: reads in the columns of a reference alignment. Expected values are examples
+//! by hand and the output of PaPaRa 2.5.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,7 +37,7 @@ impl Case {
         let references = ReferenceRows { names: &self.names, rows: &self.rows, columns: &self.columns };
         let mut writer = PlacedWriter::begin(format, references, extent, Output::to_writer(tape.clone()))?;
         let reads: Vec<PlacedRead<'_>> = self.reads.iter().map(placed).collect();
-        // Add the first read alone, and the others at once.
+        // Write the first read alone, and the others together.
         let (first, others) = reads.split_at(reads.len().min(1));
         writer.write(first)?;
         writer.write(others)?;
@@ -59,7 +60,7 @@ fn read(name: &str, letters: &str, first_site: u32, cigar: &str) -> PhyloResult 
     PhyloResult { name: name.into(), letters: letters.into(), first_site, cigar, ..PhyloResult::default() }
 }
 
-/// Columns 2 and 5 of the reference are not sites.
+/// Returns an example by hand, in which columns 2 and 5 of the reference are not sites.
 fn by_hand() -> Case {
     Case {
         names: vec!["one".into(), "second".into()],
@@ -106,7 +107,7 @@ nowhere        ------
 ";
     let format = PlacedFormat { is_phylip: true, keep_length: true, reads_only: true };
     assert_eq!(case.written(format).unwrap(), short);
-    // FASTA has the same rows.
+    // The FASTA output contains the same rows.
     for (text, keep_length, reads_only) in [(all, false, false), (short, true, true)] {
         let rows = text.lines().skip(1).map(|line| {
             let (name, letters) = line.split_once(' ').unwrap();
@@ -117,7 +118,7 @@ nowhere        ------
     }
 }
 
-/// The output is the same whether rows are written one after another or on several threads.
+/// Tests that the output does not depend on the number of threads that write rows.
 #[test]
 fn threads_do_not_change_rows() {
     let one = by_hand();
@@ -234,8 +235,8 @@ fn theirs(references: &[(String, String)], reads: &[(String, String)], text: &st
     }
 }
 
-/// PaPaRa's positions of the reads give its file, byte for byte. If inserted characters are
-/// dropped, PaPaRa also writes gaps for N.
+/// Tests that PaPaRa's read positions give PaPaRa's output file, byte for byte. When inserted
+/// characters are dropped, PaPaRa also replaces N by gaps.
 #[test]
 fn output_matches_papara() {
     for (set, is_dna) in [("tiny", true), ("tiny_aa", false)] {
@@ -259,8 +260,8 @@ fn output_matches_papara() {
     }
 }
 
-/// Checks states, the alignment with the best edge and the file, byte for byte. The search for the
-/// best edge is not part of this test.
+/// Tests states, the alignment with PaPaRa's best edge, and the output file, byte for byte. The
+/// search for the best edge is not part of this test.
 #[test]
 fn positions_match_papara() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();

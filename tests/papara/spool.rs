@@ -1,4 +1,4 @@
-//! The file that stores finished reads, and its use as a checkpoint.
+//! Tests of the spool, the file of finished reads, and of its use as a checkpoint.
 
 use std::fs;
 use std::path::Path;
@@ -47,12 +47,13 @@ fn stored_reads_are_restored() {
     assert!(ReadSpool::create(&directory.path().join("none")).is_err());
 }
 
-/// Returns the fingerprint of a job.
+/// Returns a fingerprint for job `number`.
 fn job(number: u64) -> Fingerprint {
     Fingerprint::default().with("number", number)
 }
 
-/// Wherever a run is killed, the next run has all complete blocks and continues after them.
+/// Tests a run that is killed at any point. The next run must find all complete blocks and continue
+/// after them.
 #[test]
 fn torn_file_continues_after_its_last_complete_block() {
     let directory = tempfile::tempdir().unwrap();
@@ -77,7 +78,8 @@ fn torn_file_continues_after_its_last_complete_block() {
         drop(spool);
         assert!(fs::read(&path).unwrap() == whole, "{length} bytes");
     }
-    // A file with a wrong byte continues too. The data after that byte is dropped.
+    // A file with a wrong byte is continued too. The damaged block and the data after it are
+    // dropped.
     for at in lengths[0] as usize..whole.len() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x41;

@@ -1,5 +1,5 @@
-//! The alignment of a read with a vector of states against the textbook, with every instruction
-//! set.
+//! Compares the alignment of a read with a vector of states to that of the textbook algorithm, with
+//! every instruction set.
 
 use pairwave::papara::trace::{self, rescore};
 use pairwave::papara::vectors::{all, set_of};
@@ -17,10 +17,10 @@ fn schemes() -> Vec<PhyloScheme> {
         PhyloScheme { free_read_ends: false, ..papara },
         PhyloScheme::paper(),
         PhyloScheme { free_read_ends: true, ..PhyloScheme::paper() },
-        // Many alignments have equal scores.
+        // With these schemes, many alignments have equal scores.
         PhyloScheme { matching: 1, mismatch: 0, gap_site: 0, deletion: gaps(1, 0), insertion: gaps(1, 1), ..papara },
         PhyloScheme { matching: 0, gap_site: 1, deletion: gaps(0, 0), insertion: gaps(0, 0), ..papara },
-        // Scores beyond 16 bits.
+        // Scores exceed 16 bits.
         PhyloScheme {
             matching: 60_000,
             mismatch: -60_000,
@@ -31,7 +31,7 @@ fn schemes() -> Vec<PhyloScheme> {
     ]
 }
 
-/// A read and a vector of sites, alone in its octet or not.
+/// A read and a vector of sites, which may share its octet with other vectors.
 #[derive(Debug, Clone)]
 struct Case {
     read: Vec<Code>,
@@ -69,7 +69,7 @@ fn aligners() -> Vec<ReadAligner> {
     InstructionSet::available().into_iter().map(ReadAligner::new).collect()
 }
 
-/// Generates sites and a read that is a changed part of them, or unrelated ones.
+/// Generates sites and a read. The read is a changed part of the sites or unrelated to them.
 fn case() -> impl Strategy<Value = Case> {
     let site = (any::<u32>(), any::<u32>(), any::<bool>(), any::<bool>(), any::<bool>());
     let sites = prop_oneof![
@@ -115,7 +115,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
     #[test]
     fn alignments_match_textbook(cases in prop::collection::vec(case(), 1..4)) {
-        // One after another in the same memory.
+        // All cases use the same aligners, which reuse their memory.
         let mut aligners = aligners();
         cases.iter().for_each(|case| case.check(&mut aligners));
     }
@@ -153,7 +153,7 @@ fn ties_and_overhangs_follow_papara() {
     // Overhanging ends are inserted before the first site or after the last.
     assert_eq!(placed("GGGGACGT", "ACGTTTTT", papara), "8 0 4I4=");
     assert_eq!(placed("ACGTGGGG", "TTTTACGT", papara), "8 4 4=4I");
-    // Overhanging ends have a cost in the paper's scoring. A read that fits nowhere is not aligned.
+    // In the scheme of the paper, overhanging ends have a cost.
     assert_eq!(placed("ACGTGGGG", "TTTTACGT", PhyloScheme::paper()), "-12 4 4=4I");
     assert_eq!(placed("ACGT", "ggggACggggGT", PhyloScheme::paper()), "0 4 2=4D2=");
 }
@@ -169,7 +169,7 @@ fn empty_inputs_are_aligned() {
     assert_eq!(placed("A", "A", papara), "2 0 1=");
 }
 
-/// Rescoring refuses wrong alignments, or returns another score.
+/// Tests that rescoring rejects a wrong alignment or returns another score.
 #[test]
 fn rescoring_detects_wrong_alignments() {
     let scheme = PhyloScheme::papara();
@@ -189,11 +189,11 @@ fn rescoring_detects_wrong_alignments() {
         let message = score(first_site, cigar).unwrap_err();
         assert!(message.contains(part), "{cigar}: {message}");
     }
-    // Inner insertions have a cost, overhanging ends have none.
+    // Inner insertions have a cost. Overhanging ends have none.
     assert_eq!((score(0, "6I"), score(11, "6I"), score(5, "6I")), (Ok(0), Ok(0), Ok(-8)));
 }
 
-/// Blocks of diagonals are larger if there are many. A path crosses several blocks.
+/// Tests long reads, which have larger blocks of diagonals and paths across several blocks.
 #[test]
 fn long_reads_match_textbook() {
     let letters = |length: usize, mut state: u32| -> Vec<Code> {

@@ -1,6 +1,6 @@
-//! Plans driven by cluster schedulers: Slurm, whose daemons this test starts, and Snakemake. The
-//! scripts are in `assets/schedulers`. The result equals the output of the plain command byte by
-//! byte, even if processes are killed.
+//! Tests of plans that cluster schedulers run: Slurm, whose daemons this test starts, and
+//! Snakemake. The scripts are in `assets/schedulers`. The result must equal the output of the plain
+//! command byte for byte, even if processes are killed.
 
 #![cfg(target_os = "linux")]
 
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const ALL_GENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/16s/gold200.fasta");
 const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/schedulers");
-/// Options of the job, and the block size, which gives about seven blocks of sixty genes.
+/// Options of the job, and the block size. Sixty genes give about seven blocks.
 const OPTIONS: [&str; 2] = ["--min-identity", "0.8"];
 const CUT: [&str; 2] = ["--block-cells", "600M"];
 
@@ -23,7 +23,7 @@ fn program() -> PathBuf {
     assert_cmd::cargo::cargo_bin("pairwave")
 }
 
-/// Runs a command that must succeed.
+/// Runs a command, which must succeed.
 fn ran(command: &mut Command) -> Output {
     let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
@@ -73,8 +73,8 @@ fn merged(plan: &Path, output: &Path) -> Vec<u8> {
     fs::read(output).unwrap()
 }
 
-/// Writes a program that replaces pairwave: the shell runs `body` with its arguments, and `body`
-/// calls `$PROGRAM`.
+/// Writes a shell script that replaces pairwave. It runs `body` with the arguments of the script,
+/// and `body` calls `$PROGRAM`.
 fn wrapper(directory: &Path, body: &str) -> PathBuf {
     let path = directory.join("wrapper.sh");
     fs::write(&path, format!("#!/bin/bash\nPROGRAM='{}'\n{body}\n", program().display())).unwrap();
@@ -113,8 +113,8 @@ impl Slurm {
             std::thread::available_parallelism().unwrap()
         );
         fs::write(directory.path().join("slurm.conf"), text).unwrap();
-        // The node searches for mounted control groups unless their version is given. This test
-        // uses none.
+        // Without a version, the node searches for mounted control groups. This test does not use
+        // them.
         if !fs::read_to_string("/proc/mounts").unwrap().contains("cgroup") {
             fs::write(directory.path().join("cgroup.conf"), "CgroupPlugin=cgroup/v1\n").unwrap();
         }
@@ -140,8 +140,8 @@ impl Slurm {
         command
     }
 
-    /// Submits the script for some blocks of a plan, and waits for all tasks. Returns whether all
-    /// succeeded.
+    /// Submits the script for some blocks of a plan and waits for all tasks. Returns whether all
+    /// tasks succeeded.
     fn array(&self, indices: &str, plan: &Path, program: &Path) -> bool {
         let mut command = self.command("sbatch");
         let export = format!("ALL,PLAN={},PAIRWAVE={}", plan.display(), program.display());
@@ -178,7 +178,7 @@ fn slurm_array_equals_the_plain_output_after_a_kill() {
     let blocks = plan(&genes, &at);
     assert_eq!(missing(&at), format!("0-{}", blocks - 1));
     let slurm = Slurm::start();
-    // Kills the process of block 2 once, right after it has started.
+    // The wrapper kills the process of block 2 once, immediately after its start.
     let program = wrapper(
         directory.path(),
         "if [ \"$4\" = 2 ] && mkdir \"$2.killed\" 2>/dev/null; then\n\
@@ -194,7 +194,7 @@ fn slurm_array_equals_the_plain_output_after_a_kill() {
     assert!(!output.exists() && String::from_utf8_lossy(&refused.stderr).contains('2'), "{refused:?}");
     assert!(slurm.array(&missing(&at), &at, &program), "{}", slurm.logs());
     assert_eq!(missing(&at), "");
-    // A node that was lost and returns computes nothing twice.
+    // A lost node that returns must not compute a finished block again.
     let part = at.join("blocks/000001.part");
     let before = fs::metadata(&part).unwrap().modified().unwrap();
     assert!(slurm.array("1", &at, &program), "{}", slurm.logs());

@@ -1,4 +1,4 @@
-//! Matching of leaves and rows.
+//! Tests of the matching of leaves with rows.
 
 use pairwave::papara::{Reference, ReferenceTree};
 use pairwave::seq::{AlignedRows, Alphabet, AlphabetChoice};
@@ -24,7 +24,7 @@ fn leaves_match_rows_by_name() {
     // Quoted names may have blanks, which match underscores in rows.
     let blank = reference("(a,'b 1',c);", &three, Alphabet::Dna).unwrap();
     assert_eq!(blank.tree, found.tree);
-    // This does not apply to a row that has its own leaf.
+    // An underscore does not match a blank if the row has a leaf with its exact name.
     let both = rows(&[("c", "A"), ("a", "A"), ("b_1", "A")]);
     assert!(reference("(a,'b 1',b_1,c);", &both, Alphabet::Dna).is_err());
     let mut aligned = AlignedRows::read_bytes("a.fa", b">a\nA\n>b\nA\n>c\nA\n").unwrap();

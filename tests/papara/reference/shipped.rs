@@ -1,4 +1,4 @@
-//! PaPaRa 2.5's own scores and best edges, from its test data.
+//! Compares scores and best edges with the test data that PaPaRa 2.5 contains.
 
 use pairwave::papara::{GapModel, Reference, Site, edge_vectors, oracle, vectors::set_of};
 use pairwave::score::PhyloScheme;

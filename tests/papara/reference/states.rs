@@ -1,4 +1,5 @@
-//! States of edges against their definition, computed separately for each edge and site.
+//! Compares the states of edges with their definition, which is evaluated separately for each edge
+//! and site.
 
 use pairwave::papara::vectors::{all, set_of};
 use pairwave::papara::{GapModel, Reference, Site, Vectors, edge_vectors};
@@ -22,7 +23,7 @@ fn log_sum(one: f64, other: f64) -> f64 {
     if most == f64::NEG_INFINITY { most } else { most + ((one - most).exp() + (other - most).exp()).ln() }
 }
 
-/// Transforms a side across an edge, which changes only the logarithms.
+/// Propagates a side across an edge. Only the logarithms change.
 fn across(side: Side, share: f64, length: f64) -> Side {
     let (p, e) = (share, (-length).exp());
     let table = [[1.0 - p + p * e, p * (1.0 - e)], [(1.0 - p) * (1.0 - e), p + (1.0 - p) * e]];
@@ -40,7 +41,7 @@ fn join(sides: &[Side]) -> Side {
     Side { set, is_leaf: false, is_gap: gappy > 0, is_open: gappy > 0 && gappy < sides.len(), logs }
 }
 
-/// Returns the side behind a node, seen across the given edge.
+/// Returns the values of the side behind a node, propagated across the given edge.
 fn behind(reference: &Reference, share: f64, node: u32, edge: usize, site: u32) -> Side {
     let edges = &reference.tree.edges;
     let at = |edge: &usize| edges[*edge].above == node || edges[*edge].below == node;
@@ -65,8 +66,8 @@ fn behind(reference: &Reference, share: f64, node: u32, edge: usize, site: u32) 
     across(side, share, edges[edge].length)
 }
 
-/// Returns the site of an edge. The flags are `None` if they depend on the last bits of
-/// likelihoods.
+/// Returns the expected set and flags of an edge at a site. The flags are `None` if they depend on
+/// rounding errors.
 fn expected(reference: &Reference, share: f64, model: GapModel, edge: usize, site: u32) -> (u32, Option<bool>) {
     let ends = [reference.tree.edges[edge].above, reference.tree.edges[edge].below];
     let both = join(&ends.map(|node| behind(reference, share, node, edge, site)));
@@ -139,8 +140,8 @@ fn states_match_their_definition() {
     assert!(cells > 20_000 && gaps * 10 > cells && gaps * 10 < cells * 9, "{gaps} gaps among {cells}");
 }
 
-/// Products of thousands of likelihoods do not underflow to 0. In one column every fourth leaf has
-/// a gap; in the other one every fourth leaf has none.
+/// Tests that products of thousands of likelihoods do not underflow to 0. In one column, every
+/// fourth leaf has a gap. In the other column, every fourth leaf has no gap.
 #[test]
 fn likelihoods_of_large_trees_do_not_underflow() {
     let leaves = 3_000;
@@ -157,7 +158,7 @@ fn likelihoods_of_large_trees_do_not_underflow() {
     }
 }
 
-/// Results depend neither on the number of threads nor on the bounds of blocks.
+/// Tests that results do not depend on the number of threads or on block boundaries.
 #[test]
 fn threads_do_not_change_states() {
     let mut random = fastrand::Rng::with_seed(7);
