@@ -2,8 +2,9 @@
 //! for Very Long Sequences on GPUs", called paper 2 here).
 //!
 //! The matrix of a pair has rows 0..=m (prefixes of the query) and columns 0..=n (prefixes of the
-//! target). The whole matrix is never stored. Parts of it pass [`Border`]s to each other: H and the
-//! gap that enters the next part, along a row or a column. There are three states, as in
+//! target). The whole matrix is never stored. Neighbouring parts of it are connected by
+//! [`Border`]s. A border lies along a row or a column, and contains H and the value of the gap that
+//! enters the next part. There are three states, as in
 //! [`pairs::oracle::smith_waterman`](crate::pairs::oracle::smith_waterman):
 //!
 //! ```text
@@ -12,23 +13,37 @@
 //! H[i,j] = max(H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j]), and in local mode at least 0
 //! ```
 //!
-//! An engine does two things. It *sweeps* a panel, which is all rows of some columns: it reads the
-//! left border of the panel and delivers the right border. And it *traces* the alignment back
-//! through a region whose upper and left borders are known.
+//! An engine has two tasks. It *sweeps* a panel, which consists of all rows of some columns: it
+//! reads the left border of the panel and delivers the right border. It also *traces* the alignment
+//! back through a region whose upper and left borders are known.
+//!
+//! # Terms
+//!
+//! - A *panel* consists of all rows of some columns. One engine sweeps it.
+//! - A *mark* is a row of a panel whose border the engine delivers.
+//! - The *grid* of a sweep consists of the rows and columns whose borders are kept for the
+//!   traceback.
+//! - A *region* is a rectangle between neighbouring rows and columns of the grid.
+//! - A *strip* consists of some columns of a panel or a region. On a GPU, one workgroup computes
+//!   it.
+//! - A *chunk* consists of some rows of a strip.
+//! - A *start state* of a cell is the point where the path to this cell enters its strip or chunk.
+//! - An *anchored* value counts from the start of a part of the path instead of the start of the
+//!   matrix.
 //!
 //! # The canonical alignment
 //!
-//! Long pairs have a rule of their own, because counting the matches of all paths, as the rule of
-//! [`crate::trace`] requires, would double the work. The traceback of a global alignment starts at
-//! the lower right corner. If end gaps have costs of their own, it starts at the cell that rule 3
-//! of [`crate::trace`] names. The traceback of a local alignment starts at the first cell with the
+//! Long pairs have a separate rule, because the rule of [`crate::trace`] requires the number of
+//! matches of all paths, which would double the work. The traceback of a global alignment starts at
+//! the lower right corner. If end gaps have their own costs, it starts at the cell that rule 3 of
+//! [`crate::trace`] names. The traceback of a local alignment starts at the first cell with the
 //! best score: the cell with the least i, and among these the cell with the least j.
 //!
-//! At a cell in state H the traceback aligns two symbols if H\[i-1,j-1\] + sub gives H\[i,j\].
-//! Otherwise it aligns the query symbol with a gap if I\[i,j\] gives H\[i,j\], and otherwise the
-//! target symbol. Inside a gap it leaves the gap (`first`) rather than extending it (`next`) if
-//! both give the value. A local traceback ends at the first cell in state H where H is 0. Other
-//! tracebacks continue along row 0 or column 0 to the upper left corner.
+//! At a cell in state H, the traceback aligns two symbols if H\[i-1,j-1\] + sub equals H\[i,j\].
+//! Otherwise it aligns the query symbol with a gap if I\[i,j\] equals H\[i,j\]. Otherwise it aligns
+//! the target symbol with a gap. Inside a gap, the traceback leaves the gap (`first`) rather than
+//! extending it (`next`) if both give the value. A local traceback ends at the first cell in state
+//! H where H is 0. Other tracebacks continue along row 0 or column 0 to the upper left corner.
 
 pub mod chain;
 pub mod cpu;
@@ -50,8 +65,9 @@ use crate::seq::Code;
 /// does not wrap.
 pub const NEG_INF: i32 = -(1 << 30);
 
-/// A panel also takes the remaining columns if they are at least this many times narrower than the
-/// panel. A panel with a few more strips may take twice as long, as if it had twice as many strips.
+/// Minimum ratio of a panel's width to the remaining columns at which the panel also takes these. A
+/// separate panel for a few columns would be slow. Panels must leave space for them: a panel with a
+/// few more strips than a device runs at once may take twice as long.
 pub(crate) const SLIVER: u32 = 16;
 
 /// A pair and its scoring.
@@ -95,8 +111,8 @@ impl LongPair {
         let substitution = &self.scoring.substitution;
         let greatest = i64::from(substitution.max_score().max(0)) * (m.min(n) + 1);
         let gaps = self.scoring.gaps;
-        // The worst path that can matter has two gaps. One more step is subtracted before maxima
-        // are taken.
+        // The worst path that can matter has two gaps. One more step is subtracted before the
+        // maximum is taken.
         let step = i64::from(gaps.first).max(-i64::from(substitution.min_score()));
         let least =
             if self.is_local() { 4 * step } else { gaps.cost((m + n) as u64) + 4 * step + i64::from(gaps.first) };
@@ -131,16 +147,17 @@ pub struct BestCell {
 }
 
 impl BestCell {
-    /// Returns the better of two cells: the greater score, then the lesser row, then the lesser
-    /// column.
+    /// Returns the better of two cells: the one with the greater score, then the lesser row, then
+    /// the lesser column.
     pub fn better(a: Option<BestCell>, b: Option<BestCell>) -> Option<BestCell> {
         let key = |best: &BestCell| (best.score, std::cmp::Reverse(best.i), std::cmp::Reverse(best.j));
         a.into_iter().chain(b).max_by_key(key)
     }
 }
 
-/// The best local score that any thread has reached. Engines prune by it. It only grows. An engine
-/// that prunes must compute every cell correctly that lies on a path of this score or more.
+/// The best local score that any thread has reached, by which engines prune. It never decreases. An
+/// engine that prunes must still compute every cell correctly that is on a path of at least this
+/// score.
 #[derive(Debug, Default)]
 pub struct BestSoFar(AtomicI32);
 
@@ -156,9 +173,8 @@ impl BestSoFar {
     }
 }
 
-/// A panel to compute: all rows of some columns. Row i and column j of the pair belong to symbols i
-/// - 1 and j - 1. The panel has the cells with `rows.start < i <= rows.end` and `columns.start < j
-/// <= columns.end`.
+/// A panel to compute. Row i and column j of the matrix belong to symbols i - 1 and j - 1. The
+/// panel contains the cells with `rows.0 < i <= rows.1` and `columns.0 < j <= columns.1`.
 #[derive(Debug, Clone, Copy)]
 pub struct PanelSweep<'a> {
     /// The pair.
@@ -169,18 +185,19 @@ pub struct PanelSweep<'a> {
     pub columns: (u32, u32),
     /// The border along `rows.0`, from `columns.0` to `columns.1`.
     pub top: &'a Border,
-    /// Distance of the rows `rows.0 + k * mark_every` whose borders [`SweepSink::mark`] receives.
-    /// It receives the border along `rows.1` as well. A multiple of 64.
+    /// Distance of the marks: [`SweepSink::mark`] receives the borders along the rows `rows.0 + k *
+    /// mark_every`, and along `rows.1`. A multiple of 64.
     pub mark_every: u32,
     /// Approximate distance of the columns inside the panel whose borders [`SweepSink::column`]
     /// receives, if the engine [keeps such columns](LongEngine::keeps_columns).
     pub keep_every: Option<u32>,
     /// Whether a traceback or a checkpoint needs the borders inside the panel. If not, an engine
-    /// may skip the borders along rows before the last one, which only allow another engine to take
-    /// over from there.
+    /// may skip all marks except the last row. They would only allow another engine to continue
+    /// from there.
     pub is_kept: bool,
-    /// Whether cells that lie on no path of [`PanelSweep::best`] or more may have wrong values,
-    /// which are never too great. For local pairs only.
+    /// Whether pruning is allowed. Cells that are on no path of at least the score
+    /// [`PanelSweep::best`] may then have values that are too small, but never too great. For local
+    /// pairs only.
     pub prune: bool,
     /// The best score so far. The sweep reads and raises it.
     pub best: &'a BestSoFar,
@@ -201,7 +218,7 @@ pub trait LeftSource: Sync {
     fn ready(&self) -> u32;
 }
 
-/// Receives the results of a sweep.
+/// Receives the results of a sweep while it runs.
 pub trait SweepSink: Sync {
     /// Receives the panel's last column from row `first` on. Rows come in order without gaps, from
     /// `rows.0` on.
@@ -224,17 +241,18 @@ pub trait SweepSink: Sync {
 /// Result of a sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SweepResult {
-    /// The best cell of a local pair, if any cell scores more than 0. With pruning it is reliable
-    /// only if it is the best cell of the pair.
+    /// The best cell of a local pair, if any cell scores more than 0. With pruning, it is correct
+    /// only if it is the best cell of the whole pair.
     pub best: Option<BestCell>,
-    /// Number of cells that were skipped because no alignment of the best score passes them.
+    /// Number of cells that were skipped, because no alignment of the best score passes through
+    /// them.
     pub pruned_cells: u64,
 }
 
-/// The matrix of a path at a cell.
+/// State of a path at a cell: the matrix that contains its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum PathState {
-    /// The last column of the alignment is unknown.
+    /// The last column of the alignment is not determined yet.
     H,
     /// The last column is a query symbol against a gap.
     I,
@@ -242,7 +260,7 @@ pub enum PathState {
     D,
 }
 
-/// Position of a traceback. All columns of the alignment after this cell are known.
+/// Position of a traceback. All columns of the alignment after this position are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PathPoint {
     /// Row.
@@ -253,24 +271,26 @@ pub struct PathPoint {
     pub state: PathState,
 }
 
-/// How the path through a region is found (paper 2, section V). All methods find the same path.
+/// Method of finding the path through a region (paper 2, section V). All methods find the same
+/// path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// StripedAlignment: carries start states from strip to strip, and traces the part of a strip
-    /// in the whole strip.
+    /// StripedAlignment: carries start states from strip to strip. Traces the part of the path in a
+    /// strip at once.
     Striped,
     /// ChunkedAlignment1: like StripedAlignment, but keeps the borders of chunks and traces the
-    /// part of a strip chunk by chunk.
+    /// part of the path in a strip chunk by chunk.
     Chunked1,
-    /// ChunkedAlignment2: carries start states from chunk to chunk, and traces all parts at once.
+    /// ChunkedAlignment2: carries start states from chunk to chunk, and traces all parts at the
+    /// same time.
     #[default]
     Chunked2,
 }
 
-/// A rectangle of the matrix through which a path is traced back. Its first row and first column
-/// are given. They need not follow from each other by the recurrence (next to forbidden cells H is
-/// 0), and no path runs along them.
+/// A rectangle of the matrix through which a path is traced back. The values of its first row and
+/// first column are given. They need not satisfy the recurrences, because H is 0 next to forbidden
+/// cells, and no path runs along them.
 #[derive(Debug, Clone, Copy)]
 pub struct TraceRegion<'a> {
     /// The pair.
@@ -283,8 +303,8 @@ pub struct TraceRegion<'a> {
     pub top: &'a Border,
     /// The border along `columns.0`, from `rows.0` to `rows.1`.
     pub left: &'a Border,
-    /// The cell through which the traceback enters from below or from the right. It lies in the
-    /// region or on its last row or column.
+    /// The point where the traceback enters the region from below or from the right. It is in the
+    /// region, which includes the last row and column.
     pub from: PathPoint,
     /// The method.
     pub method: Method,
@@ -299,7 +319,7 @@ pub struct TraceRegion<'a> {
 /// The part of a path that lies in a region.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TracebackResult {
-    /// Columns of the alignment from `to` to the region's `from`.
+    /// Columns of the alignment between `to` and the region's `from`.
     pub cigar: Cigar,
     /// Last position of the traceback in the region, on its first row or column, or the start of a
     /// local alignment.
@@ -315,23 +335,24 @@ pub trait LongEngine: Send {
     /// Returns the name for messages and summaries.
     fn label(&self) -> &str;
 
-    /// Returns the expected speed of sweeps in cells a second.
+    /// Returns the expected speed of sweeps in cells per second.
     fn speed(&self) -> f64;
 
     /// Returns the number of columns of a panel that suits the engine best. The pair has `rows`
-    /// rows, and `columns` columns are left. `alone`: no other engine computes panels, so that none
-    /// waits for the right border of this one.
+    /// rows, and `columns` columns are left. `alone` states that no other engine computes panels,
+    /// so that none waits for the right border of this panel.
     fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32;
 
     /// Returns whether sweeps deliver borders along columns inside a panel. Such an engine may take
-    /// panels of any width. Another engine takes panels as wide as the distance of the kept
-    /// columns.
+    /// panels of any width. All other engines take panels that are as wide as the distance between
+    /// kept columns.
     fn keeps_columns(&self) -> bool {
         false
     }
 
-    /// Returns whether the engine computes on the processors of this program and waits for no
-    /// device. Such an engine always answers in the end, and is never abandoned for being silent.
+    /// Returns whether the engine computes on the processors of this program and does not depend on
+    /// a device. Such an engine always returns eventually, so it is never abandoned for being
+    /// silent.
     fn is_host(&self) -> bool {
         false
     }
@@ -352,10 +373,10 @@ pub trait LongEngine: Send {
         0
     }
 
-    /// Prepares regions that a traceback is likely to enter, in order. `from` gives the last row
-    /// and column of each region that may be needed. An engine may compute the borders that the
-    /// tracebacks need for all regions together. Regions of an earlier call are dropped. Preparing
-    /// changes no result. Returns the number of regions that are ready, counted from the first one.
+    /// Prepares regions that a traceback is likely to enter, in order. The `from` of a region
+    /// contains the last row and column that may be needed. The engine may compute the borders for
+    /// all regions together. It drops the regions of an earlier call. Preparing does not change
+    /// results. Returns the number of regions that are ready, counted from the first one.
     ///
     /// # Errors
     /// The errors of [`LongEngine::sweep`].

@@ -1,27 +1,29 @@
 //! One pair of very long sequences: its score, and its alignment in memory that is proportional to
-//! the sum of the lengths (Li, Ranka and Sahni, paper 2 of the [engines](crate::long)).
+//! the sum of the lengths (Li, Ranka and Sahni, which the [engines](crate::long) call paper 2).
 //!
-//! A [chain](crate::long::chain) of engines sweeps the matrix once, and keeps a grid of some of its
-//! columns and rows. The traceback goes from region to region of the grid. A region that is too
-//! large for an engine is swept again with a finer grid inside (`traceback`). A job that must
-//! survive being killed keeps its state in a directory (`checkpoint`). Every alignment is rescored
-//! before it is reported.
+//! A [chain](crate::long::chain) of engines sweeps the matrix once and keeps the borders along some
+//! of its rows and columns, which form a grid. The traceback goes from region to region of the
+//! grid. A region that is too large for an engine is swept again with a finer grid inside
+//! (`traceback`). A job that must survive being killed saves its state in a directory
+//! (`checkpoint`). Every alignment is rescored before it is reported.
 //!
 //! # Several local alignments
 //!
 //! The first alignment is the best local alignment of both strands. Each further one is the best
 //! local alignment in a matrix with forbidden cells. These are the cells of the *rectangles* of
-//! earlier alignments on the same strand: cell (i, j) is forbidden if query symbol i - 1 and target
-//! symbol j - 1 both lie in the ranges of an earlier alignment. In a forbidden cell H is 0, and I
-//! and D are minus infinity, whatever lies above or to the left. All other cells follow from these
-//! by the recurrences of the [engines](crate::long). So no alignment passes a forbidden cell, and
-//! no gap crosses one. An alignment may start next to one. The values of this matrix alone
-//! determine the last cell of an alignment and its traceback: the first of the best cells, then the
-//! traceback rule of the engines. The result is the same for every method, however the work is cut.
+//! earlier alignments on the same strand: cell (i, j) is forbidden if the range of an earlier
+//! alignment contains query symbol i - 1 and its other range contains target symbol j - 1. In a
+//! forbidden cell H is 0, and I and D are minus infinity, regardless of the cells above and to the
+//! left. All other cells follow from these by the recurrences of the [engines](crate::long). So no
+//! alignment passes through a forbidden cell, and no gap crosses one. An alignment may start next
+//! to one. The values of this matrix alone determine the last cell of an alignment (the first of
+//! the best cells) and its traceback (by the rule of the engines). The result is therefore the same
+//! for every method, and does not depend on how the work is divided.
 //!
-//! Therefore no two alignments of a strand overlap in query and target at the same time, and the
-//! list for k starts with the list for k - 1. The list ends early if no alignment scores
-//! [`LongAlignment::min_score`]. Among equal scores the plus strand comes first.
+//! Consequently, no two alignments of a strand overlap in query and target at the same time, and
+//! the list of the best k alignments starts with the list of the best k - 1. The list ends early if
+//! no alignment scores at least [`LongAlignment::min_score`]. Among equal scores the plus strand
+//! comes first.
 //!
 //! The list of a strand does not depend on the other strand, so each strand can be a block
 //! (`blocks`).
@@ -65,9 +67,9 @@ pub use crate::seq::{Strand, Strands};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LongWant {
-    /// Scores and end positions.
+    /// Scores and end positions only.
     Score,
-    /// Alignments as well.
+    /// Scores, end positions and alignments.
     #[default]
     Alignment,
 }
@@ -89,29 +91,30 @@ pub struct LongAlignment {
     pub want: LongWant,
     /// Aligned strands of the query. Only DNA and RNA have a minus strand.
     pub strand: Strands,
-    /// Maximum number of local alignments. 1 in global mode.
+    /// Maximum number of local alignments; 1 in global mode.
     pub top: u32,
-    /// Least score of a local alignment; at least 1.
+    /// Minimum score of a local alignment; at least 1.
     pub min_score: i64,
-    /// How engines trace. `None` takes the default.
+    /// Method of the traceback; `None` for the default.
     pub method: Option<Method>,
-    /// Columns of a strip. `None` lets the engine choose.
+    /// Number of columns of a strip; `None` lets the engine choose.
     pub strip: Option<u32>,
-    /// Rows of a chunk. `None` lets the engine choose.
+    /// Number of rows of a chunk; `None` lets the engine choose.
     pub chunk: Option<u32>,
-    /// Whether to prune parts of the matrix whose cells cannot lie on a path of the best local
-    /// score. Only if one alignment is requested.
+    /// Whether to prune parts of the matrix that no alignment of the best local score can pass
+    /// through. Has an effect only if one local alignment is requested.
     pub prune: bool,
-    /// Maximum number of bytes of borders in the host's memory; the rest goes to files. `None`
-    /// stands for 4 GiB or a quarter of the memory, whichever is less. Counts the memory of the
-    /// machine, or the memory that a control group grants the process.
+    /// Maximum number of bytes of borders in the host's memory. Further borders go to files. `None`
+    /// stands for 4 GiB or a quarter of the memory, whichever is less. The memory is that of the
+    /// machine, or less if a control group limits the process.
     pub host_memory: Option<u64>,
     /// Directory for the state of the job. A later run with the same input continues from there. It
     /// may be deleted when the job is done.
     pub checkpoint: Option<PathBuf>,
-    /// The files and options of this job. A checkpoint of other files or options is refused.
+    /// Fingerprint of the files and options of this job. A checkpoint with another fingerprint is
+    /// refused.
     pub origin: Option<Fingerprint>,
-    /// How finely the work is cut.
+    /// Sizes of the pieces into which the work is divided.
     pub tuning: LongTuning,
 }
 
@@ -122,18 +125,18 @@ pub struct LongHit {
     pub strand: Strand,
     /// Score.
     pub score: i64,
-    /// The aligned part of the query, counted from 0 on the query as it was read, whatever the
-    /// strand. `None` if only the score of a local alignment was requested, so that its start is
+    /// The aligned part of the query, counted from 0 on the query as it was read, on both strands.
+    /// `None` if only the score of a local alignment was requested, because its start is then
     /// unknown.
     pub query: Option<Range<u32>>,
-    /// The aligned part of the target. `None` under the same condition.
+    /// The aligned part of the target; `None` if `query` is `None`.
     pub target: Option<Range<u32>>,
-    /// Query symbols before the alignment's end, *on the aligned strand*.
+    /// Number of query symbols before the alignment's end, *on the aligned strand*.
     pub query_end: u32,
-    /// Target symbols before the alignment's end.
+    /// Number of target symbols before the alignment's end.
     pub target_end: u32,
-    /// Columns of the alignment, along the target. On the minus strand they refer to the query's
-    /// reverse complement. With free end gaps they contain all of query and target.
+    /// Columns of the alignment, in the direction of the target. On the minus strand they refer to
+    /// the query's reverse complement. With free end gaps they cover the whole query and target.
     #[serde(serialize_with = "cigar_text", deserialize_with = "text_cigar")]
     pub cigar: Option<Cigar>,
 }
@@ -150,11 +153,13 @@ fn text_cigar<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<Option<
 /// Counts and times of a job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct LongSummary {
-    /// Cells of the matrices that were swept, including pruned cells, excluding tracebacks.
+    /// Number of cells of the matrices that were swept. Includes pruned cells, and excludes
+    /// tracebacks.
     pub cells: u64,
-    /// Cells among them that were skipped because no alignment of the best score passes them.
+    /// Number of these cells that were skipped, because no alignment of the best score passes
+    /// through them.
     pub pruned_cells: u64,
-    /// Cells that were computed again for tracebacks.
+    /// Number of cells that were computed again for tracebacks.
     pub traced_cells: u64,
     /// Wall time in seconds.
     pub seconds: f64,
@@ -193,7 +198,7 @@ impl LongSummary {
         self.pairs += later.pairs;
         self.written += later.written;
         if self.engines.is_empty() {
-            // Two engines of one block may have the same name.
+            // Two engines of one block may have the same name, so their rows are not merged.
             self.engines = later.engines;
             return;
         }
@@ -211,7 +216,7 @@ impl LongSummary {
 }
 
 impl From<LongSummary> for Summary {
-    /// Returns the summary in the form that all jobs in blocks share.
+    /// Converts the summary to the form that all jobs with blocks share.
     fn from(summary: LongSummary) -> Summary {
         let all: u64 = summary.engines.iter().map(|engine| engine.cells).sum();
         let engine = |engine: LongEngineStats| EngineStats {
@@ -238,7 +243,8 @@ impl From<LongSummary> for Summary {
 }
 
 impl LongAlignment {
-    /// Creates a job for two sequences: their best alignment on the plus strand, pruned if local.
+    /// Creates a job that finds the best alignment of two sequences on the plus strand, with
+    /// pruning if the mode is local.
     pub fn new(
         query: Arc<SequenceStore>,
         query_id: SequenceId,
@@ -276,12 +282,12 @@ impl LongAlignment {
         }
     }
 
-    /// Returns the cells of the matrices of all strands.
+    /// Returns the number of cells in the matrices of all strands.
     pub fn cells(&self) -> u64 {
         self.cells_of(self.strands().len())
     }
 
-    /// Returns the cells of the matrices of this number of strands.
+    /// Returns the number of cells in the matrices of this number of strands.
     fn cells_of(&self, strands: usize) -> u64 {
         let cells = u64::from(self.query.length(self.query_id)) * u64::from(self.target.length(self.target_id));
         cells.saturating_mul(strands as u64)
@@ -294,7 +300,7 @@ impl LongAlignment {
 pub struct LongEngines {
     /// The engines.
     pub engines: Vec<Box<dyn LongEngine>>,
-    /// Opens an engine that continues if all of them fail. With `None` the job fails.
+    /// Opens an engine that continues the job if all others fail. With `None` the job then fails.
     pub reserve: Option<Reserve>,
 }
 
@@ -344,13 +350,13 @@ impl Job for LongAlignment {
         Ok(LongSession::new(LongEngines { engines, reserve: Some(reserve) }, run))
     }
 
-    /// Returns the alignments of a block at its end, best first. There are none if no score reaches
-    /// [`LongAlignment::min_score`]. A block of a global job has one.
+    /// Returns the alignments of a block when it is complete, best first. The list is empty if no
+    /// score reaches [`LongAlignment::min_score`]. A block of a global job has one alignment.
     ///
-    /// If all engines fail, the reserve continues; without a reserve, that is an [`Error::Device`].
-    /// An engine also fails if it is silent for longer than the patience of `run`. It is left
-    /// behind with its thread, and its later results are ignored. The silence of
-    /// [hosts](LongEngine::is_host) is not limited.
+    /// If all engines fail, the reserve continues; without a reserve, the job fails with
+    /// [`Error::Device`]. An engine also fails if it is silent for longer than the patience of
+    /// `run`. It is then abandoned together with its thread, and its later results are ignored. The
+    /// silence of [hosts](LongEngine::is_host) is not limited.
     ///
     /// # Errors
     /// The errors of [`Job::run`]; [`Error::Usage`] also for scores that do not fit in 32 bits;

@@ -1,10 +1,10 @@
 //! A chain of engines over one matrix.
 //!
 //! The engines sweep the matrix in panels of columns, from left to right (`panels`). Each engine
-//! reads the left border of its panel while its neighbour computes it. The chain keeps a grid of
-//! columns and rows for the traceback (`grid`). Borders that do not fit in the host's memory go to
-//! files (`border_store`). Logs record the progress of the sweep (`logs`). The pool watches the
-//! engines (`engine_pool`).
+//! reads the left border of its panel while the engine to its left computes it. The chain keeps a
+//! grid of columns and rows for the traceback (`grid`). Borders that do not fit in the host's
+//! memory go to files (`border_store`). Logs record the progress of the sweep for checkpoints
+//! (`logs`). The pool detects engines that do not answer (`engine_pool`).
 
 pub(crate) mod border;
 pub(crate) mod border_store;
@@ -25,21 +25,21 @@ use serde::Serialize;
 
 pub use self::engine_pool::Reserve;
 
-/// Time between two reports of progress, and between two looks for released panels.
+/// Time between two reports of progress, and between two checks for released panels.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 
-/// How finely the work is cut. No setting changes the result. The defaults suit everything except
-/// tests.
+/// Sizes of the pieces into which the work is divided. No setting changes the result. The defaults
+/// suit everything except tests.
 #[derive(Debug, Clone, Default)]
 pub struct LongTuning {
-    /// Least distance of the grid's rows and columns, rounded up to a multiple of 64. `None`
-    /// chooses it from the lengths and the memory.
+    /// Minimum distance of the grid's rows and columns, rounded up to a multiple of 64. With
+    /// `None`, it follows from the lengths and the memory.
     pub grid_pitch: Option<u32>,
     /// Maximum number of columns of a panel, rounded down to a multiple of 64, at least 64.
     pub panel_columns: Option<u32>,
     /// Maximum number of rows that are swept at once.
     pub belt_rows: Option<u32>,
-    /// Least time between two saves. `None` stands for 30 s.
+    /// Minimum time between two saves; `None` stands for 30 s.
     pub save_every: Option<Duration>,
 }
 
@@ -48,10 +48,10 @@ pub struct LongTuning {
 pub struct LongEngineStats {
     /// Name of the engine.
     pub name: String,
-    /// Cells that it computed in sweeps.
+    /// Number of cells that the engine computed in sweeps.
     pub cells: u64,
-    /// Seconds of computing, without the time that it waited for its neighbour.
+    /// Seconds of computing, without the time that the engine waited for its left neighbour.
     pub seconds: f64,
-    /// Why it was abandoned, if it was.
+    /// Reason why the engine was abandoned; `None` if it was not.
     pub lost: Option<String>,
 }

@@ -1,8 +1,9 @@
-//! A long pair in blocks: both strands at once, or each strand by itself.
+//! A long pair as one or two blocks: both strands together, or each strand separately.
 //!
-//! The pair is one unit. Its strands take the place of targets in [`Block::targets`]: 0 is the plus strand, 1 the minus
-//! strand. A block of one strand computes the best `top` alignments of that strand, which do not depend on the other
-//! strand. The best `top` of both lists are the rows of the whole job.
+//! The pair is one unit. Its strands take the place of targets in [`Block::targets`]: 0 is the plus
+//! strand, 1 is the minus strand. A block of one strand computes the best `top` alignments of that
+//! strand, which do not depend on the other strand. The best `top` alignments of both lists are the
+//! result of the whole job.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -33,7 +34,8 @@ impl LongAlignment {
 }
 
 impl Divisible for LongAlignment {
-    /// Makes one block, or one for each strand if both have more cells than a block is to have.
+    /// Makes one block, or one for each strand if both strands together have more than `cells`
+    /// cells.
     ///
     /// # Errors
     /// The errors of [`Job::validate`]; [`Error::Usage`] for a job with a checkpoint.
@@ -61,7 +63,8 @@ impl Divisible for LongAlignment {
 
     fn part_bytes(&self, block: &Block) -> u64 {
         let symbols = u64::from(self.query.length(self.query_id)) + u64::from(self.target.length(self.target_id));
-        // Each alignment has numbers. All of them together have a run of two bytes for every ten symbols.
+        // Estimates the size: each alignment has some numbers, and all alignments together have a
+        // run of two bytes for every ten symbols.
         block.pairs * (u64::from(self.top) * 40 + symbols / 5)
     }
 
@@ -107,7 +110,7 @@ impl Divisible for LongAlignment {
     }
 }
 
-/// Takes the ends of a range from the front.
+/// Removes the two ends of a range from the front of a slice.
 fn take_range(from: &mut &[u8]) -> Option<Range<u32>> {
     let range = bytes::take_u32(from)?..bytes::take_u32(from)?;
     (range.start <= range.end).then_some(range)

@@ -1,24 +1,24 @@
-//! A lower bound of the best local score, computed before any cell. With it, a sweep prunes from
-//! the first row on, rather than only after it has reached a good score.
+//! Computes a lower bound of the best local score before the sweep. With it, the sweep prunes from
+//! the first row on. Without it, the sweep would prune only after it has reached a good score.
 //!
-//! K-mers that occur once in each sequence are chained by the longest subsequence whose positions
-//! increase in both sequences (Delcher et al. 1999, MUMmer). A path runs along the chain: from
-//! k-mer to k-mer on one diagonal, or on two diagonals with a gap where it costs least. The best
-//! part of the path is an alignment, so that the best score is at least its score. The time is
-//! proportional to the lengths.
+//! Anchors are k-mers that occur exactly once in each sequence. The module finds the longest chain
+//! of anchors whose positions increase in both sequences (Delcher et al. 1999, MUMmer). A path
+//! leads from each k-mer of the chain to the next, along one diagonal, or along two diagonals with
+//! a gap where it costs least. The best part of the path is a valid alignment, so its score is a
+//! lower bound of the best score. The time is nearly proportional to the lengths.
 
 use crate::long::LongPair;
 use crate::seq::{Alphabet, Code};
 
-/// Bases of a k-mer. Unrelated k-mers of this length agree by chance in less than one pair of
-/// genomes.
+/// Number of bases of a k-mer. On average, two genomes have less than one k-mer of this length in
+/// common by chance.
 const KMER: usize = 24;
-/// Divisor of the number of k-mers of a sequence that are sampled, and the least and the greatest
-/// number of samples (a quarter of a gigabyte).
+/// Parameters of the sample: the divisor of the number of k-mers of a sequence, and the minimum and
+/// maximum number of sampled k-mers (the maximum takes a quarter of a gigabyte).
 const ONE_OF: usize = 16;
 const MIN_WORDS: usize = 1 << 18;
 const MAX_WORDS: usize = 1 << 24;
-/// Stands for a symbol that is no base.
+/// Code of a symbol that is not a base.
 const NO_BASE: u8 = 4;
 
 /// Positions in query and target of a common k-mer.
@@ -34,7 +34,7 @@ pub(super) fn bounds(pairs: &[&LongPair]) -> Vec<i32> {
     let longest = first.query.len().max(first.target.len());
     let wanted = (longest / ONE_OF).clamp(MIN_WORDS, MAX_WORDS);
     let one_of = (longest.div_ceil(wanted) as u64).next_power_of_two();
-    // Each sequence has a thread of its own, because the first rows wait for the bounds.
+    // Each sequence has a separate thread, because the first rows wait for the bounds.
     std::thread::scope(|scope| {
         let queries: Vec<_> = pairs.iter().map(|pair| scope.spawn(|| words(&pair.query, one_of))).collect();
         let target = words(&first.target, one_of);
@@ -57,18 +57,19 @@ const BASES: [u8; 256] = {
     bases
 };
 
-/// Returns the sampled k-mers that occur once in a sequence, sorted, with their positions. Samples
-/// every `one_of`-th k-mer on average (a power of two).
+/// Returns the sampled k-mers that occur once in the sample of a sequence, with their positions,
+/// sorted. Samples one in `one_of` k-mers on average; `one_of` is a power of two.
 fn words(codes: &[Code], one_of: u64) -> Vec<KmerPosition> {
     const MASK: u64 = (1 << (2 * KMER)) - 1;
     let mut found = Vec::with_capacity(codes.len() / one_of as usize);
     let (mut word, mut length) = (0u64, 0);
     for (end, &code) in (1u32..).zip(codes) {
         let base = BASES[code as usize];
-        // A k-mer consists of the four bases only.
+        // A k-mer contains only the four bases, so any other code restarts it.
         length = if base == NO_BASE { 0 } else { length + 1 };
         word = (word << 2 | u64::from(base & 3)) & MASK;
-        // The sample does not depend on positions.
+        // Whether a k-mer is sampled depends only on its bases, so both sequences sample the same
+        // k-mers.
         let mixed = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         if length >= KMER && mixed & (one_of - 1) == 0 {
             found.push((word, end - KMER as u32));
@@ -91,9 +92,10 @@ fn anchors(query: &[KmerPosition], target: &[KmerPosition]) -> Vec<KmerAnchor> {
     anchors
 }
 
-/// Returns the longest chain of anchors that increases in both sequences.
+/// Returns the longest chain of anchors whose positions increase in both sequences.
 fn chain(anchors: Vec<KmerAnchor>) -> Vec<KmerAnchor> {
-    // `ends[k]` is the last anchor of the chain of k + 1 anchors that ends first in the target.
+    // Among the chains of k + 1 anchors, one ends first in the target. `ends[k]` is its last
+    // anchor.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(anchors.len());
     for (index, anchor) in anchors.iter().enumerate() {
@@ -124,14 +126,15 @@ fn best_part(pair: &LongPair, chain: &[KmerAnchor]) -> i64 {
     best
 }
 
-/// Returns the scores of the pairs of symbols from these positions on.
+/// Returns the scores of `length` pairs of symbols along the diagonal that starts at these
+/// positions.
 fn diagonal(pair: &LongPair, (i, j): KmerAnchor, length: u32) -> impl Iterator<Item = i64> {
     let (query, target) = (&pair.query[i as usize..][..length as usize], &pair.target[j as usize..][..length as usize]);
     query.iter().zip(target).map(|(&a, &b)| pair.scoring.substitution.score(a, b).into())
 }
 
-/// Returns the score of the path from an anchor to the next one. If it leaves the diagonal, it has
-/// one gap where that costs least.
+/// Returns the score of the path from an anchor to the next one. If the two are not on one
+/// diagonal, the path has one gap at the position where it costs least.
 fn between(pair: &LongPair, from: KmerAnchor, to: KmerAnchor) -> i64 {
     let (rows, columns) = (to.0 - from.0, to.1 - from.1);
     let (length, gap) = (rows.min(columns), rows.abs_diff(columns));
@@ -154,7 +157,7 @@ mod tests {
     use crate::long::oracle::align;
     use crate::score::{Mode, Scoring};
 
-    /// A random generator of its own, so that the chains are the same in each run.
+    /// A simple random generator, so that the chains are the same in each run.
     struct Bases(u64);
 
     impl Bases {
@@ -246,7 +249,7 @@ mod tests {
         let bases = &mut Bases(4);
         let (one, other, unknown) = (bases.some(2000), bases.some(2000), vec![15; 100]);
         let short = &one[..KMER - 1];
-        // A k-mer that occurs twice has no position.
+        // A k-mer that occurs twice is no anchor.
         let twice = [&one[..KMER], &[15], &one[..KMER]].concat();
         for (query, target) in [
             (&one[..], &other[..]),

@@ -1,10 +1,10 @@
-//! The state that a job saves, so that a later run can continue whenever this one is killed.
+//! The state that a job saves, so that a later run can continue if this one is killed.
 //!
-//! A checkpoint is a directory. `manifest.json` describes the job, and a run of another job is
-//! refused. Each part of the matrix has a directory with numbered logs
-//! ([`crate::long::chain::logs`]). Files appear as a whole (written under another name,
-//! synchronised, renamed) and end with a checksum. Missing or damaged parts are computed again. A
-//! run holds the lock of the directory.
+//! A checkpoint is a directory. `manifest.json` describes the job, and another job is refused. Each
+//! part of the matrix has a directory with numbered logs ([`crate::long::chain::logs`]). Files are
+//! replaced atomically: they are written under another name, synchronised and then renamed. They
+//! end with a checksum. Missing or damaged parts are computed again. A run holds a lock on the
+//! directory.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
@@ -20,11 +20,12 @@ use crate::files::fingerprint::Fingerprint;
 use crate::long::chain::log_file::{BEGUN, broken, write_whole};
 use crate::long::chain::logs::TileSaver;
 
-/// Version of the files. Version 1 had another checksum, version 2 no options and no content of
-/// files.
+/// Version of the files. Version 1 had another checksum. Version 2 did not record options and the
+/// contents of input files.
 const VERSION: u32 = 3;
 
-/// Returns a checksum (XXH3, 64 bits). It detects damage and different input, but no malice.
+/// Returns a checksum (XXH3, 64 bits). It detects damage and different input, but not deliberate
+/// changes.
 pub(in crate::jobs) fn checksum(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
@@ -34,7 +35,7 @@ pub(in crate::jobs) fn checksum(bytes: &[u8]) -> u64 {
 pub(super) struct Checkpoint {
     directory: PathBuf,
     every: Duration,
-    /// Whether it existed before this run.
+    /// Whether the checkpoint existed before this run.
     pub resumed: bool,
     /// Locked as long as this run lives.
     _lock: File,
@@ -54,11 +55,12 @@ struct CheckpointVersion {
 }
 
 impl Checkpoint {
-    /// Opens a directory, which is created if there is none. `job` describes the job. `cut` is how
-    /// the matrix is cut; the cut of the first run is kept, and returned.
+    /// Opens a directory, and creates it if it does not exist. `job` describes the job. `cut`
+    /// describes how this run would divide the matrix. Returns the checkpoint, and the division
+    /// that the first run has chosen.
     ///
-    /// # Errors
-    /// [`Error::Usage`] if it belongs to another job, or if another run uses it; [`Error::Io`].
+    /// [`Error::Usage`] if the checkpoint belongs to another job, or if another run uses it;
+    /// [`Error::Io`].
     pub(super) fn open<C: Serialize + DeserializeOwned>(
         directory: &Path,
         every: Duration,
@@ -152,7 +154,7 @@ impl Checkpoint {
         write_whole(&self.directory.join(name), |file| file.write_all(&body).and_then(|()| file.write_all(&sum)))
     }
 
-    /// Returns the time between saves.
+    /// Returns the minimum time between two saves.
     pub(super) fn every(&self) -> Duration {
         self.every
     }

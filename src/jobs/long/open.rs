@@ -18,7 +18,7 @@ pub fn open_long(run: &Run) -> Result<Vec<Box<dyn LongEngine>>> {
     let chosen = if run.devices.is_empty() { choose(&[])? } else { run.devices.clone() };
     let mut engines: Vec<Box<dyn LongEngine>> = Vec::new();
     let adapters = adapters_and_memory(&chosen, run.memory);
-    // Without threads from the system, the engines copy on their own threads.
+    // If the system starts no threads, the engines copy data on their own threads.
     let pool = if adapters.is_empty() { None } else { thread_pool(run.threads).ok() };
     for (found, memory) in adapters {
         match GpuLong::open(&found) {
@@ -32,8 +32,8 @@ pub fn open_long(run: &Run) -> Result<Vec<Box<dyn LongEngine>>> {
     Ok(engines)
 }
 
-/// Opens the CPU, which always exists, with this number of threads, or 0 for one for each
-/// processor.
+/// Opens the CPU, which is always available, with this number of threads; 0 stands for one thread
+/// per processor.
 pub fn cpu(threads: usize) -> Box<dyn LongEngine> {
     Box::new(CpuLong::new(threads))
 }

@@ -1,9 +1,10 @@
-//! Sweep of a whole matrix in parts without forbidden cells.
+//! Sweeps a whole matrix in parts that contain no forbidden cells.
 //!
-//! Rows are cut into belts: where a forbidden rectangle starts or ends, and where a belt would be
-//! too high. The parts of a belt between forbidden columns are its tiles. The lower border of a
-//! belt is the upper border of the next one. In forbidden columns, and along the right side of a
-//! forbidden rectangle, H is 0 and no gap continues.
+//! Rows are divided into belts. A belt starts or ends where a forbidden rectangle starts or ends,
+//! and where it would otherwise exceed the maximum height. In each belt, the forbidden columns
+//! separate parts, which are called tiles here. The lower border of a belt is the upper border of
+//! the next one. In forbidden columns, and along the right side of a forbidden rectangle, H is 0
+//! and no gap continues.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,7 +20,7 @@ use crate::long::chain::panels::{Swath, Watch, sweep};
 use crate::long::chain::table::MatrixPart;
 use crate::long::{BestCell, BestSoFar, LongPair, NEG_INF, PathPoint, PathState};
 
-/// A rectangle of cells that no alignment may pass.
+/// A rectangle of cells that no alignment may pass through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ForbiddenRectangle {
     /// Query symbols, on the aligned strand.
@@ -31,7 +32,7 @@ pub(super) struct ForbiddenRectangle {
 /// A swept matrix.
 #[derive(Debug, Default)]
 pub(super) struct MatrixSweep {
-    /// Tiles, if alignments are traced back.
+    /// Swept tiles with their kept borders; empty if no alignments are traced back.
     pub tiles: Vec<BorderGrid>,
     /// The best cell of a local pair.
     pub best: Option<BestCell>,
@@ -41,7 +42,7 @@ pub(super) struct MatrixSweep {
     pub pruned_cells: u64,
     /// The last row.
     bottom: BorderLine,
-    /// The last column as far as it is not forbidden.
+    /// The last column, except in forbidden rows.
     right: BorderLine,
 }
 
@@ -53,7 +54,7 @@ pub(super) struct JobShared<'a> {
     pub border_store: Arc<BorderStore>,
     /// The checkpoint.
     pub checkpoint: Option<Checkpoint>,
-    /// How parts are cut.
+    /// Sizes of the parts.
     pub cut: MatrixCut,
     /// Whether alignments are traced back, so that tiles are needed.
     pub needs_traceback: bool,
@@ -65,7 +66,8 @@ pub(super) struct JobShared<'a> {
     pub watch: Watch<'a>,
 }
 
-/// Returns the columns of a belt from left to right, and whether they are free.
+/// Divides the columns of a belt into segments, from left to right. Each segment has its first and
+/// last column, and true if it contains no forbidden cells.
 fn segments(forbidden: &[ForbiddenRectangle], belt: (u32, u32), columns: u32) -> Vec<(u32, u32, bool)> {
     let mut masked: Vec<(u32, u32)> = forbidden
         .iter()
@@ -128,8 +130,8 @@ impl MatrixSweep {
         Ok(pass)
     }
 
-    /// Returns the result of a matrix that was pruned as a whole, because no alignment in it has
-    /// the best score.
+    /// Returns the result of a matrix that was pruned as a whole, because it contains no alignment
+    /// of the best score.
     pub(super) fn over(cells: u64, pruned_cells: u64) -> MatrixSweep {
         MatrixSweep { cells, pruned_cells, ..MatrixSweep::default() }
     }
@@ -176,16 +178,16 @@ impl MatrixSweep {
     }
 }
 
-/// Returns the greatest H minus the end gap that follows, along a line that starts at 0, and the
-/// last position that has it.
+/// Returns the maximum of H minus the cost of the end gap that follows, along a line that starts at
+/// position 0. Also returns the last position with this value.
 fn greatest(line: &BorderLine, pair: &LongPair, last: u32) -> Result<(i32, u32)> {
     let ends = pair.scoring.end_costs();
     let mut best = (i32::MIN, 0);
     for first in (0..=last).step_by(1 << 20) {
         let part = line.slice(pair, first, last.min(first.saturating_add((1 << 20) - 1)))?;
         for (&h, place) in part.h.iter().zip(first..) {
-            // Fits in 32 bits: LongPair::fits has checked an inner gap of this length, and an end
-            // gap costs no more.
+            // The value fits in 32 bits, because `LongPair::fits` has checked an inner gap of this
+            // length, and an end gap costs no more.
             let value = i64::from(h) - ends.cost(u64::from(last - place));
             best = best.max((i32::try_from(value).unwrap_or(NEG_INF), place));
         }

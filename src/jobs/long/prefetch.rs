@@ -1,15 +1,15 @@
-//! Prediction of the regions of the grid that a traceback is likely to enter next, so that an
-//! engine can prepare them together.
+//! Predicts the regions of the grid that a traceback is likely to enter next, so that an engine can
+//! prepare them together.
 
 use crate::error::Result;
 use crate::long::LongPair;
 use crate::long::chain::grid::{BorderGrid, FramedRegion};
 
-/// Number of regions in the first prediction. Local alignments often end in their first region, so
-/// the first region is never predicted.
+/// Number of regions in the first prediction. Nothing is predicted for the first region, because
+/// local alignments often end in it.
 const FIRST_REGIONS: usize = 8;
-/// Largest expected deviation of a traceback from its diagonal, in rows and columns: a constant
-/// plus a part of the distance (`MARGIN_PART` is the divisor).
+/// Maximum expected deviation of a traceback from its diagonal, in rows and columns: a constant
+/// plus the distance divided by `MARGIN_PART`.
 const MARGIN: u32 = 1024;
 const MARGIN_PART: u32 = 64;
 
@@ -18,15 +18,15 @@ const MARGIN_PART: u32 = 64;
 pub(super) struct RegionPrefetch {
     /// Number of times that the traceback entered a region that was not prepared.
     misses: u32,
-    /// Upper left and lower right corners.
+    /// Upper left and lower right corners of the prepared regions.
     ready: Vec<[(u32, u32); 2]>,
-    /// Whether regions are too large for the engine to prepare any.
+    /// Whether the engine can prepare no region, because regions are too large.
     is_in_vain: bool,
 }
 
 impl RegionPrefetch {
-    /// Returns the regions of a grid to prepare, at most `most`, when a traceback enters `framed`
-    /// at its last cell. Returns none if that region is prepared.
+    /// Returns at most `most` regions of a grid to prepare, when a traceback enters the region
+    /// `framed` at its last cell. Returns none if that region is already prepared.
     ///
     /// # Errors
     /// The errors of [`BorderGrid::region`].
@@ -56,19 +56,21 @@ impl RegionPrefetch {
         Ok(regions)
     }
 
-    /// Records how many of the last regions the engine has prepared, counted from the first one.
+    /// Records how many of the last predicted regions the engine has prepared, counted from the
+    /// first one.
     pub(super) fn hear(&mut self, ready: usize) {
         self.is_in_vain = ready == 0;
         self.ready.truncate(ready);
     }
 }
 
-/// Returns the lower right corners of the regions along the diagonal of a traceback, each as far as
-/// the traceback may need it. Next to a corner of the grid, returns the regions on both sides.
+/// Returns the lower right corners of the regions along the diagonal of a traceback. The corner of
+/// a region is limited to the part that the traceback may need. If the diagonal passes close to a
+/// corner of the grid, the regions on both sides are returned.
 fn along_diagonal(grid: &BorderGrid, at: (u32, u32), count: usize) -> Vec<(u32, u32)> {
     let above = |i: u32| grid.across.range(..i).next_back().map(|(&row, _)| row);
     let before = |j: u32| grid.down.range(..j).next_back().map(|(&column, _)| column);
-    // The kept row at or below a row, and the kept column at or right of a column.
+    // The next kept row at or below a row, and the next kept column at or to the right of a column.
     let below = |i: u32| grid.across.range(i..).next().map_or(grid.rows.1, |(&row, _)| row);
     let behind = |j: u32| grid.down.range(j..).next().map_or(grid.columns.1, |(&column, _)| column);
     let (mut i, mut j) = at;
@@ -79,8 +81,8 @@ fn along_diagonal(grid: &BorderGrid, at: (u32, u32), count: usize) -> Vec<(u32, 
         corners.push((below(i).min(i.saturating_add(margin)), behind(j).min(j.saturating_add(margin))));
         let way = (i - row).min(j - column);
         (i, j) = (i - way, j - way);
-        // Next to a corner the path may cross the other line instead. Its next region is then the
-        // one to the left of the region that it leaves, or the one above.
+        // Close to a corner, the path may cross the other line instead. Its next region is then the
+        // one to the left, or the one above.
         let is_close = (i - row).max(j - column) <= margin;
         if is_close && i == row {
             corners.push((below(row + 1).min(row + margin), column));

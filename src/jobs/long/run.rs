@@ -1,4 +1,4 @@
-//! A job from start to end.
+//! Runs a job for a long pair.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,17 +24,17 @@ use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, reverse_complement};
 
 /// Default time between saves.
 const SAVE_EVERY: Duration = Duration::from_secs(30);
-/// Margin in rows and columns around the area of possible starts of a good alignment, for the
-/// corner of a strand that may be hopeless: a part of the shorter length (`CORNER_MARGIN` is the
-/// divisor), and at least `MIN_MARGIN`. That is more than unrelated sequences and most repeats
-/// reach.
+/// Margin in rows and columns around the corner of the matrix where every good alignment starts. It
+/// is the shorter length divided by `CORNER_MARGIN`, but at least `MIN_MARGIN`. Alignments of
+/// unrelated sequences and most repeats are shorter than the margin.
 const CORNER_MARGIN: u32 = 32;
 const MIN_MARGIN: u32 = 1024;
-/// Divisor of the largest part of the matrix that the corner may be.
+/// Divisor of the number of cells in the matrix. The corner is swept separately only if its number
+/// of cells does not exceed the quotient.
 const CORNER_PART: u64 = 8;
-/// The note with the alignments so far.
+/// Name of the note with the alignments found so far.
 const HITS: &str = "hits.json";
-/// The note with all alignments.
+/// Name of the note with all alignments.
 const RESULT: &str = "result.json";
 
 /// A strand of the pair.
@@ -43,12 +43,12 @@ struct StrandMatrix {
     pair: LongPair,
     forbidden: Vec<ForbiddenRectangle>,
     pass: Option<MatrixSweep>,
-    /// A lower bound of its best score, or 0.
+    /// A lower bound of the best score of the strand; 0 if unknown.
     bound: i32,
 }
 
 impl StrandMatrix {
-    /// Returns the name of its current sweep in a checkpoint.
+    /// Returns the name of the current sweep of the strand in a checkpoint.
     fn name(&self) -> String {
         let strand = match self.strand {
             Strand::Plus => "plus",
@@ -71,7 +71,7 @@ impl StrandMatrix {
 }
 
 impl LongAlignment {
-    /// Checks that the fields of the job go together.
+    /// Checks that the fields of the job are valid together.
     pub(super) fn check(&self) -> Result<()> {
         let missing = |store: &SequenceStore| format!("there are only {} sequences, counted from 0", store.len());
         if self.query_id as usize >= self.query.len() {
@@ -108,7 +108,7 @@ impl LongAlignment {
         Ok(())
     }
 
-    /// Returns why this job cannot align a sequence, or `None` if it can.
+    /// Returns the reason why this job cannot align a sequence; `None` if it can.
     fn unsuitable(&self, store: &SequenceStore, id: SequenceId) -> Option<String> {
         if store.alphabet() != self.scoring.alphabet {
             let (read, scored) = (store.alphabet().letters(), self.scoring.alphabet.letters());
@@ -136,8 +136,8 @@ impl LongAlignment {
         }
     }
 
-    /// Returns the fingerprint of a checkpoint. Every field is named here, so that a new one cannot
-    /// be forgotten.
+    /// Returns the fingerprint that a checkpoint stores. The pattern names every field, so that a
+    /// new one cannot be forgotten.
     fn fingerprint(&self) -> Fingerprint {
         let LongAlignment {
             query,
@@ -151,7 +151,8 @@ impl LongAlignment {
             min_score,
             prune,
             origin,
-            // These fields determine how the job is computed. The cut of the first run is kept.
+            // These fields only determine how the result is computed. A later run uses the sizes of
+            // the first run.
             method: _,
             strip: _,
             chunk: _,
@@ -226,7 +227,7 @@ impl LongAlignment {
             border_store: BorderStore::new(memory, self.checkpoint.clone()),
             checkpoint,
             cut,
-            // A pruned cell may be part of the second best alignment.
+            // Pruning must not remove the second best alignment, so it requires `top` to be 1.
             needs_traceback,
             prune: self.prune && is_local && self.top == 1,
             best: Arc::default(),
@@ -281,7 +282,7 @@ struct LongRunner<'a> {
 }
 
 impl LongRunner<'_> {
-    /// Sweeps a strand, unless it is swept.
+    /// Sweeps the matrix of a strand, unless that was done before.
     fn sweep(&mut self, side: &mut StrandMatrix) -> Result<()> {
         if side.pass.is_none() {
             let begin = Instant::now();
@@ -294,8 +295,8 @@ impl LongRunner<'_> {
         Ok(())
     }
 
-    /// Computes lower bounds of the best scores of all strands. Every strand is pruned by the
-    /// greatest bound from the first row on.
+    /// Computes lower bounds of the best scores of all strands. The sweep of every strand prunes by
+    /// the greatest bound from the first row on.
     fn bound(&self, sides: &mut [StrandMatrix]) {
         let begin = Instant::now();
         let bounds = bounds(&sides.iter().map(|side| &side.pair).collect::<Vec<_>>());
@@ -307,16 +308,18 @@ impl LongRunner<'_> {
         tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "bounds");
     }
 
-    /// Skips a strand that has no alignment of the best known score, if a small part of the matrix
-    /// proves it. Such an alignment has at least a certain number of symbols of each sequence, so
-    /// it starts in the upper left corner of the matrix and leaves it. If the greatest H in the
-    /// last row and column of the corner, plus everything that the rest could add, is less than the
+    /// Skips a strand if a small part of its matrix proves that it has no alignment of the best
+    /// known score. Such an alignment would contain a minimum number of symbols of each sequence,
+    /// so it would start in the upper left corner of the matrix and leave that corner. The function
+    /// sweeps the corner only. It takes the greatest H in the last row and column of the corner,
+    /// and adds the most that the rest of the matrix can contribute. If the sum is less than the
     /// score, there is no such alignment.
     fn pass_over(&mut self, side: &mut StrandMatrix) -> Result<()> {
         let StrandMatrix { ref pair, bound, .. } = *side;
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let (known, greatest) = (self.shared.best.get(), pair.scoring.substitution.max_score().max(1));
-        // If a strand reaches half of the score, the sweep of its corner would be wasted.
+        // If a strand is known to reach half of the score, the sweep of its corner would prove
+        // nothing.
         if side.pass.is_some() || known <= 0 || bound > known / 2 {
             return Ok(());
         }
@@ -326,7 +329,7 @@ impl LongRunner<'_> {
         let (rows, columns) = (corner(m), corner(n));
         let cells = u64::from(m) * u64::from(n);
         let of_corner = u64::from(rows) * u64::from(columns);
-        // An alignment leaves a corner that has fewer rows or columns than the alignment.
+        // An alignment leaves a corner if the corner has fewer rows or columns than the alignment.
         let is_small = rows < symbols.min(m) && columns < symbols.min(n) && of_corner <= cells / CORNER_PART;
         if !is_small || rows > self.shared.cut.belt_rows {
             return Ok(());
@@ -461,7 +464,7 @@ impl LongRunner<'_> {
         Ok(hits)
     }
 
-    /// Traces the local alignment that ends at a cell.
+    /// Traces back the local alignment that ends at a cell.
     fn hit(&mut self, side: &StrandMatrix, score: i64, end: PathPoint) -> Result<LongHit> {
         let (strand, query_end, target_end) = (side.strand, end.i, end.j);
         if !self.needs_traceback {

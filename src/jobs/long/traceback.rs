@@ -1,4 +1,4 @@
-//! The traceback through the regions of the grid.
+//! Traces an alignment back through the regions of the grid.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,17 +31,17 @@ pub(super) struct TracebackOptions {
 /// A traceback in progress.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct LongTraceback {
-    /// First point.
+    /// Point where the traceback starts: the end of the alignment.
     start: PathPoint,
-    /// Its current position.
+    /// Current position of the traceback.
     at: PathPoint,
-    /// Its runs so far, last column of the alignment first.
+    /// Runs of equal columns so far. The last column of the alignment comes first.
     runs: Vec<(u32, char)>,
-    /// Whether it has reached the start of the alignment.
+    /// Whether the traceback has reached the start of the alignment.
     over: bool,
-    /// Number of cells that were computed for it.
+    /// Number of cells that were computed for the traceback.
     pub traced_cells: u64,
-    /// Regions that an engine has prepared for it.
+    /// Regions that an engine has prepared for the traceback.
     #[serde(skip)]
     ahead: RegionPrefetch,
 }
@@ -59,8 +59,9 @@ impl LongTraceback {
         }
     }
 
-    /// Traces to the start of the alignment, and returns that point and the columns. Continues an
-    /// earlier run's traceback from the same cell under the same `name`.
+    /// Traces to the start of the alignment. Returns that point and the columns of the alignment.
+    /// If an earlier run has started a traceback from the same cell under the same `name`,
+    /// continues it.
     ///
     /// # Errors
     /// The errors of [`sweep`].
@@ -131,7 +132,7 @@ impl LongTraceback {
         Ok(())
     }
 
-    /// Goes along row 0 or column 0, or ends next to a forbidden cell.
+    /// Continues along row 0 or column 0, or ends the traceback next to a forbidden cell.
     fn border(&mut self, pair: &LongPair) -> Result<()> {
         let PathPoint { i, j, state } = self.at;
         if !pair.is_local() {
@@ -148,8 +149,9 @@ impl LongTraceback {
         Ok(())
     }
 
-    /// Traces through a region of a grid with the fastest engine that can. If no engine can, sweeps
-    /// the region again with a finer grid inside, and traces through the regions of that grid.
+    /// Traces through a region of a grid with the fastest engine that has enough memory. If no
+    /// engine has, sweeps the region again with a finer grid inside, and traces through the regions
+    /// of that grid.
     fn trace(
         &mut self,
         pair: &LongPair,
@@ -163,7 +165,7 @@ impl LongTraceback {
         let framed = Arc::new(framed);
         let cells = framed.cells();
         let Watch { interrupt, .. } = shared.watch;
-        // Engines that turned out to be unable to trace this region. They may trace others.
+        // Engines that refused this region. They may trace other regions.
         let mut refused: Vec<String> = Vec::new();
         loop {
             if interrupt.load(Ordering::Relaxed) {
@@ -206,7 +208,7 @@ impl LongTraceback {
         }
         let border_store = Arc::clone(&shared.border_store);
         let line = |edge, places| border_store.put(edge).map(|piece| BorderLine::of(places, LinePart::Piece(piece)));
-        // Only an engine that was left behind may still hold it.
+        // If `framed` is still shared, the other owner is an abandoned engine.
         let FramedRegion { top, left, .. } = Arc::unwrap_or_clone(framed);
         let (top, left) = (line(top, columns.0..=columns.1)?, line(left, rows.0..=rows.1)?);
         let (pair_too, best) = (pair.clone(), Arc::default());
@@ -215,14 +217,16 @@ impl LongTraceback {
         let watch = Watch { interrupt, progress: None };
         let grid = sweep(part, shared.engine_pool, &border_store, None, watch)?.grid;
         self.traced_cells += cells;
-        // Through all regions of the finer grid, each from where the last one ended.
+        // Traces through all regions of the finer grid, each from the point where the last one
+        // ended.
         let mut whole: Vec<(u32, Op)> = Vec::new();
         let entered = self.at;
         let mut ended = false;
         while !ended && grid.holds(self.at.i, self.at.j) {
             let framed = grid.region(pair, self.at.i, self.at.j)?;
             if (framed.rows, framed.columns) == (rows, columns) {
-                // No line was kept inside, so the region was expected to be small enough.
+                // The sweep kept no line inside the region, because it is small enough for every
+                // engine.
                 return Err(untraceable(shared, height, width));
             }
             let traced = self.trace(pair, framed, &grid, traceback_options, shared)?;
@@ -241,8 +245,8 @@ impl LongTraceback {
         Ok(TracebackResult { cigar, to: Some(to), ended, bytes: 0 })
     }
 
-    /// Prepares regions if there are any, and traces through a region, with an engine on a thread
-    /// of its own. Returns `None` if the engine is lost. An error comes with the engine's name.
+    /// Prepares regions if there are any, and traces through a region, with an engine on a separate
+    /// thread. Returns `None` if the engine is lost. An error is returned with the engine's name.
     fn trace_by(
         &mut self,
         pair: &LongPair,
@@ -299,8 +303,8 @@ fn member_ahead(shared: &mut JobShared, id: usize) -> usize {
     member.and_then(|member| member.ask(|engine| engine.regions_ahead())).unwrap_or(0)
 }
 
-/// Returns the error for engines that cannot trace a region of 1,024 x 1,024 cells, which every
-/// engine must.
+/// Returns the error for engines that cannot trace a region of 1,024 x 1,024 cells. Every engine
+/// must be able to trace such a region.
 fn untraceable(shared: &JobShared, rows: u32, columns: u32) -> Error {
     let names: Vec<&str> = shared.engine_pool.members.iter().map(|member| &*member.stats.name).collect();
     let names = names.join(", ");

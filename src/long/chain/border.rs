@@ -25,7 +25,7 @@ pub(crate) struct SharedColumn {
 #[derive(Debug)]
 struct ColumnValues {
     edge: Border,
-    /// Whether an engine computes the panel, or has computed it.
+    /// Whether an engine computes the panel or has computed it.
     coming: bool,
 }
 
@@ -38,7 +38,7 @@ impl SharedColumn {
     /// Creates a column whose first rows have values.
     pub(crate) fn with(rows: RangeInclusive<u32>, mut edge: Border, border_store: &Arc<BorderStore>) -> SharedColumn {
         let steps = rows.end() - rows.start();
-        // Reserves the whole column at once. A growing vector would exist twice now and then.
+        // Reserves the whole column at once. A growing vector would sometimes exist twice.
         let more = (steps as usize + 1).saturating_sub(edge.h.len());
         edge.h.reserve_exact(more);
         edge.gap.reserve_exact(more);
@@ -55,8 +55,8 @@ impl SharedColumn {
         self.values.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Appends rows, and ignores rows that are known already. An engine that computes a panel again
-    /// finds the same values.
+    /// Appends rows. Ignores rows that are already known, because an engine that computes a panel
+    /// again obtains the same values.
     ///
     /// # Errors
     /// [`Error::Internal`] if rows are missing, or come after the last row.
@@ -84,7 +84,7 @@ impl SharedColumn {
         self.changed.notify_all();
     }
 
-    /// Returns the last row with values, or `None`.
+    /// Returns the last row with values; `None` if there is none.
     pub(crate) fn last(&self) -> Option<u32> {
         let first = *self.rows.start();
         (first + self.values().edge.h.len() as u32).checked_sub(1).filter(|&row| row >= first)
@@ -98,7 +98,7 @@ impl SharedColumn {
         Border { h: values.edge.h[range.clone()].to_vec(), gap: values.edge.gap[range].to_vec() }
     }
 
-    /// Takes the whole column, once no other thread needs it.
+    /// Takes the whole column. The caller ensures that no other thread still needs it.
     pub(crate) fn take(&self) -> Border {
         std::mem::take(&mut self.values().edge)
     }
@@ -109,16 +109,16 @@ impl SharedColumn {
 pub(crate) enum LinePart {
     /// Row 0 or column 0 of the matrix.
     Border,
-    /// The border of a forbidden part: H is 0 and gaps are minus infinity, except that H of the
-    /// first entry has this value.
+    /// The border of forbidden cells: H is 0 and gaps are minus infinity. H of the first entry has
+    /// this value instead.
     Masked(i32),
     /// Computed values.
     Piece(Piece),
 }
 
-/// Values along a row or a column: consecutive parts, each with its first and last position. Two
-/// neighbouring parts share a position. There the earlier part counts, because the first entry of a
-/// border has no gap.
+/// Values along a row or a column. The line consists of consecutive parts, each with its first and
+/// last position. Two neighbouring parts share a position. The value of the earlier part applies
+/// there, because the first entry of a border has no gap.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BorderLine(Vec<(RangeInclusive<u32>, LinePart)>);
 
@@ -182,7 +182,7 @@ impl BorderLine {
 /// The left border of a panel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum LeftValues<'a> {
-    /// The left border of the part of the matrix, for its first panel.
+    /// The left border of the part of the matrix, which is read for the first panel.
     Line(&'a LongPair, &'a BorderLine),
     /// The last column of the panel to the left.
     Column(&'a SharedColumn),
@@ -193,9 +193,9 @@ pub(crate) enum LeftValues<'a> {
 pub(crate) struct LeftReader<'a> {
     /// The border.
     pub left: LeftValues<'a>,
-    /// Set by the user to end early.
+    /// Set when the user interrupts the job.
     pub interrupt: &'a AtomicBool,
-    /// Set to end early if the job failed elsewhere.
+    /// Set when the job has failed elsewhere.
     pub stop: &'a AtomicBool,
     /// Set by the reader if no engine computes the rows that it waits for.
     pub abandoned: AtomicBool,

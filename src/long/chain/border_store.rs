@@ -1,4 +1,4 @@
-//! Memory for borders. Borders beyond a limit go to an unnamed file ([`super::spill`]).
+//! Memory for borders. Borders that exceed a limit go to an unnamed file ([`super::spill`]).
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub(crate) const ENTRY_BYTES: u64 = 8;
 #[derive(Debug)]
 pub(crate) struct BorderStore {
     limit: u64,
-    /// Directory of the file. `None` stands for the system's temporary directory.
+    /// Directory of the file; `None` stands for the system's temporary directory.
     base: Option<PathBuf>,
     books: Mutex<StoreState>,
 }
@@ -46,7 +46,7 @@ enum BorderLocation {
     File(FileExtent),
 }
 
-/// A share of the memory, which is released when this is dropped.
+/// A share of the memory, which is released when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct MemoryHold {
     border_store: Arc<BorderStore>,
@@ -60,7 +60,7 @@ impl Drop for MemoryHold {
 }
 
 impl BorderStore {
-    /// Creates a store with this number of bytes of memory, and a directory for the rest.
+    /// Creates a store with a limit in bytes, and a directory for borders beyond the limit.
     pub(crate) fn new(limit: u64, base: Option<PathBuf>) -> Arc<BorderStore> {
         Arc::new(BorderStore { limit, base, books: Mutex::default() })
     }
@@ -79,7 +79,7 @@ impl BorderStore {
         self.books().spilled
     }
 
-    /// Counts memory that is allocated whatever the limit is.
+    /// Counts memory that is allocated regardless of the limit.
     pub(crate) fn hold(self: &Arc<Self>, bytes: u64) -> MemoryHold {
         let mut books = self.books();
         books.held += bytes;
@@ -144,7 +144,8 @@ impl Piece {
     }
 }
 
-/// Returns the default limit: a quarter of the memory that this process may take, at most 4 GiB.
+/// Returns the default limit in bytes: a quarter of the memory available to this process, at most 4
+/// GiB.
 pub(crate) fn default_limit() -> u64 {
     limit_of(available())
 }

@@ -40,7 +40,7 @@ pub(crate) struct EnginePool {
     count: usize,
 }
 
-/// An engine that works on a thread of its own.
+/// An engine that works on a separate thread.
 struct RunningMember {
     id: usize,
     heartbeat: Arc<Heartbeat>,
@@ -103,13 +103,13 @@ impl EnginePool {
         members.into_iter().map(|(_, member)| member).collect()
     }
 
-    /// Runs a task on the members with these numbers, each on a thread of its own, until all have
-    /// returned or were abandoned. Returns the results of the members that returned. Calls `lost`
-    /// with the number of each member that panicked or was abandoned, before other threads can
-    /// notice. Asks `is_over` regularly whether the results are still wanted. If not, members that
-    /// do not return soon are left behind.
+    /// Runs a task on the members with these numbers, each on a separate thread, until all of them
+    /// have returned or were abandoned. Returns the results of the members that returned. Calls
+    /// `lost` with the number of each member that panicked or was abandoned, before other threads
+    /// can notice. Calls `is_over` regularly to check whether the results are no longer needed. In
+    /// that case, members that do not return soon are abandoned.
     ///
-    /// The threads are not scoped, so that a thread whose device never answers can be left behind.
+    /// The threads are not scoped, because a thread whose device never answers must be left behind.
     pub(crate) fn work<T: Send + 'static>(
         &mut self,
         ids: &[usize],
@@ -129,7 +129,7 @@ impl EnginePool {
             let name = format!("pairwave-{id}-{}", stats.name);
             let work = move || {
                 let done = catch(|| task(&mut member));
-                // Drops the task's captures before the pool hears of the result.
+                // Drops the captures of the task before the pool receives the result.
                 drop(task);
                 if let Err(unheard) = sender.send((member, done)) {
                     let _ = catch(|| drop(unheard));
@@ -201,7 +201,7 @@ impl EnginePool {
         self.gone.push(stats);
     }
 
-    /// Returns the error that no engine is left.
+    /// Returns the error for a pool in which no engine is left.
     pub(crate) fn no_engine_left(&self) -> Error {
         let (device, message) = match self.gone.last() {
             Some(stats) => (stats.name.clone(), stats.lost.clone().unwrap_or_default()),
@@ -210,7 +210,7 @@ impl EnginePool {
         Error::Device { device, message: format!("no engine is left: {message}") }
     }
 
-    /// Returns the statistics of all engines since the last call, and starts new ones.
+    /// Returns the statistics of all engines since the last call, and resets them.
     pub(crate) fn take_stats(&mut self) -> Vec<LongEngineStats> {
         let mut stats: Vec<LongEngineStats> = Vec::new();
         for member in &mut self.members {
@@ -228,7 +228,7 @@ impl Drop for EnginePool {
     fn drop(&mut self) {
         self.dismiss_lost();
         for member in self.members.drain(..) {
-            // A panic at this point loses no work.
+            // A panic here loses no work.
             let _ = catch(|| drop(member));
         }
     }
@@ -236,13 +236,13 @@ impl Drop for EnginePool {
 
 /// Drops an engine that was abandoned. Dropping it may panic or never return.
 fn close(engine: Box<dyn LongEngine>) {
-    // Without a new thread, the engine is dropped on this one.
+    // If no thread can be started, the engine is dropped on this thread.
     let _ = catch(|| std::thread::Builder::new().name("pairwave-close".into()).spawn(|| catch(|| drop(engine))));
 }
 
 impl PoolMember {
-    /// Calls the engine under watch. `cells` is the expected number of cells until it calls back. A
-    /// panic becomes an [`Error::Device`].
+    /// Calls the engine while the watchdog observes it. `cells` is the expected number of cells
+    /// until the engine calls back. A panic becomes an [`Error::Device`].
     pub(crate) fn call<T>(&mut self, cells: u64, f: impl FnOnce(&mut dyn LongEngine) -> Result<T>) -> Result<T> {
         let engine = &self.engine;
         let expected = catch(|| (!engine.is_host()).then(|| cells as f64 / engine.speed().max(1.0)));
@@ -258,14 +258,14 @@ impl PoolMember {
         })
     }
 
-    /// Asks the engine a question. An engine that panics is abandoned.
+    /// Queries a property of the engine. An engine that panics is abandoned.
     pub(crate) fn ask<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
         let answer = catch(|| f(self.engine.as_ref()));
         answer.map_err(|said| self.lose(format!("it panicked: {said}"))).ok()
     }
 
-    /// Returns whether an error is the engine's own, so that other engines can take over. Such an
-    /// engine is abandoned.
+    /// Returns whether an error is the fault of the engine, so that other engines can continue.
+    /// Such an engine is abandoned.
     pub(crate) fn gives_up(&mut self, error: &Error) -> bool {
         let own = matches!(error, Error::Device { .. } | Error::Unsuited { .. });
         if own {

@@ -8,20 +8,20 @@ use super::border_store::ENTRY_BYTES;
 use crate::error::Result;
 use crate::long::{Border, LongPair};
 
-/// Number of kept rows and of kept columns where memory allows. A traceback computes about the
-/// matrix divided by this number again.
+/// Number of kept rows and of kept columns if memory allows. A traceback then computes about a 48th
+/// of the matrix again.
 const LINES: u64 = 48;
-/// Least number of kept rows and columns. Fewer would save too little memory, so the rest goes to
-/// files.
+/// Minimum number of kept rows and columns. Fewer would save little memory, so borders that do not
+/// fit go to files.
 const FEWEST_LINES: u64 = 16;
-/// Least distance of kept rows or columns.
+/// Minimum distance of kept rows or columns.
 const MIN_PITCH: u64 = 4096;
-/// Least distance for an engine that keeps columns. Such an engine takes about the same time for
-/// every smaller region, because it waits rather than computes.
+/// Minimum distance for an engine that keeps columns. Such an engine takes about the same time for
+/// all smaller regions, because it mostly waits.
 const MIN_WIDE_PITCH: u64 = 32_768;
-/// Maximum length of a pair that any engine traces at once.
+/// Maximum length of the sequences of a pair that every engine traces at once.
 const SMALL: u32 = 4096;
-/// Rows that are swept at once.
+/// Default number of rows that are swept at once.
 const BELT_ROWS: u32 = 1 << 26;
 
 /// Properties of the fastest engine for a pair.
@@ -33,23 +33,23 @@ pub(crate) struct EngineSizes {
     pub traces_whole: bool,
 }
 
-/// How the matrix is cut.
+/// Sizes of the pieces into which a matrix is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct MatrixCut {
     /// Distance of marked rows, a multiple of 64.
     pub mark_every: u32,
-    /// Least distance of kept columns, a multiple of 64. `None` if no grid is needed.
+    /// Minimum distance of kept columns, a multiple of 64; `None` if no grid is needed.
     pub pitch: Option<u32>,
-    /// Maximum number of columns of a panel.
+    /// Maximum number of columns of a panel; `None` lets the engine choose.
     pub panel_columns: Option<u32>,
     /// Maximum number of rows of a belt.
     pub belt_rows: u32,
 }
 
 impl MatrixCut {
-    /// Chooses a cut for a pair of these lengths and this memory. There is a grid only if the pair
-    /// is traced back (`needs_traceback`) and the matrix is too large to be traced at once, or if a pitch is
-    /// given.
+    /// Chooses the sizes for a pair of these lengths and this memory. A grid is needed if a pitch
+    /// is given. It is also needed if the pair is traced back (`needs_traceback`) and the matrix is
+    /// too large to be traced at once.
     pub(crate) fn new(
         (query, target): (u32, u32),
         needs_traceback: bool,
@@ -63,8 +63,8 @@ impl MatrixCut {
         let least = if suits.keeps_columns { MIN_WIDE_PITCH } else { MIN_PITCH };
         let symbols = u64::from(query) + u64::from(target);
         let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
-        // Long distances are whole chunks, so that a device can keep rows and columns with one set
-        // of borders.
+        // A long distance is a multiple of the default chunk height, so that a device can use one
+        // set of borders for both rows and columns.
         let whole = |length: u32| {
             let unit = if length > 4096 { 512 } else { 64 };
             length.clamp(1, u32::MAX - 511).next_multiple_of(unit)
@@ -81,7 +81,7 @@ impl MatrixCut {
         }
     }
 
-    /// Returns a finer cut of a region that is too large to be traced at once.
+    /// Returns a finer division of a region that is too large to be traced at once.
     pub(crate) fn finer(rows: u32, columns: u32) -> MatrixCut {
         let mark_every = rows.div_ceil(8).next_multiple_of(64).max(64);
         let pitch = Some(columns.div_ceil(8).next_multiple_of(64));
@@ -124,13 +124,13 @@ impl FramedRegion {
 }
 
 impl BorderGrid {
-    /// Returns whether a cell lies in this part.
+    /// Returns whether a cell is in this part.
     pub(crate) fn holds(&self, i: u32, j: u32) -> bool {
         self.rows.0 < i && i <= self.rows.1 && self.columns.0 < j && j <= self.columns.1
     }
 
-    /// Returns the rectangle between a cell, which is its last one, and the next kept row above and
-    /// column to the left.
+    /// Returns the rectangle whose last cell is (`i`, `j`), and which ends at the next kept row
+    /// above and the next kept column to the left.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if a border cannot be read.

@@ -1,4 +1,4 @@
-//! A log file: borders one after another, an index of them, and a checksum.
+//! A log file: borders one after another, an index of the borders, and a checksum.
 
 use std::fs::File;
 use std::hash::Hasher;
@@ -24,12 +24,12 @@ pub(crate) struct PanelState {
     pub columns: (u32, u32),
     /// Whether the last column is needed until the end of the job.
     pub kept: bool,
-    /// First row of a repeated computation of the panel: the first row, the row of a mark, or the
-    /// last row if the panel is done.
+    /// First row of a repeated computation of the panel. It is the first row, the row of a mark, or
+    /// the last row if the panel is done.
     pub row: u32,
     /// Whether the panel is done.
     pub done: bool,
-    /// The best cell, at least of all cells above `row`.
+    /// The best cell found. It covers at least all cells above `row`.
     pub best: Option<BestCell>,
     /// Number of cells that were pruned.
     pub pruned: u64,
@@ -60,7 +60,7 @@ pub(crate) struct LogEntry {
     /// Row of the mark, first row of the part of the last column, or number of the column inside
     /// the panel.
     pub row: u32,
-    /// Number of values of H, and number of gaps.
+    /// Number of values of H, which equals the number of gap values.
     pub entries: usize,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn read_edge(path: &Path, entry: &LogEntry, at: u64) -> Option<Border
 }
 
 /// Reads the index of a log. A log consists of borders, the index, the index's length, and a
-/// checksum of all that. Returns `None` if it is damaged.
+/// checksum of everything before it. Returns `None` if the log is damaged.
 pub(crate) fn read_index(path: &Path) -> Option<LogIndex> {
     let mut file = File::open(path).ok()?;
     let end = file.metadata().ok()?.len().checked_sub(16)?;
@@ -132,12 +132,12 @@ pub(crate) fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(LogEntry
     })
 }
 
-/// Returns the error that a note or a log cannot be serialized.
+/// Returns the error for a note or a log that cannot be serialized.
 pub(crate) fn broken(error: serde_json::Error) -> Error {
     Error::Internal(format!("a checkpoint cannot be written: {error}"))
 }
 
-/// Writes a file that appears as a whole or not at all, and that survives a loss of power.
+/// Replaces a file atomically, so that a loss of power leaves the old or the new content.
 pub(crate) fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
     // Only one run at a time uses the directory.
     files::replace(path, &path.with_extension(BEGUN), fill).map_err(|error| Error::io(path, error))

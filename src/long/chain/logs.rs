@@ -1,8 +1,8 @@
 //! The logs of a part of the matrix: the progress of its panels, and their borders.
 //!
-//! Each log contains the news since the last one. `N.keep` contains the progress of panels and the
-//! borders that are needed until the end. `N.flight` contains other borders. It is removed once the
-//! right neighbours of its panels are done.
+//! Each log contains the changes since the last one. `N.keep` contains the progress of panels and
+//! the borders that are needed until the end. `N.flight` contains borders that are needed only for
+//! a time. It is removed once the right neighbours of its panels are done.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ use super::log_file::{BorderKind, LogEntry, PanelState, read_edge, read_index, w
 use crate::error::Result;
 use crate::long::Border;
 
-/// Least ratio of the time between two saves to the time that a save takes.
+/// Minimum ratio of the time between two saves to the duration of a save.
 const SHARE: u32 = 10;
 
 /// A panel that has advanced since the last save.
@@ -25,15 +25,15 @@ pub(crate) struct Snapshot {
     pub state: PanelState,
     /// First row of `column`.
     pub first: u32,
-    /// Its last column from that row to `state.row`, if it is needed.
+    /// Its last column from row `first` to `state.row`, if it is needed.
     pub column: Option<Border>,
-    /// Its marks from that row on.
+    /// Its marks from row `first` on.
     pub marks: Vec<(u32, Piece)>,
     /// Kept columns inside it, once it is done.
     pub inner: Vec<(u32, Piece)>,
 }
 
-/// A panel of an earlier run.
+/// A panel that an earlier run has saved.
 #[derive(Debug)]
 pub(crate) struct Restored {
     /// Its progress.
@@ -53,7 +53,7 @@ pub(crate) struct TileSaver {
     every: Duration,
     /// Rows of the part, from the first border to the last.
     rows: RangeInclusive<u32>,
-    /// Distance of the marks, if all of them are needed. `None` if only the last one is needed.
+    /// Distance of the marks, if all of them are needed; `None` if only the last one is needed.
     mark_every: Option<u32>,
 }
 
@@ -93,8 +93,8 @@ impl TileSaver {
         TileSaver { log: Mutex::new(log), every, rows, mark_every }
     }
 
-    /// Returns the log if it is time to write and no other thread writes. With `now`, waits for the
-    /// log in any case.
+    /// Returns the log if it is time to write and no other thread is writing. With `now`, waits for
+    /// the log and returns it in any case.
     pub(crate) fn due(&self, now: bool) -> Option<MutexGuard<'_, Log>> {
         if now {
             return Some(self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
@@ -104,8 +104,8 @@ impl TileSaver {
         (log.last.elapsed() >= pause).then_some(log)
     }
 
-    /// Reads the panels of an earlier run, from left to right. Each panel is restored as far as all
-    /// its borders are available.
+    /// Reads the panels of an earlier run, from left to right. Each panel is restored up to the
+    /// last row whose borders are all available.
     ///
     /// # Errors
     /// [`Error::Io`] if borders cannot be stored.
@@ -114,7 +114,8 @@ impl TileSaver {
         let found = LoggedPanels::read(&mut log);
         let count = (0..).take_while(|index| found.states.iter().any(|state| state.index == *index)).count();
         let mut restored: Vec<Restored> = Vec::new();
-        // From right to left, because a column is needed only if the right neighbour is not done.
+        // The loop goes from right to left, because a column is needed only if its right neighbour
+        // is not done.
         let mut next_is_done = false;
         for index in (0..count).rev() {
             let states = found.states.iter().rev().filter(|state| state.index == index);
@@ -146,7 +147,7 @@ impl TileSaver {
             restored.push(panel);
         }
         restored.reverse();
-        // Panels are cut one after another. A panel behind a gap is useless.
+        // Panels are created from left to right. A panel to the right of a missing one is useless.
         let follow = restored.windows(2).take_while(|pair| pair[0].state.columns.1 == pair[1].state.columns.0).count();
         restored.truncate(follow + 1);
         log.saved = restored.iter().map(|panel| Some((panel.state.row, panel.state.done))).collect();
@@ -198,8 +199,8 @@ impl TileSaver {
             );
         }
         rows.extend((state.row > first_row).then_some(state.row));
-        // Returns the borders of a kind with these numbers, or `None` if one is missing or has
-        // another length.
+        // Returns the borders of a kind with these numbers; `None` if one is missing or has another
+        // length.
         let all = |kind: BorderKind, numbers: &[u32], length: u32| -> Result<Option<Vec<(u32, Piece)>>> {
             let mut pieces = Vec::new();
             for &number in numbers {
@@ -230,7 +231,7 @@ struct EntryPlace {
 #[derive(Default)]
 struct LoggedPanels {
     files: Vec<PathBuf>,
-    /// Oldest first.
+    /// Progress of panels, oldest first.
     states: Vec<PanelState>,
     entries: Vec<(LogEntry, EntryPlace)>,
 }
@@ -248,7 +249,7 @@ impl LoggedPanels {
         for (number, path) in names {
             log.next = log.next.max(number + 1);
             if path.extension().is_some_and(|extension| extension == "part") {
-                // The run was killed while it wrote this file.
+                // The file is incomplete, because the run was killed while it wrote this file.
                 let _ = fs::remove_file(path);
                 continue;
             }
@@ -281,7 +282,7 @@ impl Log {
         self.saved.get(index).copied().flatten()
     }
 
-    /// Writes the news since the last save, and removes logs that are no longer needed.
+    /// Writes the changes since the last save, and removes logs that are no longer needed.
     ///
     /// # Errors
     /// [`Error::Io`].

@@ -1,11 +1,11 @@
-//! Widths of the panels of a chain of engines: in proportion to the engines' speeds, so that
-//! neighbours keep pace and the last round keeps all engines busy.
+//! Chooses the widths of panels in proportion to the speeds of the engines. Neighbours then need
+//! the same time for a panel, and all engines are busy in the last round.
 
-/// Least number of rounds of a chain over the columns, for engines of about the same speed and for
-/// others. Several rounds even out wrong expectations of a speed. Each round starts and ends with
-/// idle units.
+/// Minimum number of rounds in which the engines of a chain take all columns: for engines of about
+/// the same speed, and for others. Several rounds compensate for wrongly estimated speeds, but each
+/// round starts and ends with idle compute units.
 const ROUNDS: [f64; 2] = [2.0, 4.0];
-/// Engines count as equally fast up to this ratio of the fastest to the slowest speed.
+/// Maximum ratio of the fastest to the slowest speed for which engines count as equally fast.
 const ALIKE: f64 = 1.1;
 
 /// The engines that take panels.
@@ -21,11 +21,11 @@ pub(crate) struct PanelPace {
 pub(crate) struct PacedEngine {
     /// Number in the pool.
     pub id: usize,
-    /// Cells a second.
+    /// Speed in cells per second.
     pub speed: f64,
     /// Maximum number of columns of a panel.
     pub columns: f64,
-    /// Speed in the panels so far.
+    /// Measured speed of the last panel; `None` before the first one.
     pub shown: Option<f64>,
 }
 
@@ -35,13 +35,13 @@ impl PanelPace {
         PanelPace { columns: f64::from(columns), engines }
     }
 
-    /// Returns whether no other engine waits for a panel.
+    /// Returns whether the engine is the only one, so that no other engine waits for its panel.
     pub(crate) fn is_alone(&self) -> bool {
         self.engines.len() < 2
     }
 
-    /// Records the speed of an engine in a panel. Expected speeds count until all engines have
-    /// shown theirs, because a measured speed cannot be compared with an expected one.
+    /// Records the measured speed of an engine. Expected speeds are used until all engines are
+    /// measured, because measured and expected speeds cannot be compared.
     pub(crate) fn show(&mut self, id: usize, speed: f64) {
         self.engines.iter_mut().filter(|engine| engine.id == id).for_each(|engine| engine.shown = Some(speed));
         if self.engines.iter().all(|engine| engine.shown.is_some()) {
@@ -49,13 +49,13 @@ impl PanelPace {
         }
     }
 
-    /// Returns the columns of an engine's next panel, or `None` if no other engine follows.
+    /// Returns the number of columns of an engine's next panel; `None` if there is no other engine.
     pub(crate) fn width(&self, id: usize) -> Option<f64> {
         let own = self.engines.iter().find(|engine| engine.id == id)?;
         Some(self.columns_of_speed()? * own.speed)
     }
 
-    /// Returns the columns for a speed of 1.
+    /// Returns the number of columns for an engine with a speed of 1.
     fn columns_of_speed(&self) -> Option<f64> {
         let fastest = self.engines.iter().max_by(|a, b| a.speed.total_cmp(&b.speed)).filter(|_| !self.is_alone())?;
         let per_speed = |columns: f64, speed: f64| columns / speed.max(f64::MIN_POSITIVE);
@@ -89,7 +89,8 @@ mod tests {
         assert_eq!(width(4_800_000, &[(1.0, 2.7e5), (1.0, 2.7e5)]), Some(4.8e6 / 18.0));
         assert_eq!(width(800_000, &[(4.0, 3e5), (1.0, 1e4)]), Some(4e4));
         assert_eq!(width(1_600_000, &[(3.0, 4e5), (1.0, 4e5)]), Some(3e5), "four rounds of engines that differ");
-        // One device could take this narrow matrix at once: half for each engine, not four slivers.
+        // One device could take this narrow matrix as a whole. Each engine takes half of it, not a
+        // quarter.
         assert_eq!(width(100_000, &[(1.0, 1e5), (1.0, 1e5)]), Some(5e4));
     }
 

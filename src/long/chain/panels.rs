@@ -1,15 +1,16 @@
-//! Sweep of a part of the matrix by a chain of engines. Each engine takes the next panel of
-//! columns, and reads its left border while the engine of the previous panel computes it.
+//! Sweeps a part of the matrix by a chain of engines. Each engine takes the next panel of columns,
+//! and reads its left border while the engine of the previous panel computes it.
 //!
-//! The width of a panel is in proportion to the speed of its engine, so that neighbours keep pace.
-//! An engine that fails leaves its panel open. Another engine takes the panel, from its last mark
-//! if everything above the mark is known. Values that the right neighbour has read stay valid,
-//! because every engine computes the same values. An engine that waits for a column that no engine
-//! computes releases its own panel, so that there is always an engine for the leftmost open panel.
+//! The width of a panel is proportional to the speed of its engine, so that neighbours need the
+//! same time. An engine that fails leaves its panel unfinished. Another engine continues the panel
+//! from its last mark, if all results above the mark are known. Values that the right neighbour has
+//! already read stay valid, because every engine computes the same values. An engine that waits for
+//! a column that no engine computes releases its own panel. The leftmost unfinished panel therefore
+//! always gets an engine.
 //!
-//! Panels of an engine that keeps no columns inside a panel are as wide as the distance of the
-//! grid's columns. An engine that keeps columns takes panels of the width that suits it, and always
-//! computes a panel from its first row, so that the kept columns cover all rows.
+//! Panels of an engine that does not keep columns inside a panel are as wide as the distance
+//! between the grid's columns. An engine that keeps columns takes panels of its preferred width. It
+//! always computes a panel from its first row, so that the kept columns cover all rows.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -38,9 +39,9 @@ pub(crate) struct Swath {
 /// Interrupt and progress of a sweep.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch<'a> {
-    /// Set to end early.
+    /// Set to end the sweep early.
     pub interrupt: &'a Arc<AtomicBool>,
-    /// Receives the number of cells that were computed since the last call. `None` in tracebacks.
+    /// Receives the number of cells that were computed since the last call; `None` in tracebacks.
     pub progress: Option<&'a dyn Fn(u64)>,
 }
 
@@ -90,7 +91,7 @@ pub(crate) fn sweep(
     }
 }
 
-/// Runs all engines until no panel is open, or until no engine is left.
+/// Runs all engines until all panels are finished, or until no engine is left.
 fn chain(sweep: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
     let all: Vec<usize> = engine_pool.members.iter().map(|member| member.id).collect();
     let of_all = Arc::clone(sweep);
@@ -141,7 +142,7 @@ fn gather(part: &MatrixPart, panels: Vec<TablePanel>) -> Result<Swath> {
             grid.down.insert(columns.1, BorderLine::of(part.rows.0..=part.rows.1, LinePart::Piece(piece)));
         }
     }
-    // Drops marks that some panels lack: they served only to compute a panel again.
+    // Drops marks that are missing in some panels. They served only to continue a panel.
     grid.across.retain(|_, line| line.end() == Some(part.columns.1));
     grid.across.insert(part.rows.0, part.top.clone());
     if grid.across.contains_key(&part.rows.1) && grid.down.contains_key(&part.columns.1) {

@@ -1,4 +1,4 @@
-//! The destination of the results of a panel.
+//! Receives the results of a panel from its engine.
 
 use std::sync::atomic::Ordering;
 
@@ -8,8 +8,7 @@ use crate::engine::heartbeat::Heartbeat;
 use crate::error::{Error, Result};
 use crate::long::{BestCell, Border, LeftSource, SweepSink};
 
-/// Maximum number of marks that are stored as candidates for a restart of the panel, if no grid is
-/// kept.
+/// Maximum number of stored marks from which a panel could be continued, if no grid is kept.
 const WAITING_MARKS: usize = 3;
 
 /// Receives the results of an engine for a panel.
@@ -29,7 +28,8 @@ pub(crate) struct PanelSink<'a> {
 }
 
 impl PanelSink<'_> {
-    /// Moves the restart row of the panel to the last mark, if everything above it is known.
+    /// Advances the restart row of the panel to the last mark, if all results above the mark are
+    /// known.
     fn settle(&self, panel: &mut TablePanel) {
         let (Some(ready), last) = (self.column.last(), self.sweep.part.rows.1) else { return };
         let row = panel.marks.iter().map(|mark| mark.0).filter(|&row| row <= ready && row < last).max();
@@ -56,7 +56,8 @@ impl SweepSink for PanelSink<'_> {
     }
 
     fn progress(&self, cells: u64, best: Option<BestCell>) {
-        // Progress of an abandoned engine is ignored. Its next border returns the error to it.
+        // Progress of an abandoned engine is ignored. The engine learns of it when it delivers its
+        // next border.
         let _ = self.hear(|| {
             self.add_progress(cells, best);
             Ok(())
@@ -65,7 +66,7 @@ impl SweepSink for PanelSink<'_> {
 }
 
 impl PanelSink<'_> {
-    /// Records a sign of life of the engine, and calls `f` unless the sweep has ended.
+    /// Records that the engine is alive, and calls `f` unless the sweep has ended.
     fn hear(&self, f: impl FnOnce() -> Result<()>) -> Result<()> {
         self.heartbeat
             .call_back(true, || if self.sweep.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { f() })
@@ -87,7 +88,7 @@ impl PanelSink<'_> {
                 let surplus = panel.marks.iter().position(|mark| mark.0 > begin);
                 surplus.map(|surplus| panel.marks.remove(surplus));
             }
-            // In a local pair, the best cell above the mark must be known as well.
+            // In a local pair, the best cell above the mark must be known, too.
             if !self.sweep.part.pair.is_local() {
                 self.settle(panel);
             }
@@ -124,8 +125,8 @@ impl PanelSink<'_> {
     }
 }
 
-/// A left border that an engine reads under watch. An engine that waits for it does not count as
-/// silent.
+/// A left border that an engine reads under the watchdog. An engine that waits for it does not
+/// count as silent.
 pub(crate) struct WatchedSource<'a> {
     /// The border.
     pub left: &'a dyn LeftSource,

@@ -1,8 +1,8 @@
 //! Borders on disk, in one unnamed file.
 //!
-//! The system releases the file whenever and however the process ends, so that a job that is killed
-//! leaves nothing behind. All borders share one file, because there may be more borders than a
-//! process may have open files.
+//! The system releases the file when the process ends, even if the process is killed, so nothing is
+//! left behind. All borders share one file, because there may be more borders than files that a
+//! process can open.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,13 +24,13 @@ pub(crate) struct Spill {
 /// Free bytes of the file.
 #[derive(Debug, Default)]
 struct FreeSpace {
-    /// Free extents before the end, by offset, with their lengths. No two touch, and none reaches
-    /// the end.
+    /// Free extents before the end of the file: their lengths by offset. No two extents are
+    /// adjacent, and none reaches the end.
     free: BTreeMap<u64, u64>,
     end: u64,
 }
 
-/// A part of the file, which is released when this is dropped.
+/// A part of the file, which is released when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct FileExtent {
     spill: Arc<Spill>,
@@ -92,7 +92,7 @@ impl Spill {
         self.space.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Writes these bytes one after another.
+    /// Writes these slices one after another.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -128,8 +128,8 @@ impl Drop for FileExtent {
     fn drop(&mut self) {
         let mut space = self.spill.space();
         if space.give(self.at, self.bytes) {
-            // If this fails, only disk space is lost. The lock ensures that no thread writes beyond
-            // the end meanwhile.
+            // If this call fails, only disk space is lost. The lock ensures that no other thread
+            // writes beyond the end meanwhile.
             let _ = self.spill.file.set_len(space.end);
         }
     }

@@ -1,4 +1,4 @@
-//! The panels of a sweep, which the threads of its engines share.
+//! The table of a sweep's panels, which the threads of its engines share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex};
@@ -25,7 +25,7 @@ pub(crate) struct MatrixPart {
     pub top: BorderLine,
     /// The border along `columns.0`.
     pub left: BorderLine,
-    /// How the part is cut.
+    /// Sizes of the pieces.
     pub cut: MatrixCut,
     /// Whether alignments are traced back through the part.
     pub needs_traceback: bool,
@@ -64,7 +64,7 @@ pub(crate) struct PanelTable {
     pub pace: PanelPace,
 }
 
-/// A sweep. It borrows nothing, because an engine that hangs keeps it.
+/// A sweep. It borrows nothing, because the thread of an engine that never answers keeps it.
 pub(crate) struct SharedSweep {
     pub part: MatrixPart,
     pub border_store: Arc<BorderStore>,

@@ -1,4 +1,4 @@
-//! The work of an engine's thread: take a panel, compute it, deliver its borders, save the
+//! The thread of an engine. It takes a panel, computes it, delivers its borders, and saves the
 //! progress.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,7 +15,8 @@ use super::table::{MatrixPart, PanelTable, RightColumn, SharedSweep, TablePanel}
 use crate::error::{Error, Result};
 use crate::long::{BestCell, LongEngine, PanelSweep, SLIVER};
 
-/// Panels start at multiples of this number of columns, which GPUs read and write at once.
+/// The first column of a panel is a multiple of this number. GPUs read and write this number of
+/// columns at once.
 const COLUMNS: u32 = 64;
 
 impl SharedSweep {
@@ -23,8 +24,8 @@ impl SharedSweep {
         self.panel_table.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Returns whether all marked rows are kept for the grid, rather than only the last one to
-    /// restart from.
+    /// Returns whether all marked rows are kept for the grid. If not, only the last one is kept, as
+    /// a restart row.
     pub(crate) fn keeps(&self) -> bool {
         self.part.cut.pitch.is_some()
     }
@@ -56,7 +57,7 @@ impl SharedSweep {
         (0..panel_table.panels.len()).try_for_each(|index| self.retire(&mut panel_table, index))
     }
 
-    /// Computes panels until none is left for this engine.
+    /// Computes panels until no work is left for this engine.
     pub(crate) fn work(&self, member: &mut PoolMember) {
         while let Some(index) = self.take(member) {
             let left_panel = match self.left_of(index) {
@@ -80,7 +81,7 @@ impl SharedSweep {
             let begin = Instant::now();
             let done = self.compute(member, index, &reader);
             if member.heartbeat.is_abandoned() {
-                // The engine was abandoned, and another one has the panel.
+                // The engine was abandoned, and another engine has taken over the panel.
                 return;
             }
             let waited = Duration::from_nanos(reader.waited.load(Ordering::Relaxed));
@@ -103,7 +104,7 @@ impl SharedSweep {
         }
     }
 
-    /// Returns the last column of the panel to the left, or `None` for the first panel.
+    /// Returns the last column of the panel to the left; `None` for the first panel.
     fn left_of(&self, index: usize) -> Result<Option<Arc<SharedColumn>>> {
         let Some(left) = index.checked_sub(1) else { return Ok(None) };
         match &self.panel_table().panels[left].right {
@@ -133,8 +134,8 @@ impl SharedSweep {
         self.changed.notify_all();
     }
 
-    /// Takes the next panel for an engine: the leftmost open one, or else a new one. Waits if other
-    /// engines may still release a panel.
+    /// Takes the next panel for an engine: the leftmost unfinished one without an engine, or else a
+    /// new one. Waits if other engines may still release a panel.
     fn take(&self, member: &mut PoolMember) -> Option<usize> {
         let mut panel_table = self.panel_table();
         loop {
@@ -161,7 +162,7 @@ impl SharedSweep {
         }
     }
 
-    /// Adds a panel of a width that suits an engine. Returns `None` if the engine is lost.
+    /// Adds a new panel whose width suits an engine. Returns `None` if the engine is lost.
     fn open(&self, panel_table: &mut PanelTable, member: &mut PoolMember) -> Option<()> {
         let MatrixPart { rows, columns, cut, .. } = self.part;
         let left = columns.1 - panel_table.next;
@@ -172,17 +173,19 @@ impl SharedSweep {
         let (mut width, keeps_columns) = member.ask(suits)?;
         if let Some(paced) = panel_table.pace.width(member.id) {
             let paced = paced as u32;
-            // To the nearest multiple: rounding down would take much from a narrow panel.
+            // Rounds to the nearest multiple, because rounding down would make a narrow panel much
+            // narrower.
             width = width.min(paced.saturating_add(COLUMNS / 2) / COLUMNS * COLUMNS);
         }
         let pitch = cut.pitch.filter(|_| !keeps_columns);
         for most in [pitch, cut.panel_columns].into_iter().flatten() {
             width = width.min(most);
         }
-        // An earlier run may have ended between two multiples.
+        // The last panel of an earlier run may have ended between two multiples.
         let begin = panel_table.next - columns.0;
         let width = (begin.saturating_add(width) / COLUMNS * COLUMNS).max((begin / COLUMNS + 1) * COLUMNS) - begin;
-        // A sliver at the end would cost more than its columns add to this panel.
+        // If few columns would remain, this panel takes them, too. A separate narrow panel would
+        // cost more.
         let width = if left - width.min(left) < width / SLIVER { left } else { width };
         let end = panel_table.next + width;
         let kept = end == columns.1 || cut.pitch.is_some_and(|pitch| end - panel_table.last_kept >= pitch);
@@ -205,7 +208,7 @@ impl SharedSweep {
         Some(())
     }
 
-    /// Computes a panel with an engine, from the restart row on.
+    /// Computes a panel with an engine, from the restart row of the panel on.
     fn compute(&self, member: &mut PoolMember, index: usize, left: &LeftReader) -> Result<()> {
         let MatrixPart { ref pair, rows, cut, needs_traceback, prune, ref best, .. } = self.part;
         let keep_every = cut.pitch.filter(|_| member.engine.keeps_columns());
@@ -214,7 +217,7 @@ impl SharedSweep {
             let panel = &mut panel_table.panels[index];
             panel.inner.clear();
             if keep_every.is_some() {
-                // Columns inside must reach from the first row to the last.
+                // Columns inside the panel must be computed from the first row on.
                 panel.state.row = rows.0;
             }
             let row = panel.state.row;
@@ -274,7 +277,7 @@ impl SharedSweep {
         Ok(())
     }
 
-    /// Stores or drops the last column of a panel once no thread reads it any more.
+    /// Stores or drops the last column of a panel once no thread reads it.
     fn retire(&self, panel_table: &mut PanelTable, index: usize) -> Result<()> {
         let is_last = panel_table.panels[index].state.columns.1 == self.part.columns.1;
         let is_read = panel_table.panels.get(index + 1).is_some_and(|next| next.state.done);
@@ -289,7 +292,7 @@ impl SharedSweep {
         Ok(())
     }
 
-    /// Saves the progress of the sweep if it is time, or with `now` in any case.
+    /// Saves the progress of the sweep if it is time to do so. With `now`, saves it in any case.
     pub(crate) fn save(&self, now: bool) -> Result<()> {
         let Some(mut log) = self.saver.as_ref().and_then(|saver| saver.due(now)) else { return Ok(()) };
         let mut snapshots = Vec::new();
