@@ -294,7 +294,7 @@ pub trait PairWriter: Send {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Formats pairs as lines, on any thread and in any order.
+/// A formatter that converts pairs to lines, on any thread and in any order.
 #[derive(Clone)]
 pub struct LineMaker {
     context: Context,

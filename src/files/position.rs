@@ -17,7 +17,8 @@ mod system {
     }
 }
 
-/// On other systems, a lock makes seeking and reading or writing one step.
+/// Implementation for systems other than Unix. A lock makes each seek and the following transfer
+/// atomic.
 #[cfg(not(unix))]
 mod system {
     use std::fs::File;

@@ -26,8 +26,8 @@ const ENDING: &str = ".part";
 const SLOTS: usize = 256;
 static CLEANUP_LIST: [AtomicPtr<c_char>; SLOTS] = [const { AtomicPtr::new(ptr::null_mut()) }; SLOTS];
 
-/// Calls a function with the path of every temporary file of this process. This allocates nothing
-/// and takes no lock, so a signal handler may call it with a function that is safe there.
+/// Calls a function with the path of every temporary file of this process. It allocates nothing and
+/// takes no lock. So a signal handler may call it, if the given function is async-signal-safe.
 pub fn for_each(mut each: impl FnMut(&CStr)) {
     for slot in &CLEANUP_LIST {
         let path = slot.load(Ordering::Acquire);

@@ -66,7 +66,7 @@ impl PartsLeft {
     }
 }
 
-/// Counts the pairs and cells of parts.
+/// Counter of the pairs and cells in parts.
 #[derive(Debug)]
 pub struct Extents<'a> {
     queries: &'a SequenceStore,

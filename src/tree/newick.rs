@@ -10,7 +10,7 @@ use crate::seq::names::has_blank;
 /// A node of the text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NewickNode {
-    /// Indices of its children in the list of nodes, in the order of the text.
+    /// Indices of the node's children in the list of nodes, in the order of the text.
     pub children: Vec<usize>,
     /// Name of a leaf, or label of an inner node, which is usually a support value.
     pub label: Option<BString>,
@@ -203,8 +203,8 @@ impl Scanner<'_> {
 }
 
 /// Parses the tree in a Newick text or a NEXUS file. The root is the first node, and parents come
-/// before children. Deep trees need no deep stack. The TRANSLATE command of a NEXUS file is applied
-/// to the names of leaves.
+/// before children. The parser is not recursive, so deep trees need no deep call stack. The
+/// TRANSLATE command of a NEXUS file is applied to the names of leaves.
 ///
 /// # Errors
 /// Returns the problem in the text and its position.
@@ -380,8 +380,8 @@ impl Scanner<'_> {
 ///
 /// A name with blanks or any of `( ) [ ] : ; , ' "` is put in single quotes, and single quotes in
 /// it are doubled. `_` needs no quotes, because this reader and most others keep it unchanged. `|`,
-/// which accessions contain, needs none either; many programs cannot read quotes. A control
-/// character becomes `_`, since no reader accepts it.
+/// which accessions contain, is not quoted either, because many programs cannot read quotes. A
+/// control character becomes `_`, since no reader accepts it.
 pub fn quoted(name: &[u8]) -> BString {
     quoted_with(name, b"")
 }

@@ -41,7 +41,7 @@ pub(super) struct FastqRecord<'a> {
 /// A reason why a record cannot be read.
 pub(super) enum FastqError {
     Io(io::Error),
-    /// Line from 1, whether the record's header is known, and the problem.
+    /// Line from 1, the record's header if it is known, and the problem.
     Format {
         line: u64,
         header: Option<Vec<u8>>,

@@ -114,8 +114,8 @@ struct SearchStep<'a> {
     scale: Scale,
     /// Current number of nodes minus two, divided by that number when all candidates were sorted.
     share: f64,
-    /// Deficit of each node's sum as defined above, minus the least deficit, which is part of
-    /// `rest`.
+    /// Deficit of each node's sum (see the module documentation), minus the least deficit, which is
+    /// part of `rest`.
     behind: Vec<f64>,
     /// Lower bound of a total without its known part and without the sum of the candidate's own
     /// node.
