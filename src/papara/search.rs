@@ -28,7 +28,7 @@ pub struct UnionTree {
     edges: Vec<u32>,
     /// Start of each vector's edges in `edges`, followed by the end of the last.
     starts: Vec<u32>,
-    /// The smallest edge of each vector and of all vectors after it.
+    /// Smallest edge number of each vector and all vectors after it.
     smallest_edges: Vec<u32>,
 }
 
@@ -85,7 +85,7 @@ impl UnionTree {
         &self.edges[self.starts[vector as usize] as usize..self.starts[vector as usize + 1] as usize]
     }
 
-    /// Returns a lower bound on the edges below a vector.
+    /// Returns a lower bound on the numbers of the edges below a vector.
     fn smallest_edge(&self, height: usize, vector: u32) -> u32 {
         let first = (u64::from(vector) << (3 * height)).min(self.smallest_edges.len() as u64 - 1);
         self.smallest_edges[first as usize]

@@ -31,38 +31,38 @@ pub(super) unsafe trait Floats: Copy {
     /// Sets all lanes to `value`.
     ///
     /// # Safety
-    /// The processor has the instructions of `Self`.
+    /// The processor must have the instructions of `Self`.
     unsafe fn splat(value: f32) -> Self;
     /// Loads the lanes from memory.
     ///
     /// # Safety
-    /// The processor has the instructions of `Self`.
+    /// The processor must have the instructions of `Self`.
     unsafe fn load(from: &LaneArray<f32>) -> Self;
     /// Stores the lanes to memory.
     ///
     /// # Safety
-    /// The processor has the instructions of `Self`.
+    /// The processor must have the instructions of `Self`.
     unsafe fn store(self, to: &mut LaneArray<f32>);
     /// Adds lane by lane.
     ///
     /// # Safety
-    /// The processor has the instructions of `Self`.
+    /// The processor must have the instructions of `Self`.
     unsafe fn add(self, other: Self) -> Self;
     /// Multiplies lane by lane.
     ///
     /// # Safety
-    /// The processor has the instructions of `Self`.
+    /// The processor must have the instructions of `Self`.
     unsafe fn mul(self, other: Self) -> Self;
     /// Returns the maximum of each lane.
     ///
     /// # Safety
-    /// The processor has the instructions of `Self`.
+    /// The processor must have the instructions of `Self`.
     unsafe fn max(self, other: Self) -> Self;
     /// Returns a mask with a bit for each lane, which is set if the lane is at least `bound`. Lane
     /// 0 is the lowest bit.
     ///
     /// # Safety
-    /// The processor has the instructions of `Self`.
+    /// The processor must have the instructions of `Self`.
     unsafe fn at_least(self, bound: f32) -> u32;
 }
 
@@ -74,7 +74,7 @@ pub(super) trait FloatKernel {
     /// Runs the computation. Implementations, and all functions they call, are `#[inline(always)]`.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`, and the caller is compiled for them.
+    /// The processor must have the instructions of `F`, and the caller is compiled for them.
     unsafe fn run<F: Floats>(self) -> Self::Output;
 }
 

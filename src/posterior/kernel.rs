@@ -189,7 +189,7 @@ impl<F: Floats> PartitionGaps<F> {
     /// Sets lanes to the weights of gaps.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`.
+    /// The processor must have the instructions of `F`.
     #[inline(always)]
     unsafe fn new(model: &Model) -> Self {
         PartitionGaps { open: F::splat(model.open), extend: F::splat(model.extend) }

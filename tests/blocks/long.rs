@@ -70,7 +70,8 @@ impl BlockSink<LongHit> for Collected {
     }
 }
 
-/// Computes each strand as a block, in one session, and joins the rows. Returns the rows of each block as well.
+/// Computes each strand as a block, in one session. Returns the joined rows and the rows of each
+/// block.
 fn joined(job: &LongAlignment, engines: LongEngines) -> (Vec<LongHit>, Vec<Vec<LongHit>>) {
     let blocks = job.cut(1).expect("it can be cut");
     let (run, mut collected) = (two_threads(), Collected::default());

@@ -51,8 +51,8 @@ impl OpenStrip<'_> {
     /// pass has not reached yet. The next strip ends at `row`.
     ///
     /// # Safety
-    /// The processor has the instructions of `W`. `cells`, `gaps`, both parts of `self.below` and
-    /// every kept row have at least `self.columns + 1` vectors, and `codes` has at least
+    /// The processor must have the instructions of `W`. `cells`, `gaps`, both parts of `self.below`
+    /// and every kept row have at least `self.columns + 1` vectors, and `codes` has at least
     /// `self.columns`. Each code is less than [`SIZE`].
     #[inline(always)]
     pub(super) unsafe fn close<W: LanesI32>(
@@ -188,8 +188,8 @@ fn add_row(
 /// Returns the first and the last column where alignments with scores above the limits cross a row.
 ///
 /// # Safety
-/// The processor has the instructions of `W`. Every slice of `forth` and `back` has `columns + 1`
-/// vectors.
+/// The processor must have the instructions of `W`. Every slice of `forth` and `back` has `columns
+/// + 1` vectors.
 #[inline(always)]
 unsafe fn crossings<W: LanesI32>(
     columns: usize,

@@ -43,8 +43,8 @@ impl DetailStrip<'_> {
     /// last row.
     ///
     /// # Safety
-    /// The processor has the instructions of `W`. `self.codes` has whole vectors, at least
-    /// `self.columns[1]` of them. Each code is less than
+    /// The processor must have the instructions of `W`. `self.codes` must have whole vectors, at
+    /// least `self.columns[1]` of them. Each code is less than
     /// [`STEPS`](crate::score::difference::STEPS).
     #[inline(always)]
     pub(super) unsafe fn crossings<W: LanesI32>(
@@ -92,8 +92,8 @@ impl DetailStrip<'_> {
     /// a line of gaps.
     ///
     /// # Safety
-    /// The conditions of [`DetailStrip::crossings`] hold. `forth` has two lines for each row and for the
-    /// one above, and a line has a vector for each column and one more.
+    /// The conditions of [`DetailStrip::crossings`] must hold. `forth` must have two lines for each
+    /// row and for the one above, and a line has a vector for each column and one more.
     #[inline(always)]
     unsafe fn sweep_forth<W: LanesI32>(&self, forth: &mut [i32], line: usize) {
         let [left, right] = self.columns;
@@ -132,8 +132,8 @@ impl DetailStrip<'_> {
     /// forward pass. `cells` and `gaps` are those of the backward pass.
     ///
     /// # Safety
-    /// The processor has the instructions of `W`. All rows have a vector for each column.
-    /// The rows of `forth` have one more vector before them.
+    /// The processor must have the instructions of `W`. All rows have a vector for each column. The
+    /// rows of `forth` have one more vector before them.
     #[inline(always)]
     unsafe fn cross<W: LanesI32>(
         &self,
@@ -177,8 +177,8 @@ impl DetailStrip<'_> {
     /// row's residue.
     ///
     /// # Safety
-    /// The conditions of [`DetailStrip::crossings`] hold. `cells` and `gaps` have a vector for each
-    /// column.
+    /// The conditions of [`DetailStrip::crossings`] must hold. `cells` and `gaps` must have a
+    /// vector for each column.
     #[inline(always)]
     unsafe fn sweep_back<W: LanesI32>(&self, table: &[i32; 32], cells: &mut [i32], gaps: &mut [i32]) {
         let [left, right] = self.columns;

@@ -113,7 +113,7 @@ impl Passes<'_> {
     /// Finds the first cell with the highest score of each lane, in row order.
     ///
     /// # Safety
-    /// The processor has the instructions of `W`. Codes of `self.group.seconds` are less than
+    /// The processor must have the instructions of `W`. Codes of `self.group.seconds` are less than
     /// [`SIZE`].
     #[inline(always)]
     unsafe fn forward<W: LanesI32>(&mut self) -> Vec<ClustalLane> {
@@ -181,9 +181,9 @@ impl Passes<'_> {
     /// Finds the start of each alignment and the columns that the recursion may visit.
     ///
     /// # Safety
-    /// The processor has the instructions of `W`. `lanes` is the result of [`Passes::forward`] for
-    /// the same `W`, and `self.memory` has not changed since. Codes of `self.group.seconds` are
-    /// less than [`SIZE`].
+    /// The processor must have the instructions of `W`. `lanes` is the result of
+    /// [`Passes::forward`] for the same `W`, and `self.memory` has not changed since. Codes of
+    /// `self.group.seconds` are less than [`SIZE`].
     #[inline(always)]
     unsafe fn backward<W: LanesI32>(&mut self, lanes: &mut [ClustalLane]) {
         let elements = (self.columns + 1) * W::COUNT;
@@ -268,8 +268,8 @@ struct LaneGapCosts<W> {
 /// lane.
 ///
 /// # Safety
-/// The processor has the instructions of `W`. `codes` points to a vector for each column, `cells`
-/// and `gaps` to one more, which may be written.
+/// The processor must have the instructions of `W`. `codes` points to a vector for each column,
+/// `cells` and `gaps` to one more, which may be written.
 #[inline(always)]
 unsafe fn row_back<W: LanesI32>(
     table: &[i32; SIZE],

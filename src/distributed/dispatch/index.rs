@@ -110,8 +110,8 @@ impl Dispatcher {
         }
     }
 
-    /// Removes a block from a rank that has been taken out of the index. Returns whether the rank
-    /// held it.
+    /// Removes a block from a rank that has been removed from the index. Returns whether the rank
+    /// held the block.
     pub(super) fn remove_holder(&mut self, rank: Rank, state: &mut RankState, block: usize) -> bool {
         let Some(at) = state.queue.iter().position(|&one| one == block) else { return false };
         state.queue.remove(at);
@@ -133,7 +133,7 @@ impl Dispatcher {
         true
     }
 
-    /// Gives a block to a rank that has been taken out of the index.
+    /// Adds a block to a rank that has been removed from the index.
     pub(super) fn add_holder(&mut self, rank: Rank, state: &mut RankState, block: usize) {
         let cells = self.cells(block);
         state.queue.push_back(block);

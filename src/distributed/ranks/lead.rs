@@ -45,7 +45,7 @@ pub trait LeadHandler {
 /// Input of [`lead`].
 #[derive(Debug, Clone)]
 pub struct LeadOptions<'a> {
-    /// `true` for each block that is done already.
+    /// Whether each block is already done.
     pub done: &'a [bool],
     /// Rules of the dispatcher.
     pub rules: Rules,

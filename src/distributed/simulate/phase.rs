@@ -287,7 +287,7 @@ impl<'a> Phase<'a> {
         self.start_next(rank);
     }
 
-    /// Starts the next block of an idle rank, and asks for more blocks if the rank holds few.
+    /// Starts the next block of an idle rank. Asks for more blocks if the rank holds few.
     fn start_next(&mut self, rank: Rank) {
         let now = self.now;
         let state = &mut self.ranks[rank];

@@ -216,8 +216,9 @@ trait StripeScores<V: Lanes>: Copy {
     /// Returns the score of symbol `r` of the stripe at a site of the block.
     ///
     /// # Safety
-    /// The processor has the instructions of `V`. `rows` points to the vectors of the site in the
-    /// profile, `site` is less than the sites of the block, and `r` less than the stripe's symbols.
+    /// The processor must have the instructions of `V`. `rows` points to the vectors of the site in
+    /// the profile, `site` is less than the sites of the block, and `r` less than the stripe's
+    /// symbols.
     unsafe fn at(&self, rows: *const V::Elem, site: usize, r: usize) -> V;
 }
 
@@ -283,10 +284,10 @@ impl<V: Lanes> StripeSweep<V> {
     /// Computes a stripe's cells at all sites of the block.
     ///
     /// # Safety
-    /// The processor has the instructions of `V`. `column` points to `2 * R` vectors that may be
-    /// read and written. `scratch.cells`, `scratch.insertions` and `scratch.opening` have a vector
-    /// for each of the `self.sites` sites, and `scratch.rows` has `self.rows` vectors for each
-    /// site. `scores` accepts these sites and `R` symbols.
+    /// The processor must have the instructions of `V`. `column` points to `2 * R` vectors that may
+    /// be read and written. `scratch.cells`, `scratch.insertions` and `scratch.opening` have a
+    /// vector for each of the `self.sites` sites, and `scratch.rows` has `self.rows` vectors for
+    /// each site. `scores` accepts these sites and `R` symbols.
     #[inline(always)]
     unsafe fn pass<const R: usize>(
         &mut self,

@@ -87,9 +87,9 @@ impl SiteBlock {
     /// if all lanes share it.
     ///
     /// # Safety
-    /// The processor has the instructions of `V`. The block has as many lanes as `V`. For each
-    /// site, `to.rows` has a vector for each set (two without sets) and one more, and `to.opening`
-    /// and `to.gained` have a vector.
+    /// The processor must have the instructions of `V`. The block must have as many lanes as `V`.
+    /// For each site, `to.rows` has a vector for each set (two without sets) and one more, and
+    /// `to.opening` and `to.gained` have a vector.
     #[inline(always)]
     pub(super) unsafe fn profile<V: Lanes>(
         &self,
@@ -131,7 +131,7 @@ impl SiteBlock {
     /// Reads the flags of a site in all lanes.
     ///
     /// # Safety
-    /// The processor has the instructions of `V`. The block has as many lanes as `V`.
+    /// The processor must have the instructions of `V`. The block must have as many lanes as `V`.
     #[inline(always)]
     unsafe fn flags<V: Lanes>(&self, site: usize) -> SiteFlags<V> {
         let last = self.byte(site, self.planes - 1);
@@ -146,7 +146,7 @@ impl SiteBlock {
     /// `mismatch` in all other lanes.
     ///
     /// # Safety
-    /// The processor has the instructions of `V`. The block has as many lanes as `V`.
+    /// The processor must have the instructions of `V`. The block must have as many lanes as `V`.
     #[inline(always)]
     unsafe fn choose<V: Lanes>(&self, site: usize, set: u32, matching: V, mismatch: V) -> V {
         let mut chosen = mismatch;
@@ -167,7 +167,7 @@ impl<V: Lanes> SiteFlags<V> {
     /// Returns the value of the site's kind in each lane.
     ///
     /// # Safety
-    /// The processor has the instructions of `V`.
+    /// The processor must have the instructions of `V`.
     #[inline(always)]
     unsafe fn choose(&self, values: &[V::Elem; KINDS]) -> V {
         // SAFETY: guaranteed by the caller.

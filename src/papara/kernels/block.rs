@@ -14,7 +14,8 @@ pub const LANES: u32 = OCTET as u32 / 2;
 /// Number of sites in a chunk. Kernels process all slices (groups of read columns) in one chunk
 /// before the next chunk. The scores of a slice are stored in scratch memory between chunks.
 pub const CHUNK: u32 = 128;
-/// Largest value that an f16 lane holds exactly, in units of 1/2048.
+/// Largest absolute value of an f16 lane, in units of 1/2048. All multiples up to this value are
+/// exact.
 const MAX_F16: i64 = 2047;
 /// Largest value of an i32 lane, below the value that marks impossible cells.
 const MAX_I32: i64 = 1 << 29;

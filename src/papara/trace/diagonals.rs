@@ -1,4 +1,5 @@
-//! Sweeps over anti-diagonals, with as many cells at once as the processor's vectors hold.
+//! Sweeps over anti-diagonals. Each step computes as many cells as the processor's vectors have
+//! lanes.
 //!
 //! Compilers vectorise loops over arrays of a fixed length for any instruction set. Therefore the
 //! same generic code is used for all number types. Lanes beyond the last cell of a diagonal compute

@@ -36,7 +36,7 @@ impl BackwardCarry<LaneArray<f32>> {
     /// Loads the values into registers.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`.
+    /// The processor must have the instructions of `F`.
     #[inline(always)]
     unsafe fn load<F: Floats>(&self) -> BackwardCarry<F> {
         BackwardCarry { right: F::load(&self.right), gap: F::load(&self.gap) }
@@ -47,7 +47,7 @@ impl<F: Floats> BackwardCarry<F> {
     /// Stores the values to memory.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`.
+    /// The processor must have the instructions of `F`.
     #[inline(always)]
     unsafe fn store(&self, to: &mut BackwardCarry<LaneArray<f32>>) {
         self.right.store(&mut to.right);
@@ -104,7 +104,7 @@ impl Posteriors<'_> {
     /// probabilities. The stored borders must belong to these rows.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`.
+    /// The processor must have the instructions of `F`.
     #[inline(always)]
     pub(super) unsafe fn backward<F: Floats>(
         &mut self,
@@ -137,7 +137,7 @@ impl Posteriors<'_> {
     /// pair is reached.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`.
+    /// The processor must have the instructions of `F`.
     #[inline(always)]
     unsafe fn backward_panel<F: Floats>(&mut self, panel: &PanelIndex, shares: &LaneShares) {
         let forward_exponents = self.tile_exponents(panel);
@@ -222,7 +222,7 @@ impl Posteriors<'_> {
 /// Appends the probable residue pairs of a row of a tile to a list, the last column first.
 ///
 /// # Safety
-/// The processor has the instructions of `F`.
+/// The processor must have the instructions of `F`.
 #[inline(always)]
 unsafe fn collect<F: Floats>(products: &[LaneArray<f32>], first: usize, hits: &mut Vec<ProbablePair>) {
     for (at, product) in products.iter().enumerate().rev() {
@@ -240,7 +240,7 @@ unsafe fn collect<F: Floats>(products: &[LaneArray<f32>], first: usize, hits: &m
 /// adjusts `exponents`.
 ///
 /// # Safety
-/// The processor has the instructions of `F`.
+/// The processor must have the instructions of `F`.
 #[inline(always)]
 unsafe fn rescale<F: Floats>(cells: &mut [BackwardCell], exponents: &mut Exponents) {
     let mut greatest = F::splat(0.0);
@@ -261,7 +261,7 @@ unsafe fn rescale<F: Floats>(cells: &mut [BackwardCell], exponents: &mut Exponen
 /// Computes the products of the last row, whose values are known.
 ///
 /// # Safety
-/// The processor has the instructions of `F`.
+/// The processor must have the instructions of `F`.
 #[inline(always)]
 unsafe fn last_row<F: Floats>(
     tile: &BackwardTile<F>,
@@ -281,7 +281,7 @@ unsafe fn last_row<F: Floats>(
 /// values if a product may be probable.
 ///
 /// # Safety
-/// The processor has the instructions of `F`.
+/// The processor must have the instructions of `F`.
 #[inline(always)]
 unsafe fn some_rows<F: Floats, const MANY: usize>(
     tile: &BackwardTile<F>,
@@ -305,7 +305,7 @@ unsafe fn some_rows<F: Floats, const MANY: usize>(
 /// products with forward values. Slices are ordered by row from top to bottom.
 ///
 /// # Safety
-/// The processor has the instructions of `F`.
+/// The processor must have the instructions of `F`.
 #[inline(always)]
 unsafe fn tile_rows<F: Floats, const MANY: usize, const SHARE: bool>(
     tile: &BackwardTile<F>,

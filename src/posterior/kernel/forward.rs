@@ -111,7 +111,7 @@ impl Posteriors<'_> {
     /// that end in the last column of a lane to `totals`.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`.
+    /// The processor must have the instructions of `F`.
     #[inline(always)]
     pub(super) unsafe fn forward<F: Floats>(
         &mut self,
@@ -155,11 +155,11 @@ impl Posteriors<'_> {
         }
     }
 
-    /// Recomputes the forward values of a panel from the stored borders. The borders of a panel can
-    /// be used only once.
+    /// Recomputes the forward values of a panel from the stored borders. This overwrites the
+    /// borders, so each panel can be recomputed only once.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`.
+    /// The processor must have the instructions of `F`.
     #[inline(always)]
     pub(super) unsafe fn keep_panel<F: Floats>(&mut self, at: &PanelIndex) {
         let gaps = PartitionGaps::<F>::new(self.model);
@@ -197,7 +197,7 @@ impl ForwardPanel<'_> {
     /// buffers contain the last row and the last column of the panel.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`.
+    /// The processor must have the instructions of `F`.
     #[inline(always)]
     unsafe fn forward<F: Floats>(
         &self,
@@ -223,7 +223,7 @@ impl ForwardPanel<'_> {
                 for ForwardCarry { onward, left, gap } in &mut carried {
                     (*onward, *left, *gap) = (onward.mul(ratio), left.mul(ratio), gap.mul(ratio));
                 }
-                // Alignments start in column 0, as in row 0.
+                // An alignment may start in column 0 of any row.
                 let begin = (block == 0).then(|| LaneArray(exponents.0.map(|exponent| scale::power(-exponent))));
                 let ends = outputs.totals.is_some() && self.group.has_end[block];
                 let keep = outputs.values.is_some() || ends;
@@ -239,7 +239,7 @@ impl ForwardPanel<'_> {
                 let part = ForwardTile { group: self.group, codes, block, begin, keep };
                 part.forward(gaps, cells, &mut carried, tile);
                 if let Some((totals, lanes)) = outputs.totals.as_mut().filter(|_| ends) {
-                    // The last row is added later.
+                    // `finish_totals` adds the last row.
                     let rows = rows.len() - usize::from(rows.end == self.codes.len());
                     for lane in (*lanes).clone().filter(|&lane| self.group.lengths[lane] / BLOCK == block) {
                         for row in 0..rows {
@@ -273,7 +273,7 @@ impl ForwardTile<'_> {
     /// Computes the rows of the tile.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`.
+    /// The processor must have the instructions of `F`.
     #[inline(always)]
     unsafe fn forward<F: Floats>(
         &self,
@@ -305,7 +305,7 @@ impl ForwardCarry<LaneArray<f32>> {
     /// Loads the values into registers.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`.
+    /// The processor must have the instructions of `F`.
     #[inline(always)]
     unsafe fn load<F: Floats>(&self) -> ForwardCarry<F> {
         ForwardCarry { onward: F::load(&self.onward), left: F::load(&self.left), gap: F::load(&self.gap) }
@@ -316,7 +316,7 @@ impl<F: Floats> ForwardCarry<F> {
     /// Stores the values to memory.
     ///
     /// # Safety
-    /// The processor has the instructions of `F`.
+    /// The processor must have the instructions of `F`.
     #[inline(always)]
     unsafe fn store(&self, to: &mut ForwardCarry<LaneArray<f32>>) {
         self.onward.store(&mut to.onward);
@@ -329,7 +329,7 @@ impl<F: Floats> ForwardCarry<F> {
 /// adjusts `exponents`.
 ///
 /// # Safety
-/// The processor has the instructions of `F`.
+/// The processor must have the instructions of `F`.
 #[inline(always)]
 unsafe fn rescale<F: Floats>(cells: &mut [ForwardCell], exponents: &mut Exponents) {
     let mut greatest = F::splat(0.0);
@@ -351,7 +351,7 @@ unsafe fn rescale<F: Floats>(cells: &mut [ForwardCell], exponents: &mut Exponent
 /// tile contains column 0.
 ///
 /// # Safety
-/// The processor has the instructions of `F`.
+/// The processor must have the instructions of `F`.
 #[inline(always)]
 unsafe fn tile_rows<F: Floats, const MANY: usize, const KEEP: bool>(
     gaps: &PartitionGaps<F>,
