@@ -1,5 +1,5 @@
-//! Levenshtein distances between patterns and texts, or regions of texts that a read mapper
-//! reported.
+//! Levenshtein distances between patterns and texts. The texts may be regions of longer sequences,
+//! for example regions that a read mapper reported.
 
 mod check;
 pub mod cpu;

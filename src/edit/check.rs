@@ -1,5 +1,5 @@
-//! Plausibility checks of distance reports. They detect impossible results of any engine before
-//! they are used.
+//! Plausibility checks of reports. They detect impossible results of any engine before the results
+//! are used.
 
 use rayon::prelude::*;
 

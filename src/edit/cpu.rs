@@ -2,8 +2,8 @@
 //! 64 bits.
 //!
 //! Many pairs are computed together, with one pair per lane (`side`). A single pair, or a long one,
-//! is computed alone with its rows spread over all lanes (`alone`). Matches are computed from bit
-//! planes of the codes (`planes`). A limit restricts the computation to a band of the matrix.
+//! is computed alone, with its rows distributed over all lanes (`alone`). Matches are computed from
+//! bit planes of the codes (`planes`). A limit restricts the computation to a band of diagonals.
 
 mod alone;
 mod compute;
@@ -31,12 +31,12 @@ use crate::simd::BITS;
 struct EditPair<'a> {
     pattern: &'a [Code],
     text: &'a [Code],
-    /// Maximum distance of interest.
+    /// Distances above this are not needed exactly.
     limit: u32,
 }
 
 impl EditPair<'_> {
-    /// Returns the number of rows that the pattern lacks to whole words.
+    /// Returns the number of rows of padding that fill the pattern up to whole words.
     fn padding(&self) -> usize {
         self.pattern.len().next_multiple_of(BITS) - self.pattern.len()
     }
@@ -59,7 +59,7 @@ impl DiagonalBand {
         let mut band = DiagonalBand { least: 0, most: 0 };
         for pair in pairs {
             let difference = pair.text.len() as isize - pair.pattern.len() as isize;
-            // Each step away from the diagonals between start and end must be reversed.
+            // Each step away from the diagonals between start and end requires a step back.
             let aside = (pair.limit as isize - difference.abs()).max(0) / 2;
             band.least = band.least.min(difference.min(0) - aside);
             band.most = band.most.max(difference.max(0) + aside);
@@ -81,7 +81,7 @@ impl DiagonalBand {
         (i as isize + self.least).max(1) as usize
     }
 
-    /// Returns the last column of row `i`. It may lie behind the end of the text.
+    /// Returns the last column of row `i`. It may exceed the length of the text.
     fn last_column(&self, i: usize) -> usize {
         (i as isize + self.most).max(0) as usize
     }

@@ -6,8 +6,8 @@ use std::ops::Range;
 use crate::engine::buffer_pool::PooledVec;
 use crate::score::{EditDistance, EditMode, EditScheme, Limit, OverlapReach};
 
-/// Distances of numbered pairs: the blocks of a batch in their order, and the regions of a block in
-/// theirs.
+/// Distances of numbered pairs. Pairs are numbered by block in the order of the batch, and within a
+/// block by region.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BatchDistances {
     /// One entry per pair.
@@ -36,8 +36,8 @@ impl BatchDistances {
         }
     }
 
-    /// Returns the pairs of a range that are within the limit: the position in the range, and the
-    /// result.
+    /// Returns the pairs of a range that are within the limit: their positions in the range, and
+    /// their results.
     pub fn within(&self, range: Range<usize>) -> impl Iterator<Item = (usize, EditDistance)> {
         let start = range.start;
         let (each, list) = match self {
@@ -78,8 +78,8 @@ pub(super) fn between(list: &[(u32, EditDistance)], range: Range<usize>) -> &[(u
     &list[before(range.start)..before(range.end)]
 }
 
-/// Checks whether a pattern of this length can exceed its limit for texts of any length. Only then
-/// may a pair be omitted from a list. If it holds for a pattern, it holds for all longer patterns.
+/// Returns whether a pattern of this length can exceed its limit for texts of any length. Only then
+/// may a list omit a pair. If it is true for a pattern, it is true for all longer patterns.
 pub(super) fn can_omit(scheme: &EditScheme, pattern_symbols: u32) -> bool {
     // Leaves a margin, so that rounding cannot reach the full length.
     const MAX_RATE: f64 = 0.999;

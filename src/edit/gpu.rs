@@ -41,15 +41,15 @@ use crate::score::EditDistance;
 
 /// Seconds of work in the first batch.
 const FIRST_SECONDS: f64 = 0.01;
-/// Maximum number of pairs in a batch. Their lists and results take 64 MiB, and are written while
-/// the device computes the previous batch.
+/// Maximum number of pairs in a batch. Their lists and results take 64 MiB. The host writes the
+/// lists while the device computes the previous batch.
 const MAX_PAIRS: u64 = 4 << 20;
 
-/// A list of the pairs within the limit is used again once at most one pair in this many is within
+/// After a list was too short, lists are used again once at most one pair in this many is within
 /// the limit.
 const FEW_SHARE: u64 = 16;
 
-/// Minimum seconds of a batch whose speed is recorded.
+/// Batches that take less time than this, in seconds, do not update the recorded speed.
 const TELLING_SECONDS: f64 = 0.005;
 /// Settings for trials of other numbers of words per lane and lanes per pair during a job.
 const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, doubt: 1.5 };
@@ -61,10 +61,10 @@ pub type EditGpu = engine::GpuEngine<Edit>;
 pub struct EditDeviceState {
     kernels: KernelSet<EditVariant, EditShape>,
     chooser: Chooser<EditMethod>,
-    /// Whether the list of the last batch was too short, or would have been. If so, no list is used
-    /// until few pairs are within the limit again.
+    /// Whether the list of pairs within the limit was too short in the last batch, or would have
+    /// been. If so, no list is used until few pairs are within the limit again.
     is_crowded: bool,
-    /// Fraction of pairs that heads kept in the last batch with heads.
+    /// Fraction of pairs that pruning by heads ([`heads`]) kept in the last batch that used it.
     kept: f64,
     /// Threads that share the work on the host; `None` until they are needed or set.
     pool: Option<Arc<rayon::ThreadPool>>,
@@ -83,7 +83,7 @@ pub struct EditChoice {
     extent: EditExtent,
     /// The selected kernel variants.
     method: CandidateKernel<EditMethod>,
-    /// Expected fraction of pairs that heads keep.
+    /// Expected fraction of pairs that pruning by heads keeps.
     kept: f64,
 }
 
@@ -277,7 +277,8 @@ impl GpuKind for Edit {
     ) -> Option<f64> {
         let mut method = chosen.method;
         if method.way.heads.is_some() {
-            // Use the actual fraction of kept pairs instead of the expected one.
+            // The work was estimated with the expected fraction of kept pairs. Corrects it with the
+            // actual one.
             method.work.cells += batch.cells() as f64 * (host.kept - chosen.kept);
         }
         if let Some(time) = report.kernel_time {

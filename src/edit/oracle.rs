@@ -4,8 +4,8 @@ use crate::score::{EditDistance, EditMode, EditScheme, OverlapReach};
 use crate::seq::Code;
 
 /// Returns the distances of the whole pattern to parts of the text. Entry j is the least distance
-/// to a part that ends after j symbols. The part starts anywhere in infix mode, and at the start of
-/// the text in the other modes.
+/// to a part that ends after j symbols. In infix mode the part may start anywhere, in the other
+/// modes it starts at the start of the text.
 pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Vec<u32> {
     let mut column: Vec<u32> = (0..=pattern.len() as u32).collect();
     let mut row = vec![pattern.len() as u32];

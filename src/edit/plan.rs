@@ -12,14 +12,15 @@ use crate::score::{EditMode, EditScheme};
 use crate::seq::part::{Extents, PartsLeft};
 use crate::seq::{QueryPart, QueryStrands, SequenceId, SequenceStore};
 
-/// Number of candidates that one thread processes at a time. A loop over many is faster than a step
-/// of the pool for each.
+/// Number of candidates that one thread processes at a time. The thread pool has a cost per task,
+/// so a loop over many candidates is faster than one task for each.
 pub(crate) const CANDIDATES_AT_ONCE: usize = 1 << 15;
 
 /// The texts of a job.
 #[derive(Debug, Clone)]
 pub enum Against {
-    /// Every pattern is compared with every later one, which is the text.
+    /// Every pattern is compared with every later sequence of its own store, which is then the
+    /// text.
     Later,
     /// Every pattern is compared with every text of a store.
     Texts(Arc<SequenceStore>),
@@ -55,9 +56,10 @@ pub struct EditJob {
     pub against: Against,
     /// Mode, equality of symbols and limit.
     pub scheme: Arc<EditScheme>,
-    /// Strands that the patterns represent, and whether a sequence meets only later texts.
+    /// Strands that the patterns represent, and whether a pattern is compared only with later
+    /// texts.
     pub strands: QueryStrands,
-    /// Parts of the patterns or candidates to compute, one after the other; `None` for everything.
+    /// Parts of the patterns or candidates to compute, one after another; `None` for everything.
     pub parts: Option<Arc<[QueryPart]>>,
 }
 
@@ -67,7 +69,7 @@ impl EditJob {
         self.against.texts(&self.patterns)
     }
 
-    /// Checks whether patterns meet only the texts after their own sequence.
+    /// Returns whether patterns are compared only with the texts after their own sequence.
     fn is_later(&self) -> bool {
         matches!(self.against, Against::Later) || self.strands.later_only
     }
@@ -132,8 +134,8 @@ impl EditJob {
     }
 
     /// Returns the chunks of the job. A chunk has all strands of consecutive patterns, or
-    /// consecutive candidates, with `pairs` pairs or a little more. A chunk never extends beyond
-    /// its part. A part with named texts has one chunk per sequence.
+    /// consecutive candidates, with `pairs` pairs or a few more. A chunk never extends beyond its
+    /// part. A part that names its texts has one chunk per sequence.
     pub fn chunks(&self, pairs: u64) -> EditChunks {
         EditChunks { job: self.clone(), left: PartsLeft::new(self.parts()), pairs: pairs.max(1), by_length: None }
     }
@@ -146,7 +148,7 @@ pub struct EditChunks {
     job: EditJob,
     left: PartsLeft,
     pairs: u64,
-    /// All texts, shared by all chunks of a rectangle.
+    /// All texts, if every pattern is compared with all of them. All chunks share this order.
     by_length: Option<TextsByLength>,
 }
 
@@ -208,9 +210,10 @@ impl EditChunks {
         }
         self.left.advance(end);
         let by_length = if later {
-            // The chunk's own sequences come first, and each meets those after it. A distance of
-            // whole sequences is symmetric, so they may be sorted by length too. In other modes,
-            // and for reverse complements, the earlier sequence must be the pattern.
+            // The chunk's own sequences come first, and each is compared with those after it. A
+            // distance of whole sequences is symmetric, so these sequences may be sorted by length,
+            // too. In other modes, and for reverse complements, the earlier sequence must be the
+            // pattern.
             let chunk = strands.sequences(begin..end);
             let mut rest: Vec<SequenceId> = (chunk.end..texts.len() as SequenceId).collect();
             sort_by_length(&texts, &mut rest);
@@ -236,8 +239,8 @@ impl EditChunks {
         }))
     }
 
-    /// Returns the chunk of a range of patterns. `first` maps the index and number of each pattern
-    /// to the pattern to compute and the index of its first text.
+    /// Returns the chunk of a range of patterns. `first` takes the index and the id of a pattern,
+    /// and returns the pattern to compute and the index of its first text.
     fn patterns_with(
         &self,
         range: Range<SequenceId>,

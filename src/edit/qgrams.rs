@@ -1,5 +1,6 @@
-//! Pruning of pairs outside a limit by the q-grams that they share (Jokinen and Ukkonen 1991). It
-//! takes a few operations per pair, while a distance takes thousands.
+//! Prunes pairs that exceed the limit by the q-grams that pattern and text share (Jokinen and
+//! Ukkonen 1991). A q-gram is a window of q symbols. The test takes a few operations per pair,
+//! while a distance takes thousands.
 //!
 //! The input is a chunk of many patterns and whole texts. The output is the same chunk without most
 //! of its pairs. An edit destroys at most q windows of a pattern, so pruning is effective for low
@@ -27,7 +28,7 @@ use crate::simd::InstructionSet;
 const MIN_PATTERNS: usize = 16;
 /// Number of patterns that one thread processes at a time.
 const PATTERNS_AT_ONCE: usize = 64;
-/// Maximum bytes of the indices in memory; more if a single tile is larger.
+/// Maximum bytes of all indices in memory. A single tile may exceed it.
 const INDEX_BYTES: usize = 256 << 20;
 /// Maximum length of an indexed text.
 const MAX_TEXT_SYMBOLS: usize = 1 << 18;
@@ -124,8 +125,8 @@ fn texts_in(block: &EditBlock, tile: usize) -> Range<usize> {
     within(block.regions.start)..within(block.regions.end)
 }
 
-/// Returns, for each block, the texts of a tile that may be within the limit: all texts if there is
-/// no index.
+/// Returns, for each block, the texts of a tile that may be within the limit. Without an index,
+/// these are all texts.
 fn passed(chunk: &EditChunk, blocks: &[(u32, EditBlock)], number: usize, tile: Option<&TextTile<'_>>) -> Vec<TextBits> {
     let instructions = InstructionSet::best();
     let candidates_of = |scratch: &mut TileScratch, (_, block): &(u32, EditBlock)| match tile {

@@ -10,9 +10,9 @@
 //! 3. The rule of [`crate::trace`], with [`Equality::scoring`], aligns pattern and part. Among all
 //!    alignments with this distance, it chooses one with the most matches.
 //!
-//! The start is found backwards: it is the last end of the reversed pattern in the reversed text
-//! before the end. A part with d edits has at most m + d symbols, so only that much of the text is
-//! read.
+//! The start is found by a search in reverse: it is the last end of the reversed pattern in the
+//! reversed text before the end. A part with d edits has at most m + d symbols, so only this much
+//! of the text is read.
 //!
 //! Bit vectors of vertical differences give the distances to all ends, with 64 rows per u64 (Myers
 //! 1999, Hyyrö 2003).
@@ -49,11 +49,11 @@ impl<'a> EditTracer<'a> {
     }
 
     /// Returns the canonical alignment of a pattern that was found in a text: the number of text
-    /// symbols before it, and its columns.
+    /// symbols before the alignment, and the alignment's columns.
     ///
     /// # Errors
-    /// Returns [`Error::Internal`] if the traceback finds another distance, because either
-    /// distance was then computed wrongly.
+    /// Returns [`Error::Internal`] if the traceback finds another distance. One of the two
+    /// distances is then wrong.
     pub fn align(
         &self,
         pattern: &[Code],
@@ -95,8 +95,8 @@ impl<'a> EditTracer<'a> {
     }
 }
 
-/// Returns the least start of a part that ends with the text and has this distance. It must be the
-/// least distance of all parts with that end.
+/// Returns the least start of a part that ends with the text and has this distance. `distance` must
+/// be the least distance of all parts with that end.
 fn start(pattern: &[Code], text: &[Code], distance: u32, equality: &Equality, bits: &mut PatternBits) -> Result<usize> {
     if pattern.is_empty() {
         return Ok(text.len());
@@ -191,8 +191,8 @@ impl PatternBits {
     }
 
     /// Sweeps over a text. Calls `visit` with each number of symbols from 1 on and the distance of
-    /// the whole pattern there. `step` is the increase of the first row per symbol: 0 if a part may
-    /// start anywhere, else 1.
+    /// the whole pattern at that position. `step` is the increase of the first row per symbol: 0 if
+    /// a part may start anywhere, otherwise 1.
     fn last_row(
         &mut self,
         text: impl Iterator<Item = Code>,

@@ -75,8 +75,8 @@ impl EditChunk {
         if let Some(known) = self.text_symbols.get() {
             return *known;
         }
-        // Computed outside the lock: a pool thread that waits for the lock may be needed for a part
-        // of the work.
+        // This must be computed without holding the lock. Otherwise a thread of the pool could wait
+        // for the lock while it is needed for a part of the work.
         let both = |a: (u32, u32), b: (u32, u32)| (a.0.min(b.0), a.1.max(b.1));
         let parts = (0..self.len()).into_par_iter().step_by(GROUP_PAIRS).map(|first| {
             let regions = first..(first + GROUP_PAIRS).min(self.len());
@@ -155,7 +155,7 @@ pub struct EditReport {
     pub unfinished: Vec<usize>,
     /// Time that the device spent on the kernel, if it can be measured.
     pub kernel_time: Option<Duration>,
-    /// Whether the engine has already made the checks of [`Work::check`], which then skips them.
+    /// Whether the engine already made the checks of [`Work::check`]. They are then skipped.
     pub is_checked: bool,
 }
 
@@ -178,7 +178,8 @@ pub struct BlockGroup {
     pub pairs: Range<usize>,
 }
 
-/// Splits a batch into groups of about `pairs` pairs. A group is larger if its last block is.
+/// Splits a batch into groups of about `pairs` pairs. Blocks are not split, so a group can be
+/// larger.
 pub fn group_blocks(batch: &EditBatch, pairs: usize) -> Vec<BlockGroup> {
     let mut groups = Vec::new();
     let mut open = BlockGroup { blocks: 0..0, pairs: 0..0 };
@@ -199,9 +200,9 @@ pub fn group_blocks(batch: &EditBatch, pairs: usize) -> Vec<BlockGroup> {
 /// Number of pairs that one thread processes at a time.
 pub const GROUP_PAIRS: usize = 1 << 14;
 
-/// Returns the class of a pattern: the number of u32 words with 32 rows each that kernels keep for
-/// it. Patterns of one class can share a batch. The class is exact up to 8 words. Above, it is
-/// rounded up by at most a seventh.
+/// Returns the class of a pattern: the number of u32 words that kernels store for its rows, with 32
+/// rows per word. Patterns of one class can share a batch. Up to 8 words, the class is the exact
+/// number. Above, it is rounded up by at most a seventh.
 pub fn pattern_words(pattern_symbols: u32) -> u32 {
     let words = pattern_symbols.div_ceil(32).max(1);
     if words <= 8 {

@@ -129,9 +129,9 @@ pub(super) struct Symbols {
 
 impl Symbols {
     /// Returns the indices in `query` and in `target_reversed` of the codes for a step's lane 0.
-    /// The codes for the other lanes follow. Cell (i, j) has query symbol i - 1 and target symbol j
-    /// - 1, which is at n - j in reverse order. An index may be negative, but the index of the
-    /// first lane that is read is not.
+    /// The codes for the other lanes follow. Cell (i, j) has query symbol `i - 1` and target symbol
+    /// `j - 1`, which is at `n - j` in reverse order. An index may be negative, but the index of
+    /// the first lane that is read is not.
     pub(super) fn lane_zero_indices(&self, geometry: Geometry, step: i64) -> (i64, i64) {
         let phase = geometry.phase(step);
         let i0 = (step + geometry.low + phase) >> 1;

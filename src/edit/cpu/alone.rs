@@ -1,8 +1,8 @@
-//! A single pair on all lanes. Neighbouring words of rows are in neighbouring lanes, and each is
-//! one column behind the word before it. The output of a word is therefore ready when the next word
-//! needs it (intra-sequence vectors along anti-diagonals).
+//! A single pair on all lanes. Adjacent lanes contain adjacent words of rows. Each lane is one
+//! column behind the lane with the word before. The output of a word is therefore ready when the
+//! next word needs it (intra-sequence vectors along anti-diagonals).
 //!
-//! Lanes are in descending order: the last lane of a vector has its first rows.
+//! Lanes are in descending order: the last lane of a vector contains its first rows.
 //!
 //! If the pattern may end anywhere in the text, the text is processed in blocks of columns. The
 //! buffers hold the columns of one block. Between blocks, two bits are stored per row.
@@ -18,7 +18,8 @@ use super::{DiagonalBand, EditPair};
 use crate::score::{EditDistance, EditMode};
 use crate::simd::{AlignedBuffer, BITS, InstructionSet, LanesU64, MAX_U64_LANES, Simd, SimdKernel};
 
-/// Maximum number of row vectors per strip. Two vectors hide each other's latency.
+/// Maximum number of row vectors per strip. With two, one is computed while the other waits for its
+/// last operation.
 const VECTORS: usize = 2;
 /// Number of padding columns before the first and after the last column that lanes access.
 const MARGIN: usize = VECTORS * MAX_U64_LANES;
@@ -31,8 +32,8 @@ pub(super) const BLOCK: usize = 1 << 15;
 pub(super) struct AloneBuffers {
     /// Planes of the block's text: per column a word with all bits set or none.
     text: AlignedBuffer<u64>,
-    /// Steps along the row above the strip, replaced by those along its last row: the top bit of
-    /// one word per column.
+    /// Steps along the row above the strip: the top bit of one word per column. The sweep replaces
+    /// them by the steps along the strip's last row.
     up: AlignedBuffer<u64>,
     down: AlignedBuffer<u64>,
     /// Rows after the last block in lane order, if there are several blocks.
@@ -60,8 +61,8 @@ pub(super) struct AloneTask<'a> {
 /// The result of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PairOutcome {
-    /// A distance. It is exact if it is within the limit; otherwise it is some distance above the
-    /// limit.
+    /// A distance. If it is within the limit, it is exact. Otherwise the exact distance exceeds the
+    /// limit as well.
     Distance(EditDistance),
     /// Stopped after `rows` rows, because the distance exceeds the limit: `least` is a lower bound
     /// on the distance of all paths through the last of these rows.
@@ -102,7 +103,7 @@ struct BlockRows<'a> {
     planes: &'a Planes<'a>,
     /// Number of columns of the text before the block. The columns of strips are relative to it.
     before: usize,
-    /// Whether the previous block stored its rows, and whether this one must.
+    /// Whether the previous block stored its rows, and whether this block must store them.
     resumes: bool,
     leaves: bool,
     /// Stored rows: one word for each 64 rows of all strips.
@@ -178,8 +179,9 @@ impl BlockColumns {
 
 impl BlockRows<'_> {
     /// Computes a block of `n` columns within the band, strip by strip. `last` describes the last
-    /// row before the block; the returned value describes it after the block. A limit, which only
-    /// whole sequences have, may end the computation with an error if the pair exceeds it.
+    /// row before the block, and the returned value describes it after the block. `limit` is only
+    /// given for whole sequences. If the pair exceeds it, the computation may stop early with an
+    /// error.
     ///
     /// # Safety
     /// The processor has the instructions of `V`. `columns.text` points to `M::PLANES` planes of
@@ -223,7 +225,7 @@ impl BlockRows<'_> {
                 }
                 strip.compute::<V, M, VECTORS>(columns, None);
                 if let Some(limit) = limit.filter(|&limit| (limit as usize) < m.max(n)) {
-                    // Add the distance of each cell and the minimum cost of the path from there to
+                    // Adds the distance of each cell and the minimum cost of the path from there to
                     // the end.
                     let (mut distance, mut least) = (corner + rows as i64, i64::MAX);
                     let straight = n as i64 - (m - last_row) as i64;
@@ -235,7 +237,8 @@ impl BlockRows<'_> {
                         return Err(PairOutcome::Beyond { rows: last_row, least: least as u32 });
                     }
                 }
-                // No path through the rows above enters here. Steps of one are never too small.
+                // No path enters these columns from the rows above. Steps of +1 never underestimate
+                // a distance.
                 for j in strip.last + 1..=n.min(strip.last + rows + MARGIN) {
                     *columns.up.add(j) = u64::MAX;
                     *columns.down.add(j) = 0;

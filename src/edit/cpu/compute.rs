@@ -57,7 +57,8 @@ pub fn run(batch: &EditBatch, workspace: &mut DistanceWorkspace) -> Vec<EditDist
     run_until(batch, workspace, || false).unwrap_or_default()
 }
 
-/// Computes a batch like [`run`], but returns `None` if `is_over` returns true before the end.
+/// Computes a batch like [`run`], but returns `None` if `is_over` returns true before the end. It
+/// calls `is_over` between groups of pairs.
 pub(super) fn run_until(
     batch: &EditBatch,
     workspace: &mut DistanceWorkspace,
@@ -86,7 +87,7 @@ pub(super) fn run_until(
             None => pairs.push((index, EditPair { pattern, text, limit })),
         }
     }
-    // Overlaps cannot have their rows in all lanes.
+    // No kernel for overlaps has the rows of a pair in all lanes.
     let is_scalar = matches!(scheme.mode, EditMode::Overlap(_)) && workspace.content == LaneContent::Rows;
     let Some(relation) = CodeRelation::from_equality(&scheme.equality).filter(|_| !is_scalar) else {
         for (index, pair) in pairs {
@@ -128,8 +129,8 @@ pub fn distance(a: &[u8], b: &[u8]) -> u32 {
     }
 }
 
-/// Approximate number of operations per word of rows: with one pair per lane, with rows in all
-/// lanes, and with rows in a strip of one vector, which cannot hide its latency.
+/// Approximate number of operations per word of rows in the three kernels: one pair per lane, rows
+/// of one pair in all lanes, and the same with strips of one vector, which cannot hide its latency.
 const SIDE_COST: u64 = 13;
 const ALONE_COST: u64 = 17;
 const NARROW_COST: u64 = 24;
@@ -139,8 +140,8 @@ const MAX_WORDS: usize = 64;
 /// are stored per column.
 const MAX_COLUMNS: usize = 1 << 23;
 
-/// Minimum length of a pair whose distance is guessed first. The band of a guess is narrower than
-/// the matrix.
+/// Minimum length of a pair for which a limit is guessed first. The band for the guess is narrower
+/// than the matrix.
 const MIN_GUESSED: usize = 4096;
 /// The first guess is the difference in length plus this fraction of the length.
 const FIRST_GUESS: usize = 16;
@@ -229,7 +230,8 @@ impl DistanceWorkspace {
             let block = alone::BLOCK;
             let task = AloneTask { pair, planes: &planes, mode, block, buffers, outcome: &mut outcome };
             dispatch!(planes.matcher(), self.instructions, alone::align_pair, task);
-            // Extrapolate the distance per row of the stopped computation to the whole length.
+            // The next guess extrapolates the distance per row of the stopped computation to the
+            // whole length.
             let expected = match outcome {
                 PairOutcome::Distance(found) if limit == pair_limit || found.distance <= limit => return found,
                 PairOutcome::Beyond { .. } if limit == pair_limit => return EditDistance::NONE,

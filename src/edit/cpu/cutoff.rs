@@ -6,19 +6,19 @@ use super::layout::{GroupLayout, MAX_PAIRS};
 use crate::score::EditMode;
 use crate::simd::{BITS, LanesU64};
 
-/// The words of rows that the next columns of a group need.
+/// The words of rows that the next columns of a group require.
 #[derive(Debug, Clone)]
 pub(super) struct CutOff {
-    /// Whether rows could be pruned.
+    /// Whether pruning can save time.
     pub pays: bool,
     /// Number of words from the first that the next 64 columns need.
     pub words: usize,
     all: usize,
     /// Step along the row above the first row.
     start_cost: i64,
-    /// Limit of each pair. Spare lanes have a limit that no distance reaches.
+    /// Limit of each pair. Spare lanes have a limit below every distance.
     limits: [i64; MAX_PAIRS],
-    /// Smallest row that counts in the last column of each text.
+    /// For each text, the first row that counts in its last column.
     least_rows: [i64; MAX_PAIRS],
     paddings: [i64; MAX_PAIRS],
 }
@@ -50,10 +50,10 @@ impl CutOff {
     }
 
     /// Updates `words` for the next 64 columns, after `before` columns. Returns the distances in
-    /// the last of these words. Returns `None` if no pair can be within its limit from there on.
-    ///
+    /// the last row of these words. Returns `None` if no pair can be within its limit from there
+    /// on.
     /// # Safety
-    /// `buffer` points to all words of the group, laid out as `at` has them, which may be written.
+    /// `buffer` points to all words of the group in the layout `at`. They may be written.
     #[inline(always)]
     pub(super) unsafe fn advance<V: LanesU64>(
         &mut self,
@@ -72,8 +72,8 @@ impl CutOff {
                 let (pv, mv) = unsafe { (*buffer.add(at.pv(word) + lane), *buffer.add(at.mv(word) + lane)) };
                 let below = distance[lane] + i64::from(pv.count_ones()) - i64::from(mv.count_ones());
                 let rows = BITS as i64 - if word == 0 { self.paddings[lane] } else { 0 };
-                // Between two rows, distances are bounded from below by going straight down from
-                // the upper row and straight up from the lower row.
+                // A distance between two rows is at least what the steps straight down from the
+                // upper row and straight up from the lower row allow.
                 let may_be = distance[lane] + below - rows <= 2 * self.limits[lane];
                 active[lane] = if may_be { word as i64 + 1 } else { active[lane] };
                 distance[lane] = below;
@@ -93,7 +93,8 @@ impl CutOff {
         let last = self.words;
         self.words = needed.min(self.all);
         for word in last..self.words {
-            // Pruned rows are above the limit, and these values are never smaller.
+            // The pruned rows are above the limit. The values that replace them are never less than
+            // the true values.
             for (lane, distance) in distance[..lanes].iter_mut().enumerate() {
                 // SAFETY: guaranteed by the caller.
                 unsafe {

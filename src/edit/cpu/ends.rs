@@ -26,9 +26,9 @@ impl<const L: usize> OverlapEnds<L> {
         self.least.map(|least| u32::try_from(least).unwrap_or(u32::MAX))
     }
 
-    /// Advances by `cells` cells, at most 64. Later steps are ignored. The first `skipped` cells
-    /// are no ends. Any other cell is an end if its distance is at most `most(lane, cell)`, with
-    /// cells counted from 1. `most` never decreases with the cell.
+    /// Advances by `cells` cells, at most 64. Steps beyond them are ignored. The first `skipped`
+    /// cells are not ends. Any other cell is an end if its distance is at most `most(lane, cell)`,
+    /// with cells counted from 1. `most` must not decrease as the cell increases.
     #[inline(always)]
     pub(super) fn advance(
         &mut self,

@@ -23,12 +23,14 @@ impl GroupLayout {
     pub(super) fn plane(self, word: usize, plane: usize) -> usize {
         (word * (self.planes + 2) + plane) * self.lanes
     }
-    /// Returns the offset of the rows that are one above the previous row.
+    /// Returns the offset of `pv`: bits of the rows whose distance is one more than in the previous
+    /// row.
     #[inline(always)]
     pub(super) fn pv(self, word: usize) -> usize {
         self.plane(word, self.planes)
     }
-    /// Returns the offset of the rows that are one below the previous row.
+    /// Returns the offset of `mv`: bits of the rows whose distance is one less than in the previous
+    /// row.
     #[inline(always)]
     pub(super) fn mv(self, word: usize) -> usize {
         self.plane(word, self.planes + 1)

@@ -6,8 +6,8 @@ use crate::simd::BITS;
 /// The last rows of L pairs up to some column, and the least distance in each.
 ///
 /// All pairs are processed together in arrays, so that the compiler vectorises the loops. The
-/// position of the least distance is determined only at the end. Until then, the steps that contain
-/// it are stored.
+/// position of the least distance is determined at the end. Until then, the group of up to 64 steps
+/// that contains it is stored.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastRowMinimum<const L: usize> {
     /// Distances at the current column.
@@ -46,8 +46,8 @@ impl<const L: usize> LastRowMinimum<L> {
         self.distance = distance;
     }
 
-    /// Advances by `columns` columns, at most 64, starting with column `before + 1`. Later steps
-    /// are ignored.
+    /// Advances by `columns` columns, at most 64, starting with column `before + 1`. Steps beyond
+    /// them are ignored.
     #[inline(always)]
     pub(super) fn advance(&mut self, steps: RowSteps<L>, before: usize, columns: [usize; L]) {
         let (kept_steps, low, sum) = block(steps, columns);
@@ -96,13 +96,13 @@ impl<const L: usize> LastRowMinimum<L> {
     }
 }
 
-/// Returns the first `columns` steps, their lowest sum (of at least one step, even if there is
-/// none), and the sum of all.
+/// Returns the first `columns` steps, the lowest sum of a number of them, and the sum of all. The
+/// lowest sum includes at least one step, even if `columns` is 0.
 #[inline(always)]
 pub(super) fn block<const L: usize>(steps: RowSteps<L>, columns: [usize; L]) -> (RowSteps<L>, [i64; L], [i64; L]) {
     let mut kept_steps = steps;
     for (lane, &columns) in columns.iter().enumerate() {
-        // Shift twice, because a shift by all 64 bits is not allowed.
+        // Two shifts are needed, because a shift by all 64 bits is not allowed.
         let beyond = u64::MAX >> (columns / 2) >> (columns - columns / 2);
         kept_steps.up[lane] &= !beyond;
         kept_steps.down[lane] &= !beyond;

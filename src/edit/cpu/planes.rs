@@ -1,6 +1,6 @@
-//! Matches from bit planes. A plane holds one bit of every symbol's code. A few operations on words
-//! compare a symbol of the text with 64 rows of the pattern. Patterns in neighbouring lanes may
-//! differ, and no profile is stored.
+//! Matches from bit planes. A plane contains one bit of every symbol's code. A few operations on
+//! words compare a symbol of the text with 64 rows of the pattern. Adjacent lanes may have
+//! different patterns, and no profile is stored.
 
 use crate::score::Equality;
 use crate::seq::{Alphabet, Code, PAD};

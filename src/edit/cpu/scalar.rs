@@ -15,7 +15,7 @@ impl MatchProfile {
     fn new(pattern: &[Code], equality: &Equality) -> Self {
         let words = pattern.len().div_ceil(BITS);
         let codes = equality.alphabet().size();
-        // Make one pass for each code that occurs in the pattern.
+        // One pass for each code that occurs in the pattern.
         let mut rows = vec![0u64; codes * words];
         let mut is_there = [false; 256];
         for (row, &code) in pattern.iter().enumerate() {
@@ -72,7 +72,7 @@ pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: OverlapReach, equa
     let (below_most, behind_most) = (reach.unaligned(m, n), reach.unaligned(n, m));
     let profile = MatchProfile::new(pattern, equality);
     let top = (pattern.len() - 1) % BITS;
-    // Rows and columns start at no cost.
+    // An overlap may start in any row or column at no cost.
     let mut rows = vec![RowDeltas { pv: 0, mv: 0 }; profile.words];
     let (mut distance, mut least) = (0u32, u32::MAX);
     for (j, &code) in text.iter().enumerate() {
@@ -87,7 +87,7 @@ pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: OverlapReach, equa
             least = least.min(distance);
         }
     }
-    // Go up the last column.
+    // Follows the last column upwards.
     for (below, row) in (0..pattern.len()).rev().enumerate() {
         if below as u64 > below_most {
             break;

@@ -1,5 +1,5 @@
-//! Groups of pairs with one pair per lane. The words of a pattern follow each other in its lane
-//! (inter-sequence vectors).
+//! Groups of pairs with one pair per lane. A lane computes the words of its pattern one after
+//! another (inter-sequence vectors).
 
 mod group;
 
@@ -60,8 +60,8 @@ impl<M: Matcher> SimdKernel for SideKernel<'_, M> {
 /// Advances one word of all lanes by one column.
 ///
 /// # Safety
-/// The processor has the instructions of `V`. `buffer` points to words that are laid out as `at`
-/// has them and may be written, `word` among them. `at` is of [`VECTORS`] vectors and the planes of
+/// The processor has the instructions of `V`. `buffer` points to words in the layout `at`, which
+/// include `word` and may be written. `at` is the layout for [`VECTORS`] vectors and the planes of
 /// `M`.
 #[inline(always)]
 unsafe fn go_on<V: LanesU64, M: Matcher>(
@@ -104,7 +104,7 @@ unsafe fn column<V: LanesU64, M: Matcher>(
     let mut steps = beginning;
     // SAFETY: guaranteed by the caller.
     unsafe {
-        // Process two words per iteration, so that the values passed on need not be moved.
+        // Two words per iteration, so that the values passed from word to word need not be moved.
         let mut word = range.start;
         while word + 1 < range.end {
             steps = go_on::<V, M>(buffer, at, word, steps, symbols);
@@ -118,10 +118,11 @@ unsafe fn column<V: LanesU64, M: Matcher>(
     steps
 }
 
-/// Returns the planes of all lanes' symbols in column `c` of 64.
+/// Returns the planes of all lanes' symbols in column `c` of the current 64 columns.
 ///
 /// # Safety
-/// The processor has the instructions of `V`. `at` is of [`VECTORS`] vectors and the planes of `M`.
+/// The processor has the instructions of `V`. `at` is the layout for [`VECTORS`] vectors and the
+/// planes of `M`.
 #[inline(always)]
 unsafe fn symbols_of<V: LanesU64, M: Matcher>(
     text: &[u64; MAX_PLANES * MAX_PAIRS],
@@ -184,8 +185,8 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
     // SAFETY: the caller guarantees the instructions of V. The buffer has all words. The arrays
     // have MAX_PAIRS lanes, and the layout has no more.
     unsafe {
-        // Skipping the start of a text is free in infix and overlap mode only. Padding matches
-        // there, so it is free too.
+        // In infix and overlap mode, skipping the start of a text is free. Padding rows match
+        // there, so they cost nothing, too.
         let is_free = mode == EditMode::Infix || reach.is_some();
         let beginning: [HorizontalDeltas<V>; VECTORS] = std::array::from_fn(|v| HorizontalDeltas {
             hp: V::splat(if is_free { 0 } else { u64::MAX }),
@@ -227,7 +228,7 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
                         found[lane].distance = last_rows.least_down(&group, reach, lane, (0..cut.words).map(word));
                     } else {
                         // All words are up to date for the text's last column, or unchanged since
-                        // the band left them. From then on, each column adds one.
+                        // the band left them. Each column since then adds one.
                         found[lane] = last_cell((0..words).map(word), group.patterns[lane], texts[lane] as u32);
                     }
                 }

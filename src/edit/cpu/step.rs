@@ -1,9 +1,9 @@
 //! One column of one word of rows, after Myers (1999) in the form of Hyyrö (2003).
 //!
 //! `pv` and `mv` mark the rows whose distance is one more or one less than in the previous row.
-//! Steps along a row come from the word before, which holds the preceding rows, and leave at the
-//! top bit. A downward step also determines the carry of the addition, so no other carry is passed
-//! on.
+//! Steps along a row enter from the word before, which contains the preceding rows, and leave at
+//! the top bit. A downward step also determines the carry of the addition, so no other carry is
+//! passed on.
 
 use super::planes::Matcher;
 use crate::simd::LanesU64;
@@ -15,7 +15,7 @@ pub(super) struct VerticalDeltas<V> {
     pub mv: V,
 }
 
-/// Differences between columns. The top bits of the word before are used.
+/// Differences between columns in the word before, of which only the top bits are used.
 #[derive(Clone, Copy)]
 pub(super) struct HorizontalDeltas<V> {
     pub hp: V,
@@ -50,8 +50,9 @@ pub(super) unsafe fn step<V: LanesU64, M: Matcher>(
     let VerticalDeltas { pv, mv } = state;
     // SAFETY: guaranteed by the caller.
     unsafe {
-        // A row that is one below the previous row has a diagonal difference of 0, like a match. No
-        // bit is in both pv and mv, so it does not take part in the addition.
+        // A row whose distance is one less than in the previous row has a diagonal difference of 0,
+        // like a match. No bit is in both pv and mv, so such a row does not take part in the
+        // addition.
         let zero = M::matches::<V>(pattern, text).or3(mv, below.as_matches);
         let d0 = zero.and(pv).add(pv).xor_or(pv, zero);
         let (hp, hn) = (mv.or_nor(d0, pv), d0.and(pv));

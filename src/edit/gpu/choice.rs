@@ -1,6 +1,6 @@
-//! Candidates for computing a batch: kernels, words per lane and lanes per pair, and their
-//! estimated costs. [`crate::gpu::choosing`] selects a candidate. Words per lane and lanes per pair
-//! determine the speed as in figures 7 to 9 of Chacon et al. (2014).
+//! Candidates for computing a batch and their estimated costs. Candidates differ in the kernel, the
+//! words per lane and the lanes per pair. [`crate::gpu::choosing`] selects one. The effect of words
+//! and lanes on the speed is shown in figures 7 to 9 of Chacon et al. (2014).
 
 use super::extent::{BAND_WORKGROUP, EditExtent};
 use super::heads;
@@ -16,8 +16,8 @@ use crate::gpu::kernels::Kernel;
 use crate::score::{EditMode, EditScheme};
 /// Maximum number of u32 words in a band.
 const BAND_WORDS: u32 = 16;
-/// Cost of a column of `myers_band`: per word, and in addition to its words. The unit is a word of
-/// the other kernels.
+/// Cost of a column of `myers_band`: first the cost per word, then the fixed cost. The unit is the
+/// cost of a word in the other kernels.
 const BAND_COST: [f64; 2] = [1.4, 1.5];
 
 /// Range of words per lane that trials cover.
@@ -34,7 +34,8 @@ const SUBGROUP_RATES: &[(u32, f64)] = &[(1, 17.0), (2, 25.0), (4, 33.0), (7, 40.
 /// Speed of `myers_workgroup`.
 const WORKGROUP_RATES: &[(u32, f64)] = &[(1, 15.0), (2, 23.0), (4, 33.0), (5, 37.0), (8, 37.0), (12, 33.0)];
 
-/// Maximum number of cells of a pair in one dispatch without strips.
+/// Maximum number of cells of a pair that one dispatch computes without dividing the pair into
+/// strips.
 const WHOLE_CELLS: u64 = 1 << 32;
 
 /// Sizes of the kernels on a device.
@@ -54,15 +55,15 @@ pub struct EditShape {
     pub lanes: Option<u32>,
     /// Minimum subgroup size of the device.
     pub subgroup_size: u32,
-    /// Maximum number of columns that a dispatch of a pair in strips computes.
+    /// Maximum number of columns that a dispatch computes if pairs are divided into strips.
     pub dispatch_columns: u32,
     /// Bytes of workgroup memory.
     pub workgroup_bytes: u32,
-    /// Capacity of the list of pairs within the limit: a fixed number, 0 for no list, or a fraction
-    /// of the batch.
+    /// Capacity of the list of pairs within the limit. A fixed number, 0 for no list, or `None` for
+    /// a fraction of the batch.
     pub list_room: Option<u32>,
-    /// Number of u32 words of the heads that are computed first: a fixed number, 0 for no heads, or
-    /// the number that the limit requires.
+    /// Number of u32 words of the heads that are computed first ([`super::heads`]). A fixed number,
+    /// 0 for no heads, or `None` for the number that the limit requires.
     pub head_words: Option<u32>,
 }
 
@@ -90,8 +91,8 @@ const MIN_LIST_ROOM: u32 = 1024;
 /// Number of pairs of a batch per entry of the list's capacity.
 const LIST_SHARE: u32 = 8;
 
-/// Returns the maximum distance that a kernel lists and the capacity of its list. Returns `None` if
-/// the results of all pairs must be read, because no pair can be omitted from a list.
+/// Returns the greatest distance that a kernel lists, and the capacity of its list. Returns `None`
+/// if the results of all pairs must be read, because a list could not omit any pair.
 pub(super) fn listing(shape: &EditShape, scheme: &EditScheme, extent: &EditExtent, pairs: u32) -> Option<(u32, u32)> {
     if !can_omit(scheme, extent.least_pattern_symbols) {
         return None;
@@ -100,13 +101,14 @@ pub(super) fn listing(shape: &EditShape, scheme: &EditScheme, extent: &EditExten
     (room > 0).then_some((extent.limit, room))
 }
 
-/// Returns the number of columns that fit a number of loop iterations. Each column takes one
-/// iteration, each u32 of up to 16 symbols another one, and the surrounding code takes some.
+/// Returns the number of columns that fit in this many loop iterations. Each column takes one
+/// iteration, each u32 with up to 16 symbols takes another one, and the code around them takes
+/// some.
 pub(super) fn columns_within(loop_iterations: u64) -> u32 {
     (loop_iterations * 3 / 5).min(u64::from(u32::MAX)) as u32 / 32 * 32
 }
 
-/// A choice of kernel variants. Its speed is recorded as a whole.
+/// A combination of kernel variants, whose speed is recorded as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct EditMethod {
     /// Number of u32 words of the longest pattern.
@@ -130,7 +132,7 @@ pub(super) struct SelectionContext<'a> {
     pub loop_budget: Option<u64>,
     /// Number of cells of the batch.
     pub cells: u64,
-    /// Whether pairs above the limit may be omitted ([`can_omit`]).
+    /// Whether pairs that exceed the limit may be omitted ([`can_omit`]).
     pub can_omit: bool,
     /// Expected fraction of pairs that heads keep.
     pub kept: f64,
@@ -187,7 +189,7 @@ impl SelectionContext<'_> {
             variant: EditVariant { selection: PairSelection::Kept, ..variant },
             heads: Some(heads),
         };
-        // The unit is a cell of a whole pattern.
+        // The unit of work is a cell of a whole pattern.
         let part = f64::from(head_words) / f64::from(words) * whole.assumed.full / head.assumed.full;
         let work =
             WorkEstimate { cells: self.cells as f64 * (part + self.kept), dispatches: 2.0, ..WorkEstimate::default() };
@@ -206,10 +208,10 @@ impl SelectionContext<'_> {
         }
         let dividing = if self.has_subgroups() { LaneGrouping::Subgroup } else { LaneGrouping::Workgroup };
         let divided = self.variant(dividing, lanes);
-        // A fixed number of lanes applies whenever a pair is divided.
+        // If the number of lanes is fixed, it applies to all pairs that are divided.
         let may_be_alone = lanes.is_none() || self.words() <= self.shape.thread_words;
         let alone = if may_be_alone { self.variant(LaneGrouping::Thread, None).ok() } else { None };
-        // A single lane does the same as one invocation, but more slowly.
+        // A kernel with a single lane per pair does the same as `myers_thread`, but more slowly.
         let shared = divided.ok().filter(|variant| variant.lanes > 1 || alone.is_none());
         let mut variants: Vec<EditVariant> = alone.into_iter().chain(shared).collect();
         if lanes.is_none() && self.loop_budget.is_none() && divided.is_ok_and(|usual| !usual.strips) {
@@ -231,7 +233,7 @@ impl SelectionContext<'_> {
         }
     }
 
-    /// Returns a candidate whose cells are weighted.
+    /// Returns a candidate whose cells cost `weight` times as much.
     fn candidate(&self, variant: EditVariant, weight: f64) -> CandidateKernel<EditMethod> {
         let work = WorkEstimate { cells: self.cells as f64 * weight, dispatches: 1.0, ..WorkEstimate::default() };
         let full = 1e12 * rate(self.shape, &variant);

@@ -117,8 +117,8 @@ impl EditDecoder<'_> {
         self.tasks.tasks as usize
     }
 
-    /// Decodes the results of all pairs in their order into the memory of `found`. Returns `None`
-    /// if a result is impossible.
+    /// Decodes the results of all pairs, in the order of the pairs, into the memory of `found`.
+    /// Returns `None` if a result is impossible.
     pub(super) fn each(&self, words: &[u32], found: PooledVec<EditDistance>) -> Option<PooledVec<EditDistance>> {
         // Select the format outside of the loops.
         match (ResultFormat::for_variant(&self.variant), self.variant.output_words()) {
@@ -196,7 +196,8 @@ impl EditDecoder<'_> {
         let first = self.tasks.regions.start + run.region + (task - run.task);
         let mut are_possible = true;
         let all = room.iter_mut().zip(results);
-        // A few regions of another length, at the ends of a genome, must not slow down all others.
+        // A few regions of another length, at the ends of a genome, must not slow down the decoding
+        // of all other regions.
         if let Some(n) = self.text_symbols.or_else(|| one_length(chunk, first..first + results.len() as u32)) {
             let PairLengths { trivial, limit, possible, .. } = *cache.get(m, n);
             if let Some(found) = trivial {

@@ -7,7 +7,8 @@ use crate::edit::kernels::myers::{EditParams, EditTasks, EditVariant, PairSelect
 use crate::gpu::pipeline::Compiled;
 use crate::score::{EditMode, OverlapReach};
 
-/// Maximum number of cells of a pair in one dispatch: some tenths of a second of a subgroup.
+/// Maximum number of cells of a pair in one dispatch. A subgroup takes some tenths of a second for
+/// them.
 const DISPATCH_CELLS: u64 = 1 << 31;
 
 /// Inputs for recording a batch.
@@ -65,7 +66,8 @@ pub(super) struct EditPlan {
 pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &EditVariant) -> EditPlan {
     let (kept, scratch_words) = variant.scratch_words(work.extent.text_symbols);
     let per_workgroup = 4 * u64::from(scratch_words) * u64::from(variant.tasks());
-    // Workgroups for as many pairs as heads can keep. Workgroups without pairs return at once.
+    // Heads may keep any number of pairs, so there are workgroups for all of them. Workgroups
+    // without pairs return at once.
     let is_kept = variant.selection == PairSelection::Kept;
     let all = if is_kept { list.tasks.div_ceil(variant.tasks()) } else { list.workgroups };
     let round =

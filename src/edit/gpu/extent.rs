@@ -18,7 +18,7 @@ pub struct EditExtent {
     pub pattern_symbols: u32,
     /// Number of symbols of the shortest pattern.
     pub least_pattern_symbols: u32,
-    /// Number of symbols of the longest text, as far as kernels read it.
+    /// Number of symbols of the longest text, as far as kernels need to read it.
     pub text_symbols: u32,
     /// Upper bound on the limits of all pairs. The host applies each pair's own limit.
     pub limit: u32,
@@ -60,12 +60,12 @@ impl EditExtent {
             (EditMode::Global, _) => {
                 group_blocks(batch, GROUP_PAIRS).into_par_iter().map(greatest_limit).max().unwrap_or(0)
             }
-            // Pairs above the rate of the reach have no distance.
+            // Pairs above the reach's rate of differences have no distance.
             (EditMode::Overlap(_), _) => EditDistance::NONE.distance - 1,
             (EditMode::Infix | EditMode::Prefix, Limit::Distance(distance)) => distance,
             (EditMode::Infix | EditMode::Prefix, _) => scheme.limit(all.longest, u32::MAX),
         };
-        // In prefix mode, no distance further on is less than the length of the pattern.
+        // In prefix mode, every distance beyond this column is at least the length of the pattern.
         let most = if scheme.mode == EditMode::Prefix { 2 * all.longest } else { u32::MAX };
         EditExtent {
             pattern_symbols: all.longest,

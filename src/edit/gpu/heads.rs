@@ -1,10 +1,11 @@
-//! Pruning of pairs by the first rows of their patterns. It applies to modes that allow a pattern
-//! to lie anywhere in a text.
+//! Prunes pairs by the heads of their patterns. A head is the first rows of a pattern. This is
+//! possible in modes that allow a pattern to lie anywhere in a text.
 //!
-//! Most of these pairs are above the limit. If a part of the text is within the limit of the whole
-//! pattern, a part of it is within the limit of the pattern's head. The heads are computed first,
-//! and then only the pairs that they keep. This is the cut-off of Ukkonen (1985), applied once per
-//! pair: invocations that go through their columns together cannot each prune their own rows.
+//! Most of these pairs exceed the limit. If a part of the text is within the limit of the whole
+//! pattern, then some part is within the limit of the pattern's head. The heads of all pairs are
+//! therefore computed first, and then only the pairs that the heads keep. This is the cut-off of
+//! Ukkonen (1985), applied once per pair. Invocations that sweep over their columns together cannot
+//! prune rows individually.
 
 use super::extent::EditExtent;
 use crate::edit::kernels::myers::Coding;
@@ -20,17 +21,16 @@ const MANY_LETTERS: u32 = 16;
 /// Returns the number of u32 words of the heads for a batch. Returns `None` if they would be most
 /// of the patterns, or would keep most pairs.
 ///
-/// In 49 of 50 cases, the least distance of r random symbols to a part of n others is above `0.48 r
-/// - 0.65 log2 n` for four letters, and above `0.77 r - 0.65 log2 n` for twenty letters (found by
-/// simulation, with r from 32 to 512 and n from 1.4 r to 100 r).
-/// letters, and above `0.77 r - 0.65 log2 n` for twenty (found by simulation, r of 32 to 512 and n of 1.4 r to 100 r).
+/// In 49 of 50 cases, the least distance of r random symbols to a part of n others is above
+/// `0.48 r - 0.65 log2 n` for four letters, and above `0.77 r - 0.65 log2 n` for twenty letters.
+/// The numbers were found by simulation, with r from 32 to 512 and n from 1.4 r to 100 r.
 pub(super) fn head_words(extent: &EditExtent, coding: &Coding) -> Option<u32> {
     let rate = if coding.bits == 8 && coding.stride >= MANY_LETTERS { 0.77 } else { 0.48 };
     let by_chance = 0.65 * f64::from(extent.text_symbols.max(1)).log2();
     let rows = (f64::from(extent.limit) + 1.0 + by_chance) / rate;
     let whole = pattern_words(extent.pattern_symbols);
-    // Number of rows that the pattern lacks in its first word. Shorter patterns of the batch may
-    // lack more.
+    // Number of unused rows in the first word of the pattern. Shorter patterns of the batch may
+    // have more.
     let above = extent.pattern_symbols.next_multiple_of(32) - extent.pattern_symbols;
     let head = ((rows + f64::from(above)) / 32.0).ceil();
     (head <= MAX_PART * f64::from(whole)).then_some(head as u32)

@@ -1,10 +1,9 @@
 //! Patterns against long texts: a text is cut into pieces, so that many invocations search it at
 //! once.
-//!
 //! A part of the text with a distance of at most m from a pattern of m symbols has at most 2 m
-//! symbols. Every piece therefore starts 2 m symbols before its own columns. Each end of the
-//! pattern has its exact distance in the piece that owns the column. Ends that a piece finds before
-//! its own columns are distances of parts of the text too, but perhaps not the least ones.
+//! symbols. Every piece has its own columns, and starts 2 m symbols before them. The piece that
+//! owns a column computes the exact distance of the ends in it. The ends that a piece finds before
+//! its own columns are also distances of parts of the text, but not always the least ones.
 
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ const ENOUGH_PIECES: u64 = 1 << 18;
 pub(super) struct TextPieces {
     /// Batch to compute, whose regions are in the order of the pairs.
     pub batch: Arc<EditBatch>,
-    /// End (exclusive) of each pair's pieces among all pieces of the batch.
+    /// For each pair, the end (exclusive) of its pieces among all pieces of the batch.
     ends: Vec<usize>,
     /// Offset of each piece from the start of its pair's region.
     offsets: Vec<u32>,
@@ -96,7 +95,8 @@ impl TextPieces {
                 EditDistance::NONE => EditDistance::NONE,
                 EditDistance { distance, end } => EditDistance { distance, end: end + self.offsets[piece] },
             });
-            // Takes the first of the least results. [`EditDistance::NONE`] is greater than all others.
+            // Takes the first of the least results. [`EditDistance::NONE`] is greater than any
+            // other result.
             pieces.min().unwrap_or(EditDistance::NONE)
         });
         joined.collect()

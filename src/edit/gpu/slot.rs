@@ -126,9 +126,9 @@ impl EditSlot {
         Ok(())
     }
 
-    /// Decodes the results of the batch on the threads of a pool, into a buffer of the shelf if
-    /// there is a result for every pair. Also returns the number of pairs that heads kept, if there
-    /// were heads.
+    /// Decodes the results of the batch on the threads of a pool. If there is a result for every
+    /// pair, they are written to a buffer from `shelf`. If there were heads, also returns the
+    /// number of pairs that the heads kept.
     pub fn decode(
         &mut self,
         gpu: &Gpu,
@@ -180,7 +180,7 @@ impl EditSlot {
 fn write_regions(chunk: &EditChunk, first: usize, begins: &[u32], region_words: usize, words: &mut [u32]) {
     let range = first..first + words.len() / region_words;
     let begin_of = |region: Region| begins[region.text as usize] + region.start;
-    // Separate loops avoid a decision per region.
+    // Separate loops avoid a decision for each region.
     match (&chunk.regions, region_words) {
         (TextRegions::Regions(regions), 1) => {
             words.iter_mut().zip(&regions[range]).for_each(|(word, &region)| *word = begin_of(region));

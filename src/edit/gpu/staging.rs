@@ -7,12 +7,12 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 
-/// Number of u32 values that one thread writes at a time. They stay in its L1 cache until they are
-/// copied as a whole.
+/// Number of u32 values that one thread writes at a time. They stay in the thread's L1 cache until
+/// they are copied to the buffer in one go.
 const PIECE_WORDS: usize = 1 << 12;
 const PIECE_BYTES: usize = 4 * PIECE_WORDS;
 
-/// A list to upload. Its entries take 1, 2 or 4 u32 values.
+/// A list to upload. Each entry consists of 1, 2 or 4 u32 values.
 pub(super) struct StagedList<'a> {
     /// Number of u32 values.
     pub words: usize,
@@ -44,7 +44,7 @@ impl Staging {
         });
         let buffer = match self.buffer.take().filter(|buffer| buffer.size() >= bytes) {
             Some(buffer) => buffer,
-            // Allocate a little more than required, because batches differ in size.
+            // Slightly more than required, because batches differ in size.
             None => {
                 gpu.buffer(label, bytes + bytes / 8, wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC)?
             }

@@ -12,8 +12,8 @@ use crate::gpu::source::Constants;
 use crate::score::{EditMode, Equality};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
-/// Number of padding symbols before the first text. A lane reads one symbol before its text for
-/// each lane before it.
+/// Number of padding symbols before the first text. Each lane starts one symbol earlier than the
+/// lane before it, so it reads symbols before the start of its text.
 pub const FRONT_SYMBOLS: u32 = 1024;
 /// Texts start at multiples of this number of symbols, so they fill whole u32 values with any
 /// symbol size.
@@ -25,13 +25,14 @@ pub const POSITION_BITS: u32 = 20;
 /// large in prefix mode, must fit into the bits above the position.
 pub const THREAD_SYMBOLS: u32 = 1024;
 
-/// The pairs that a program computes, and the rows that it computes.
+/// Selection of the pairs and rows that a program computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PairSelection {
     /// All pairs, with all rows.
     All,
-    /// The heads of all pairs: this number of u32 words from the first row of each pattern, or all
-    /// its words. Pairs with a head within the limit are kept. All others exceed the limit.
+    /// The heads of all pairs: this number of u32 words of rows, from the first row of each pattern
+    /// on, or all words of a shorter pattern. Pairs with a head within the limit are kept. All
+    /// other pairs exceed the limit.
     Heads(u32),
     /// The pairs that the heads kept, with all rows.
     Kept,
@@ -120,8 +121,9 @@ impl EditVariant {
         pattern_symbols.div_ceil(32).div_ceil(self.words * self.lanes).max(1)
     }
 
-    /// Returns two sizes of a task's scratch memory in u32 values, for texts of `text_symbols`
-    /// symbols: the border before the lanes' state, and the total.
+    /// Returns two sizes in u32 values for texts of `text_symbols` symbols: the size of the border
+    /// that precedes the lanes' state in a task's scratch memory, and the size of the whole scratch
+    /// memory of a task.
     pub fn scratch_words(&self, text_symbols: u32) -> (u32, u32) {
         if !self.strips {
             return (0, 0);
@@ -131,7 +133,7 @@ impl EditVariant {
     }
 }
 
-/// Match bits of the rows above a pattern.
+/// Returns the match bits of the padding rows above a pattern.
 fn pad_bits(mode: EditMode) -> u32 {
     if matches!(mode, EditMode::Infix | EditMode::Overlap(_)) { u32::MAX } else { 0 }
 }
@@ -198,10 +200,10 @@ pub struct Coding {
     /// Bases of every device code, 4 bits per code.
     pub sets: [u32; 2],
     recode: Vec<u8>,
-    /// Device codes that equal each code of a pattern: a set of bases, or a list.
+    /// For each code of a pattern, the device codes that equal it: a set of bases, or a list.
     equal: Vec<Vec<u8>>,
-    /// Bases that equal each code, for symbols of 2 or 4 bits. For each base, the top bit of its 16
-    /// bits is set.
+    /// For symbols of 2 or 4 bits, the bases that equal each code. There are 16 bits for each base,
+    /// of which only the top bit can be set.
     base_bits: Box<[u64; 256]>,
 }
 
@@ -247,7 +249,7 @@ impl Coding {
             recode[1 << bit] = bit;
         }
         let mut sets = [0; 2];
-        // There are eleven codes besides the bases, so they get the device codes 4 to 14.
+        // The eleven codes that are sets of several bases get the device codes 4 to 14.
         for (device_code, &(code, bases)) in (4u8..).zip(others) {
             recode[code as usize] = device_code;
             sets[device_code as usize / 8] |= u32::from(bases) << (4 * (device_code % 8));
@@ -297,9 +299,9 @@ impl Coding {
         }
     }
 
-    /// Writes a profile of bases. The u64 `rows` holds 16 rows for each of the four bases. One
-    /// shift per row moves all of them. As there are at most 16 rows, no bit reaches the group
-    /// below.
+    /// Writes a profile of bases. The u64 `rows` contains 16 rows for each of the four bases, so
+    /// that one shift adds a row for all four. After at most 16 rows, no bit has moved into the
+    /// group of the next base.
     fn profile_of_bases(&self, pattern: &[Code], mode: EditMode, profile: &mut [u32]) {
         let words = pattern.len().div_ceil(32);
         let pads = 32 * words - pattern.len();

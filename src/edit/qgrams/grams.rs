@@ -1,15 +1,16 @@
-//! Windows of q symbols as numbers, and as rows of an index.
+//! q-grams (windows of q symbols) as numbers, and as rows of an index.
 
 use std::ops::RangeInclusive;
 
 use crate::score::Equality;
 use crate::seq::{Alphabet, Code};
 
-/// Maximum number of readings of a window. A symbol of a text that equals several letters gives
-/// several q-grams. A window with more readings counts as every q-gram.
+/// Maximum number of readings of a window. A reading is one of the q-grams that a window may stand
+/// for. A symbol that equals several letters gives several readings. A window with more readings
+/// than this counts as every q-gram.
 const MAX_READINGS: usize = 256;
-/// Minimum number of index rows per symbol of the longest text, so that few rows are shared by
-/// chance.
+/// Minimum number of index rows per symbol of the longest text. With many rows, few q-grams of a
+/// text share a row with others by chance.
 const ROWS_A_SYMBOL: usize = 4;
 /// Minimum number of different q-grams per symbol of the longest text.
 const GRAMS_A_SYMBOL: usize = 8;
@@ -20,8 +21,9 @@ const NO_LETTER: u8 = u8::MAX;
 /// Multiplier that spreads numbers over rows (Knuth's multiplicative hashing).
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The letters of an equality: codes that equal themselves and no other letter. Other codes, such
-/// as ambiguous nucleotides, equal some letters in a text. In a pattern, they count as any letter.
+/// The letters of an equality: codes that equal themselves and no other letter. In a text, other
+/// codes (such as ambiguous nucleotides) stand for all letters that they equal. In a pattern, they
+/// count as any letter.
 #[derive(Debug, Clone)]
 pub(super) struct GramLetters {
     /// Number of each letter, indexed by code.
@@ -38,7 +40,7 @@ impl GramLetters {
     pub(super) fn new(equality: &Equality) -> Self {
         let codes = || 1..equality.alphabet().size();
         let equal = |a: usize, b: usize| equality.is_match(a as Code, b as Code);
-        // Among codes that equal each other, keep the code that equals the fewest others.
+        // If codes equal each other, the code that equals the fewest others becomes a letter.
         let mut by_few: Vec<usize> = codes().filter(|&code| equal(code, code)).collect();
         by_few.sort_by_key(|&code| codes().filter(|&other| equal(code, other)).count());
         let mut letters: Vec<usize> = Vec::new();
@@ -109,7 +111,7 @@ impl<'a> Grams<'a> {
     }
 
     /// Calls `row` with the rows of every window of a text. Returns false if some window may be any
-    /// q-gram.
+    /// q-gram, because it has too many readings.
     pub(super) fn of_text(&self, codes: &[Code], mut row: impl FnMut(u32)) -> bool {
         let (mut gram, mut letters) = (0, 0);
         let (mut readings, mut longer) = (Vec::new(), Vec::new());
@@ -175,7 +177,7 @@ mod tests {
         let long = Grams { letters: &letters, q: 5, row_bits: 20 };
         assert!(!long.of_text(&codes("ANNNNNA"), |_| {}));
         assert!(of_text("AC").unwrap().is_empty() && of_pattern("AC").is_empty());
-        // An ambiguous symbol that equals nothing has windows without q-grams.
+        // An ambiguous symbol that equals nothing has no readings, and neither do its windows.
         let strict = GramLetters::new(&Equality::dna(Ambiguity::Mismatch, true));
         let grams = Grams { letters: &strict, q: 3, row_bits: 20 };
         let mut rows = 0;

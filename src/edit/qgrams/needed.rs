@@ -1,11 +1,11 @@
-//! The number of q-grams that a pattern shares with a text within the limit (the q-gram lemma:
-//! Jokinen and Ukkonen 1991, Ukkonen 1992).
+//! Minimum number of q-grams that a pattern shares with every text within the limit (the q-gram
+//! lemma: Jokinen and Ukkonen 1991, Ukkonen 1992).
 //!
-//! An edit destroys at most q windows of the pattern, namely those that contain its position. Every
-//! other window of the rows that an alignment with e edits covers occurs in the text. Therefore at
-//! least w - q e of w windows occur. The covered rows are:
+//! An edit destroys at most q windows of the pattern: the windows that contain its position. An
+//! alignment with e edits covers some rows of the pattern. If these rows have w windows, at least
+//! `w - q e` of them occur in the text. In modes other than overlap, all rows are covered. In
+//! overlap mode, the covered rows are one of the following:
 //!
-//! - all rows, in modes other than overlap. In overlap mode, they are a subset:
 //! - the rows from the first to row i. The bound on e is the reach's bound up to i, and i is at
 //!   least the number of rows that may not be left unaligned;
 //! - the rows from some row to the last, and the text from its start. With j symbols of the text
@@ -13,7 +13,7 @@
 //!   least j - rate j for the least j;
 //! - some rows in the middle, and the whole text: i >= n - e.
 //!
-//! Windows are counted in segments. If the covered rows end within a segment, only whole segments
+//! Windows are counted in segments. If the covered rows end within a segment, this segment does not
 //! count.
 
 use crate::score::{EditMode, EditScheme, OverlapReach};

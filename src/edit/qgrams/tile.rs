@@ -2,8 +2,9 @@
 //!
 //! The index has one row of bits per q-gram. The rows of a pattern's windows are summed bitwise.
 //! Three u64 values give a u64 of sums and a u64 of carries (carry-save adders, as in the
-//! population count of Harley and Seal), so that 64 texts take a few operations per window. Sums
-//! are stored after every segment. The count of the segments in between is a difference.
+//! population count of Harley and Seal). A few operations per window therefore count for 64 texts.
+//! Sums are stored after every segment. The count for a range of segments is a difference of two
+//! sums.
 
 use std::ops::Range;
 
@@ -31,7 +32,7 @@ impl TextBits {
         self.0[text / 64] |= 1 << (text % 64);
     }
 
-    /// Returns the numbers of the texts in the range whose bit is set.
+    /// Returns the indices of the texts in the range whose bit is set.
     pub(super) fn texts(self, range: Range<usize>) -> impl Iterator<Item = usize> {
         (0..WORDS).flat_map(move |word| {
             let below = |end: usize| match end.saturating_sub(word * 64) {
@@ -66,7 +67,7 @@ pub(super) struct TextTile<'a> {
     grams: Grams<'a>,
     /// One row per q-gram, and a last row with the bits of all texts.
     index: Vec<TextBits>,
-    /// Texts that may contain any q-gram.
+    /// Texts that may contain any q-gram, because they have a window with too many readings.
     any: TextBits,
     /// Distinct lengths of the texts.
     lengths: Vec<u32>,
@@ -129,7 +130,7 @@ impl SimdKernel for GramCount<'_> {
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> TextBits {
         let GramCount { index, rows, tests, sums } = self;
-        // The adders below need at least four binary digits.
+        // The adders below require at least four binary digits.
         let digits = (usize::BITS - rows.len().leading_zeros()).max(4) as usize;
         let segments = rows.len().div_ceil(SEGMENT);
         sums.clear();
@@ -183,7 +184,7 @@ fn add(a: TextBits, b: TextBits, c: TextBits) -> (TextBits, TextBits) {
     (either.map(c, |either, c| either ^ c), carry)
 }
 
-/// Returns the texts whose number is at least `least`.
+/// Returns the texts whose `number` is at least `least`.
 #[inline(always)]
 fn at_least(number: &[TextBits], least: usize) -> TextBits {
     // Borrows of the subtraction of `least`.

@@ -1,5 +1,5 @@
-//! A strip: some rows of a single pair, over all its columns. The rows' words are in the lanes of
-//! one or two vectors.
+//! A strip: some rows of a single pair, over all columns of a block. The words of the rows are in
+//! the lanes of one or two vectors.
 
 use super::{BlockColumns, BlockRows, MARGIN, VECTORS};
 use crate::edit::cpu::least::{LastRowMinimum, RowSteps};
@@ -37,7 +37,7 @@ impl RowStrip<'_> {
         }
     }
 
-    /// Implements [`RowStrip::compute`]. Without `EDGES`, the block is the only one.
+    /// Implements [`RowStrip::compute`]. Without `EDGES`, there must be only one block.
     ///
     /// # Safety
     /// The processor has the instructions of `V`. `columns` and `self.rows` meet the
@@ -62,8 +62,8 @@ impl RowStrip<'_> {
         // columns.
         unsafe {
             let pattern = self.load_pattern::<V, M, K>();
-            // Before its first column, a word receives downward steps. Its rows then stay one above
-            // each other, and it passes downward steps to the next word.
+            // Before its first column, a word receives downward steps. Its rows then keep a
+            // difference of one from row to row, and it passes downward steps to the next word.
             let mut states = [VerticalDeltas { pv: V::splat(u64::MAX), mv: V::splat(0) }; K];
             let mut tops = [HorizontalDeltas { hp: V::splat(0), hn: V::splat(u64::MAX), as_matches: V::splat(0) }; K];
             let kept = self.first_row / BITS;
@@ -75,8 +75,8 @@ impl RowStrip<'_> {
                 }
             }
             let mut saved = [[[0u64; MAX_U64_LANES]; 2]; K];
-            // Words that continue from another block, or store their rows for the next one, change
-            // only within the block's columns.
+            // In words that continue from another block, or that store their rows for the next
+            // block, only the block's own columns may change the rows.
             let all_begun = if resumes { self.first + lanes - 1 } else { 0 };
             let one_ended = if leaves { self.last + 1 } else { usize::MAX };
             for t in self.first..=self.last + delay {
@@ -165,7 +165,7 @@ impl RowStrip<'_> {
     }
 }
 
-/// The last row of the pattern, recorded during the computation of its strip.
+/// The last row of the pattern, which is recorded while its strip is computed.
 struct FollowedRow {
     row: LastRowMinimum<1>,
     /// Word of the strip that contains the last row, and the row's bit in it.

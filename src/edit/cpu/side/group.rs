@@ -65,9 +65,9 @@ impl<'a> SideGroup<'a> {
     pub(super) unsafe fn set_patterns<V: LanesU64, M: Matcher>(&self, buffer: &mut [u64]) -> [u64; MAX_PAIRS] {
         let SideGroup { pairs, planes, at, words, .. } = *self;
         let (is_global, is_overlap) = (self.is_global(), self.reach().is_some());
-        // Padding rows precede the first row of a pattern, so that its last row is the top bit of a
-        // word, which is recorded. In global mode no row is recorded, and rows after the last do
-        // not matter.
+        // Padding rows precede the first row of a pattern. Its last row is therefore the top bit of
+        // a word, which is recorded. In global mode, no row is recorded, and rows after the last
+        // one do no harm.
         let padding = |pair: &EditPair<'_>| if is_global { 0 } else { pair.padding() };
         let mut paddings = [0; MAX_PAIRS];
         buffer[..at.plane(words, 0)].fill(0);
@@ -175,7 +175,7 @@ impl GroupLastRows {
     }
 
     /// Returns the least distance of overlaps that end in the last column of a lane's text. `words`
-    /// are the words of that column.
+    /// contains the words of that column.
     #[inline(always)]
     pub(super) fn least_down(
         &self,
@@ -210,8 +210,8 @@ fn below(row: usize, word: usize) -> u64 {
     }
 }
 
-/// Returns the distance in the last row of `m` and column `end`. `words` has the differences of
-/// that column.
+/// Returns the distance in the last row of `m` and column `end`. `words` contains the differences
+/// of that column.
 #[inline(always)]
 pub(super) fn last_cell(words: impl Iterator<Item = (u64, u64)>, m: usize, end: u32) -> EditDistance {
     let distance = words.enumerate().fold(end, |distance, (number, (pv, mv))| {
@@ -222,8 +222,8 @@ pub(super) fn last_cell(words: impl Iterator<Item = (u64, u64)>, m: usize, end: 
 }
 
 /// Returns the least value of a column that is at most `most(row)`, with rows counted from 1.
-/// `words` has the differences of the column. The first `skipped` rows do not count. Row 0 has the
-/// value 0.
+/// `words` contains the differences of the column. The first `skipped` rows do not count. Row 0 has
+/// the value 0.
 #[inline(always)]
 fn least_down(words: impl Iterator<Item = (u64, u64)>, skipped: usize, most: impl Fn(usize) -> u32) -> u32 {
     let mut ends = OverlapEnds::new();

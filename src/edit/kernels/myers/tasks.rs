@@ -34,8 +34,8 @@ pub struct EditTasks {
     pub runs: Vec<PatternRun>,
     /// Range of regions of all blocks. Regions of runs are relative to its start.
     pub regions: Range<u32>,
-    /// Run of each workgroup's first task, and the last run. For `myers_band`, each workgroup's run
-    /// and first task.
+    /// For each workgroup, the run of its first task, followed by the last run. For `myers_band`,
+    /// the run and the first task of each workgroup.
     pub first_runs: Vec<u32>,
     /// Number of workgroups.
     pub workgroups: u32,
@@ -135,7 +135,7 @@ impl EditTasks {
         }
     }
 
-    /// Assigns `per_workgroup` consecutive tasks to each workgroup, across runs.
+    /// Assigns `per_workgroup` consecutive tasks to each workgroup, regardless of runs.
     fn count_through(&mut self, per_workgroup: u32) {
         let last = (self.runs.len() - 1).saturating_sub(1);
         self.first_runs.resize(self.workgroups as usize + 1, 0);
@@ -155,8 +155,8 @@ impl EditTasks {
         });
     }
 
-    /// Assigns tasks of one run to each workgroup. `before` has the totals before every part of the
-    /// blocks.
+    /// Assigns tasks of a single run to each workgroup. `before` contains the totals of the blocks
+    /// before every part.
     fn share_patterns(&mut self, before: &[BlockTally], per_workgroup: u32) {
         self.first_runs.resize(2 * self.workgroups as usize, 0);
         let runs = &self.runs[..];
