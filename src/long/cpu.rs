@@ -1,8 +1,9 @@
-//! The CPU engine for long pairs: tiles of a panel in vectors, as a wavefront over threads, and
-//! tracebacks from the kept borders of chunks.
+//! The CPU engine for long pairs. It computes the tiles of a panel with vectors, as a wavefront
+//! over threads. Tracebacks start from kept borders of chunks.
 //!
-//! Module `sweep` is StripedScore of paper 2 with tiles in place of strips. Module `path` has the
-//! paper's three ways to the alignment, and `start` the start states that two of them need.
+//! Module `sweep` is StripedScore of paper 2 with tiles in place of strips. Module `path`
+//! implements the paper's three methods of finding the alignment. Module `start` computes the start
+//! states that two of them need.
 
 mod path;
 pub mod piece;
@@ -15,9 +16,9 @@ use crate::error::Result;
 use crate::simd::InstructionSet;
 
 /// Rows and columns of a tile. Its borders are small compared with its cells, and the values and
-/// the profile of a row stay in the cache.
+/// profile scores of one row fit in the cache.
 const TILE: TileSize = TileSize { rows: 1 << 10, columns: 1 << 12 };
-/// Default number of bytes for a traceback.
+/// Default number of bytes that a traceback may use.
 const MEMORY: u64 = 1 << 30;
 
 /// Maximum numbers of rows and columns of a tile.
@@ -33,24 +34,25 @@ pub struct CpuLong {
     threads: usize,
     instruction_set: InstructionSet,
     tile: TileSize,
-    /// Bytes for a traceback.
+    /// Number of bytes that a traceback may use.
     memory: u64,
 }
 
 impl CpuLong {
-    /// Creates an engine with this number of threads, or 0 for one for each processor.
+    /// Creates an engine with this number of threads; 0 stands for one thread per processor.
     pub fn new(threads: usize) -> Self {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if threads == 0 { processors() } else { threads };
         CpuLong { threads, instruction_set: InstructionSet::best(), tile: TILE, memory: MEMORY }
     }
 
-    /// Limits the bytes of a traceback through a region of more than 1,024 x 1,024 cells.
+    /// Limits the memory of a traceback in bytes. Regions of at most 1,024 x 1,024 cells are not
+    /// limited.
     pub fn with_memory(self, bytes: u64) -> Self {
         CpuLong { memory: bytes, ..self }
     }
 
-    /// Limits the rows and columns of a tile. Changes no result.
+    /// Limits the rows and columns of a tile. This does not change results.
     ///
     /// # Panics
     /// If one is 0.
@@ -59,7 +61,7 @@ impl CpuLong {
         CpuLong { tile: TileSize { rows, columns }, ..self }
     }
 
-    /// Computes with these instructions. Changes no result.
+    /// Uses this instruction set. This does not change results.
     pub fn with_instruction_set(self, instruction_set: InstructionSet) -> Self {
         CpuLong { instruction_set, ..self }
     }
@@ -82,8 +84,8 @@ impl LongEngine for CpuLong {
     }
 
     fn panel_columns(&self, _: u32, columns: u32, _alone: bool) -> u32 {
-        // Two tiles of the wavefront for each thread, and two more, so that no thread waits. In a
-        // wider panel the right border would become available later.
+        // Two tiles of the wavefront for each thread and two more are enough for no thread to wait.
+        // In a wider panel, the right border would be available later.
         let wave = self.tile.columns.saturating_mul(2 * self.threads as u32 + 2);
         columns.min(wave.saturating_mul(8))
     }

@@ -1,4 +1,4 @@
-//! The GPU engine for long pairs: the strips of a panel run as a pipeline over the card's compute
+//! The GPU engine for long pairs. The strips of a panel form a pipeline over the card's compute
 //! units.
 
 mod delivery;
@@ -38,13 +38,14 @@ use crate::gpu::resident::Residents;
 use crate::gpu::shortage;
 use crate::gpu::timer::PassTimer;
 
-/// Order of the strips.
+/// Order in which the strips are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
-    /// One dispatch for each front of tiles. No strip waits for another. Works everywhere.
+    /// One dispatch for each antidiagonal of tiles. No strip waits for another. Works on every
+    /// adapter.
     Wavefront,
-    /// Strips wait for their left neighbours within a dispatch (paper 2). Only for adapters on
+    /// Strips wait for their left neighbours within a dispatch (paper 2). Used only on adapters on
     /// which a trial showed that all strips make progress.
     Persistent,
 }
@@ -52,17 +53,19 @@ pub enum Schedule {
 /// Sizes of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StripedShape {
-    /// Columns that an invocation keeps. `None` chooses them for the panel.
+    /// Number of columns that an invocation keeps in registers. With `None`, it depends on the
+    /// panel.
     pub cells: Option<u32>,
-    /// Invocations of a strip. `None` takes the size of a subgroup, or 32 if it is not fixed.
+    /// Number of invocations of a strip. `None` stands for the size of a subgroup, or 32 if that
+    /// size is not fixed.
     pub lanes: Option<u32>,
-    /// Steps between exchanges through memory.
+    /// Number of steps between exchanges through memory.
     pub batch: u32,
-    /// Steps of a strip in a dispatch. `None` chooses them for the panel.
+    /// Number of steps of a strip in a dispatch. With `None`, it depends on the panel.
     pub steps: Option<u32>,
-    /// The schedule. `None` takes the fastest safe one.
+    /// Order of the strips; `None` for the fastest safe one.
     pub schedule: Option<Schedule>,
-    /// Whether lanes may communicate by shuffles.
+    /// Whether lanes may exchange values by shuffles.
     pub shuffle: bool,
 }
 
@@ -84,7 +87,7 @@ pub struct GpuLong {
     loop_budget: Option<u64>,
     software: bool,
     speed: f64,
-    /// Whether strips may wait for each other, once it is known.
+    /// Whether strips may wait for each other; `None` until a trial has shown it.
     proceeds: Option<bool>,
     residents: Residents,
     pool: Option<Arc<rayon::ThreadPool>>,
@@ -97,12 +100,12 @@ pub struct GpuLong {
     has_warned: bool,
 }
 
-/// Borders inside a wide panel that may have to be kept as a whole.
+/// Maximum number of whole borders that a wide panel keeps.
 const WIDE_EDGES: u64 = 40;
-/// Share of the engine's memory, as a divisor, for pairs that stay on the device.
+/// Divisor of the engine's memory that gives the bytes for resident pairs.
 const RESIDENT_PART: u64 = 16;
 
-/// Share of the engine's memory, as a divisor, for the records of strips.
+/// Divisor of the engine's memory that gives the bytes for the records of strips.
 const RECORD_PART: u64 = 4;
 
 /// Buffers that grow with the largest panel.
@@ -115,9 +118,9 @@ struct PanelBuffers {
     params: GrowingBuffer,
     staging: GrowingBuffer,
     shared: GrowingBuffer,
-    /// Free staging buffers.
+    /// Unused staging buffers.
     spare: Vec<wgpu::Buffer>,
-    /// Free clocks.
+    /// Unused timers.
     clocks: Vec<PassTimer>,
 }
 
@@ -145,7 +148,7 @@ impl GpuLong {
             pool: None,
             retained: None,
             ahead: PreparedRegions::default(),
-            // On a CPU, an unneeded region costs as much as a needed one.
+            // On a CPU, a region that is prepared but not needed costs as much as a needed one.
             regions_ahead: found.description.suited(32, 8, 0),
             kernels: TraceKernels::new(&gpu, found),
             buffers: PanelBuffers::default(),
@@ -154,7 +157,7 @@ impl GpuLong {
         })
     }
 
-    /// Limits the bytes of device memory.
+    /// Limits the device memory of the engine in bytes.
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = self.memory.min(bytes);
         self.residents.set_budget(self.memory / RESIDENT_PART);
@@ -172,7 +175,8 @@ impl GpuLong {
         &self.residents
     }
 
-    /// Copies read-back data on these threads, not on the thread that waits for the device.
+    /// Uses these threads to copy results. Otherwise the thread that waits for the device copies
+    /// them.
     pub fn with_pool(mut self, pool: Option<Arc<rayon::ThreadPool>>) -> Self {
         self.pool = pool;
         self
@@ -198,14 +202,15 @@ impl GpuLong {
         self
     }
 
-    /// Returns the columns that an invocation keeps, for a panel of this width and a query of this
-    /// number of different symbols.
+    /// Returns the number of columns per invocation, for a panel of `columns` columns and a query
+    /// with `kinds` different symbols.
     fn cells(&self, columns: u32, kinds: u32) -> u32 {
         let suits = || if self.software { NARROW_CELLS } else { suiting_cells(columns, kinds, self.lanes()) };
         self.shape.cells.unwrap_or_else(suits).next_multiple_of(4)
     }
 
-    /// Returns the number of strips whose records fit in their share of the memory, at least 5.
+    /// Returns the largest number of strips whose records fit in their share of the memory; at
+    /// least 5.
     fn most_strips(&self, cells: u32) -> u32 {
         let (lanes, batch) = (self.lanes(), self.shape.batch.next_multiple_of(2));
         let bytes = self.binding.min(self.memory / RECORD_PART);
@@ -216,8 +221,8 @@ impl GpuLong {
         self.shape.lanes.or(self.subgroup).unwrap_or(32)
     }
 
-    /// Returns the constants for a sweep with this record policy, whose query has this number of
-    /// different symbols.
+    /// Returns the constants of the kernel for a sweep with this record policy and a query with
+    /// `kinds` different symbols.
     fn variant(&self, sweep: &PanelSweep, kinds: u32, keep: RecordPolicy, schedule: Schedule) -> StripedVariant {
         let pair = sweep.pair;
         let columns = sweep.columns.1 - sweep.columns.0;
@@ -247,8 +252,8 @@ impl GpuLong {
         variant
     }
 
-    /// Computes a panel whose rows are a multiple of four. If memory is too short for `keep`, uses
-    /// `least`.
+    /// Computes a panel whose number of rows is a multiple of four. Leaves the results of `keep` on
+    /// the device, or those of `least` if memory is too short.
     fn run(
         &mut self,
         sweep: &PanelSweep,
@@ -267,7 +272,8 @@ impl GpuLong {
         ran.map_err(|error| self.gpu.unsuited(format!("its memory is too small for the panel: {error}")))
     }
 
-    /// Computes a panel. If strips wait too long for each other, computes it again without waiting.
+    /// Computes a panel. If strips wait too long for each other, computes it again with the
+    /// wavefront.
     fn run_once(
         &mut self,
         sweep: &PanelSweep,
@@ -292,12 +298,12 @@ impl GpuLong {
         self.proceeds = Some(false);
     }
 
-    /// Returns the steps of a strip in a dispatch.
+    /// Returns the number of steps of a strip in a dispatch.
     fn steps(&self, variant: &StripedVariant, extent: PanelExtent, schedule: Schedule) -> u32 {
         let strips = f64::from(extent.columns.div_ceil(variant.strip()));
         let rows = f64::from(extent.rows);
         let wanted = self.shape.steps.unwrap_or_else(|| match schedule {
-            // One more strip costs as many steps of waiting as a dispatch has. A dispatch costs 3
+            // Each further strip waits for as many steps as a dispatch has. A dispatch costs 3
             // microseconds.
             Schedule::Wavefront => {
                 let row_seconds = f64::from(variant.strip()) * strips.max(500.0) / self.speed;
@@ -314,8 +320,8 @@ impl GpuLong {
         steps
     }
 
-    /// Returns the plan of a panel, or `None` if it does not fit the device. Fewer steps in a
-    /// dispatch make the rings between strips shorter.
+    /// Returns the plan of a panel; `None` if it does not fit the device. If it does not fit,
+    /// reduces the number of steps per dispatch, because the rings between strips are then shorter.
     fn plan(&self, extent: PanelExtent, variant: &StripedVariant, schedule: Schedule) -> Option<PanelPlan> {
         let steps = self.steps(variant, extent, schedule);
         let fewer = |steps: &u32| Some((steps / 2).next_multiple_of(variant.batch)).filter(|less| less < steps);
@@ -337,7 +343,7 @@ impl shortage::MemoryHolder for GpuLong {
         &mut self.has_warned
     }
 
-    /// Frees everything except the current panel.
+    /// Frees everything that the current panel does not need.
     fn free(&mut self) {
         let bytes = self.residents.clear();
         self.kernels.release();
@@ -360,12 +366,12 @@ impl LongEngine for GpuLong {
     fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
         let kept = WIDE_EDGES * u64::from(rows) * 8;
         let may_be_wide = alone && kept <= self.binding && kept <= self.memory / 2;
-        // Other devices have fewer schedulers. A dispatch of this many strips would take too long
-        // there.
+        // Other devices have fewer schedulers, so a dispatch of this many strips would take too
+        // long there.
         let times = if may_be_wide { self.gpu.description.suited(4, 1, 1) } else { 1 };
         let strips = if self.software { 64 } else { STRIPS * times };
         let cells = self.cells(u32::MAX, ANY_KINDS);
-        // A panel may be wider by a sliver.
+        // A panel may also take a few remaining columns ([`SLIVER`]).
         let suits = strips.min(self.most_strips(cells) / (SLIVER + 1) * SLIVER) * self.lanes() * cells;
         columns.min(suits)
     }
@@ -417,7 +423,7 @@ impl LongEngine for GpuLong {
             sink.mark(sweep.rows.1, finished.bottom)?;
             sink.progress(u64::from(sweep.rows.1 - end) * u64::from(columns), None);
             swept.best = BestCell::better(swept.best, finished.best);
-            // The traceback may start in these rows.
+            // The traceback may start in the last rows, so their left border must be on the device.
             let vertical = self.buffers.vertical.get().expect("a panel was computed");
             self.write_pairs(vertical, u64::from(plan.params.rows) + 1, &finished.left, true);
             last = finished.inner;

@@ -1,5 +1,5 @@
-//! The textbook recurrence, cell by cell in 64 bits: slow and obviously correct. It stands in for
-//! an engine in tests.
+//! Computes the textbook recurrence cell by cell, in 64 bits. The engine is slow but obviously
+//! correct. Tests use it in place of real engines.
 
 use std::sync::atomic::Ordering;
 
@@ -48,7 +48,8 @@ impl Textbook {
     }
 }
 
-/// Returns a value as a border stores it. No value rises from [`NEG_INF`] to a real one.
+/// Converts a value to the form in which borders store it. A value that starts from [`NEG_INF`]
+/// never becomes a real one.
 fn narrow(value: i64) -> i32 {
     value.clamp(NEG_INF.into(), i32::MAX.into()) as i32
 }
@@ -155,7 +156,7 @@ impl LongEngine for Textbook {
     }
 }
 
-/// H, I and D of a region, one row after another. Row 0 and column 0 are its borders.
+/// H, I and D of a region, in row order. Row 0 and column 0 are its borders.
 struct RegionMatrices {
     width: usize,
     h: Vec<i64>,

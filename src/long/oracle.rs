@@ -1,6 +1,6 @@
-//! The textbook algorithm for one long pair: the three states of Gotoh 1982 (J. Mol. Biol.
-//! 162:705-708) in full, and the traceback that [`crate::long`] prescribes. Global with any costs
-//! of end gaps, and local.
+//! The textbook algorithm for one long pair. It fills the matrices of the three states (Gotoh 1982,
+//! J. Mol. Biol. 162:705-708) completely, and follows the traceback rule of [`crate::long`].
+//! Supports global alignment with any costs of end gaps, and local alignment.
 //!
 //! ```text
 //! I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)       the last column is query symbol i against a gap
@@ -16,17 +16,17 @@ use crate::alignment::{Cigar, Op};
 use crate::score::{Mode, Scoring};
 use crate::seq::Code;
 
-/// Minus infinity: far below every score, and far from overflow.
+/// Minus infinity: far below every score, but far enough from overflow.
 const UNREACHABLE: i64 = i64::MIN / 4;
 
 /// The alignment of a long pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceLongAlignment {
-    /// Score. In local mode 0 if no cell scores more.
+    /// Score. In local mode it is 0 if no cell has a greater score.
     pub score: i64,
-    /// Query and target symbols before the first column.
+    /// Numbers of query and target symbols before the alignment's first column.
     pub start: (usize, usize),
-    /// Query and target symbols up to the last column.
+    /// Numbers of query and target symbols up to and including the alignment's last column.
     pub end: (usize, usize),
     /// Columns. They include the end gaps of a global alignment.
     pub cigar: Cigar,
@@ -35,8 +35,9 @@ pub struct ReferenceLongAlignment {
 /// A traceback through a part of the matrices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OraclePath {
-    /// Positions from the first one on, each with the column that leads to the next position. The
-    /// column is `None` where the traceback changes the matrix, and at its end.
+    /// Positions, starting with the first one, each with the alignment column that leads to the
+    /// next position. The column is `None` where the traceback only changes the state, and at its
+    /// end.
     pub points: Vec<(PathPoint, Option<Op>)>,
     /// Whether it ended at the start of a local alignment.
     pub ended: bool,
@@ -48,8 +49,8 @@ impl OraclePath {
         self.points[self.points.len() - 1].0
     }
 
-    /// Returns the columns between two positions, given as indices into [`OraclePath::points`] with
-    /// `late < early`.
+    /// Returns the columns between two positions, given as indices into [`OraclePath::points`].
+    /// `late` is the later position in the alignment, so `late < early`.
     pub fn between(&self, late: usize, early: usize) -> Cigar {
         let mut cigar = Cigar::new();
         self.points[late..early].iter().filter_map(|step| step.1).for_each(|op| cigar.push(1, op));
@@ -136,8 +137,9 @@ impl LongMatrices {
         }
     }
 
-    /// Returns score, row and column of the first cell, by rows, with the greatest score above 0,
-    /// among the cells with `rows.start < i <= rows.end` and `columns.start < j <= columns.end`.
+    /// Returns score, row and column of the best cell with `rows.start < i <= rows.end` and
+    /// `columns.start < j <= columns.end`. The best cell is the first one, in row order, with the
+    /// greatest score above 0.
     pub fn best(&self, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> Option<(i64, usize, usize)> {
         let mut best: Option<(i64, usize, usize)> = None;
         for i in rows.start + 1..=rows.end {

@@ -103,7 +103,8 @@ impl Divisible for LongAlignment {
         })
     }
 
-    /// Selects the best rows of both strands. Among equal scores the plus strand comes first, as in the whole job.
+    /// Selects the best rows of both strands. Among equal scores the plus strand comes first, as in
+    /// the whole job.
     fn join(&self, rows: &mut Vec<LongHit>) {
         rows.sort_by_key(|hit| Reverse(hit.score));
         rows.truncate(self.top as usize);

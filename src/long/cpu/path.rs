@@ -1,13 +1,13 @@
 //! Tracebacks through a region (paper 2, section V).
 //!
 //! - StripedAlignment and ChunkedAlignment1 sweep the strips with start states ([`StartStrip`]),
-//!   which gives the ends of the part of each strip. Then all threads trace parts: in the whole
-//!   rectangle between the ends, or chunk by chunk from kept borders.
-//! - ChunkedAlignment2 carries start states from chunk to chunk in order to trace all parts at
-//!   once. On a CPU this does not pay, because carrying start states for all cells costs many times
-//!   more than the few chunks on the path. Therefore only values are swept, in vectors and on all
-//!   threads. The borders of all chunks are kept, and the entry of the path into a chunk follows
-//!   from the chunk's directions when the traceback reaches it.
+//!   which give both ends of the path's part in each strip. Then all threads trace these parts: in
+//!   the whole rectangle between the ends, or chunk by chunk from kept borders.
+//! - ChunkedAlignment2 of the paper carries start states from chunk to chunk, so that all parts can
+//!   be traced at the same time. On a CPU this does not pay off, because start states for all cells
+//!   cost many times more than the few chunks on the path. Therefore this module sweeps values
+//!   only, with vectors and on all threads, and keeps the borders of all chunks. When the traceback
+//!   reaches a chunk, the chunk's directions determine where the path enters it.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -24,7 +24,8 @@ use crate::long::{
     BestCell, BestSoFar, Border, LeftSource, Method, PanelSweep, PathPoint, SweepSink, TraceRegion, TracebackResult,
 };
 
-/// Columns of strips and rows of chunks. The first number that memory allows is used.
+/// Candidates for the columns of a strip and the rows of a chunk. The first one that fits the
+/// memory is used.
 const SIDES: [u32; 4] = [1 << 10, 1 << 11, 1 << 12, 1 << 13];
 
 /// Returns the maximum number of bytes of a traceback.
@@ -63,7 +64,7 @@ pub(super) fn run(engine: &CpuLong, region: &TraceRegion) -> Result<TracebackRes
         let (cigar, to, ended) = pieces.trace_with_edges(rectangle, region.top, region.left, from);
         return Ok(TracebackResult { cigar, to: Some(to), ended, bytes: 0 });
     }
-    // Cells below the point or to the right of it do not matter.
+    // Cells below the starting point or to the right of it are not needed.
     let (rows, columns) = (u64::from(from.i - region.rows.0), u64::from(from.j - region.columns.0));
     let side = side(engine, rows, columns, region.method);
     let (strip, chunk) = (region.strip.unwrap_or(side).max(1), region.chunk.unwrap_or(side).max(1));
@@ -82,18 +83,20 @@ fn rectangle<'a>(region: &TraceRegion<'a>, top: u32, left: u32, end: PathPoint) 
     MatrixRectangle::new(&region.pair.query, &region.pair.target, top..end.i, left..end.j)
 }
 
-/// Copies some entries of a border that starts at `first`.
+/// Copies the entries of a border at the positions `entries`. The border starts at position
+/// `first`.
 fn part(edge: &Border, first: u32, entries: RangeInclusive<u32>) -> Border {
     let places = (entries.start() - first) as usize..=(entries.end() - first) as usize;
     Border { h: edge.h[places.clone()].to_vec(), gap: edge.gap[places].to_vec() }
 }
 
-/// Returns the last `first + k * step` that is less than `place`, which is greater than `first`.
+/// Returns the last position `first + k * step` before `place`. `place` must be greater than
+/// `first`.
 fn before(place: u32, first: u32, step: u32) -> u32 {
     first + (place - first - 1) / step * step
 }
 
-/// Joins parts that were traced from the last to the first.
+/// Joins parts of a path. The last part was traced first.
 fn joined(parts: impl DoubleEndedIterator<Item = Cigar>) -> Cigar {
     let mut all = Cigar::new();
     for part in parts.rev() {
@@ -109,10 +112,10 @@ struct StripPart<'a> {
     end: PathPoint,
 }
 
-/// Computes StripedAlignment, or with chunks ChunkedAlignment1.
+/// Traces by StripedAlignment, or with chunks by ChunkedAlignment1.
 fn by_strips(engine: &CpuLong, region: &TraceRegion, width: u32, chunk: Option<u32>) -> Result<TracebackResult> {
     let (rows, from) = (region.rows.0..region.from.i, region.from);
-    // If values between two points may exceed 32 bits, whole strips are traced from their borders.
+    // If anchored values of a strip may exceed 32 bits, whole strips are traced from their borders.
     let (whole, columns) = (rows.end - rows.start, width.min(from.j - region.columns.0));
     let chunk = chunk.or((!anchors_fit(&region.pair.scoring, whole, columns)).then_some(whole));
     let mut strips = Vec::new();
@@ -188,7 +191,7 @@ fn chunk_by_chunk(region: &TraceRegion, part_of: &StripPart<'_>, chunk: u32, pie
     joined(parts.into_iter())
 }
 
-/// Computes ChunkedAlignment2, with start states only where the path passes.
+/// Traces by ChunkedAlignment2, but determines start states only where the path passes.
 fn by_chunks(engine: &CpuLong, region: &TraceRegion, width: u32, height: u32) -> Result<TracebackResult> {
     let from = region.from;
     let (first_row, first_column) = (region.rows.0, region.columns.0);

@@ -3,20 +3,22 @@
 //!
 //! # Between two points
 //!
-//! [`PieceTracer::between`] needs no values of the matrices. It computes them *anchored*: the start
-//! has value 0 in its state, every path starts there, and H is not clamped at 0. Let V be the true
-//! values, A the anchored values, s the start and e the end, and let the true traceback from e pass
-//! s. Every anchored path to a cell c continues a path to s, so V(c) >= V(s) + A(c) in each state.
-//! The part of the traceback between s and any of its cells is an anchored path, so V(c) = V(s) +
-//! A(c) for the cells of the traceback. At such a cell, a step that gives the true value from a
-//! cell of the traceback also gives the anchored value. A step that the true traceback rejected,
-//! because its value was too small, has an anchored value that is no greater, so it is rejected
-//! again. Therefore the steps from e to s are the same.
+//! [`PieceTracer::between`] does not need values of the matrices. It computes *anchored* values:
+//! the start has value 0 in its state, every path starts there, and H is not clamped at 0. They
+//! give the same path, for the following reason.
 //!
-//! This requires that true values follow from V(s) by the recurrence. Along the first row and the
-//! first column of a region they do not: these values are given, and next to forbidden cells H is
-//! 0. No path continues along them within the region, because it has left the region there. So if
-//! the start lies on such a row or column, no anchored path continues along it either
+//! Let V be the true values, A the anchored values, s the start and e the end, and let the true
+//! traceback from e pass through s. An anchored path to a cell c continues every path to s, so V(c)
+//! >= V(s) + A(c) in each state. At a cell c of the traceback, the part of the traceback between s
+//! and c is an anchored path, so V(c) = V(s) + A(c). At such a cell, a step that gives the true
+//! value from a cell of the traceback also gives the anchored value. The true traceback rejected
+//! all other steps because their values were too small. Their anchored values are no greater, so
+//! they are rejected again. Therefore the steps from e to s are the same.
+//!
+//! The argument requires that true values follow from V(s) by the recurrences. In the first row and
+//! the first column of a region they do not: their values are given, and H is 0 next to forbidden
+//! cells. A traceback that reaches them has left the region, so no path continues along them. If
+//! the start is in such a row or column, no anchored path may continue along it either
 //! ([`StartWalls`]).
 
 use std::ops::Range;
@@ -32,7 +34,7 @@ use crate::simd::InstructionSet;
 #[derive(Debug)]
 pub struct PieceTracer {
     scoring: Scoring,
-    /// The scoring with H clamped at 0 if the pair is local, and the scoring without clamping.
+    /// The scoring in two forms: H is clamped at 0 if the pair is local, and H is never clamped.
     schemes: [TileScoring; 2],
     buffers: TileBuffers,
     directions: TileDirections,
@@ -53,8 +55,8 @@ pub struct MatrixRectangle<'a> {
 }
 
 impl<'a> MatrixRectangle<'a> {
-    /// Returns the rectangle of these rows and columns of a pair. The first of each is the
-    /// rectangle's border.
+    /// Returns the rectangle of these rows and columns of a pair. The first row and the first
+    /// column are the borders of the rectangle.
     ///
     /// # Panics
     /// If a range ends before it starts, or beyond the pair's end.
@@ -65,13 +67,13 @@ impl<'a> MatrixRectangle<'a> {
     }
 }
 
-/// Along which of its row and column the start of a part has no values, because they are the
-/// region's first.
+/// States whether the start of a part is in the first row or column of the region. Anchored paths
+/// must not continue along such a row or column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StartWalls {
-    /// The start lies in the region's first row.
+    /// Whether the start is in the region's first row.
     pub row: bool,
-    /// The start lies in the region's first column.
+    /// Whether the start is in the region's first column.
     pub column: bool,
 }
 
@@ -82,7 +84,8 @@ pub fn anchors_fit(scoring: &Scoring, rows: u32, columns: u32) -> bool {
     let step = i64::from(scoring.gaps.first.max(scoring.gaps.next))
         .max(i64::from(substitution.max_score()))
         .max(-i64::from(substitution.min_score()));
-    // A value that no path has must stay below what gaps alone reach, whatever is added to it.
+    // The value of a cell that no path reaches must stay below the worst value of gaps, even after
+    // all additions.
     step * (i64::from(rows) + i64::from(columns) + 2) < i64::from(-NEG_INF) / 2
 }
 
@@ -103,16 +106,16 @@ impl PieceTracer {
         self.directions.bytes()
     }
 
-    /// Estimates the bytes of the directions of this number of rows and columns.
+    /// Estimates the bytes of the directions of a piece with this number of rows and columns.
     pub fn bytes_for(instruction_set: InstructionSet, rows: u64, columns: u64) -> u64 {
         let lanes = instruction_set.i32_lanes() as u64;
-        // One u64 for each step, with idle lanes at either end, and for the last rows, which are
-        // computed one by one.
+        // One u64 for each step, including the idle lanes at both ends, and for the last rows,
+        // which are computed one by one.
         8 * rows.div_ceil(lanes) * (columns + lanes) + 8 * columns
     }
 
-    /// Returns the columns of the path from `start` to `end`, which both lie on the path of a pair
-    /// (see [the module](self)). The rectangle between them must satisfy [`anchors_fit`].
+    /// Returns the columns of the path from `start` to `end`, which must both be on the path of a
+    /// pair (see [the module](self)). The rectangle between them must satisfy [`anchors_fit`].
     ///
     /// # Panics
     /// If `end` is above or left of `start`.
@@ -142,17 +145,16 @@ impl PieceTracer {
             schemes[1].directions(rectangle.query, rectangle.target, &mut row, &mut column, directions, buffers);
             (to, _) = self.trace_back(rectangle, &top, &left, end, &mut cigar);
         }
-        // Along the row or column of the start there is one gap.
+        // In the row or the column of the start, the path is a single gap.
         cigar.push(to.i - start.i, Op::Insertion);
         cigar.push(to.j - start.j, Op::Deletion);
         cigar.reverse();
         cigar
     }
 
-    /// Traces back from `end`, which lies in a rectangle with known upper and left borders, or on
-    /// its last row or column. Stops at the first row or column, or at the start of a local
-    /// alignment. Returns the columns, the last position, and whether a local alignment starts
-    /// there.
+    /// Traces back from `end`, which must be in a rectangle with known upper and left borders.
+    /// Stops at the rectangle's first row or column, or at the start of a local alignment. Returns
+    /// the columns, the last position, and whether a local alignment starts there.
     ///
     /// # Panics
     /// If `end` is not in the rectangle, or the borders are shorter than the rectangle.
@@ -166,7 +168,7 @@ impl PieceTracer {
         let mut cigar = Cigar::new();
         let (m, n) = ((end.i - rectangle.top) as usize, (end.j - rectangle.left) as usize);
         if m > 0 && n > 0 {
-            // Cells below the end or right of it are not needed.
+            // Cells below the end or to the right of it are not needed.
             let part = |edge: &Border, last: usize| Border { h: edge.h[..=last].into(), gap: edge.gap[..=last].into() };
             let (mut row, mut column) = (part(top, n), part(left, m));
             let PieceTracer { schemes, buffers, directions, .. } = self;
@@ -186,7 +188,7 @@ impl PieceTracer {
         (cigar, to, ended)
     }
 
-    /// Follows the directions, and pushes columns from the last to the first.
+    /// Follows the directions and appends columns, from the last to the first.
     fn trace_back(
         &self,
         rectangle: MatrixRectangle<'_>,
@@ -230,8 +232,9 @@ impl PieceTracer {
     }
 }
 
-/// Returns anchored values along the row or column of the start: one gap, which continues the gap
-/// of the start if `is_inside`, or nothing if there is a `wall`.
+/// Returns anchored values along the row or column of the start. They are those of one gap, which
+/// extends the gap of the start if `is_inside`. With a `wall`, no path continues, and all values
+/// are minus infinity.
 fn anchored(gaps: Gaps, length: usize, is_inside: bool, wall: bool) -> Border {
     let h: Vec<i32> = (0..=length)
         .map(|k| match (k, is_inside) {

@@ -1,6 +1,6 @@
-//! Start states (paper 2, section V): for every cell of a strip, the point where the path to the
-//! cell enters the strip. They are carried along with the values. So the part of a path in a strip
-//! is known by its ends before any of it is traced.
+//! Start states (paper 2, section V). The start state of a cell is the point where the path to this
+//! cell enters the strip. Start states are computed together with the values. So both ends of a
+//! path's part in a strip are known before the part is traced.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::error::{Error, Result};
 use crate::long::{Border, LongPair, PathPoint, PathState};
 
-/// The point where the path to a cell enters a strip, packed: row, column within the strip, and
-/// state. A fourth state (`BEGINS`) stands for the start of a local alignment.
+/// The point where the path to a cell enters a strip, packed into a u64: row, column within the
+/// strip, and state. A fourth state (`BEGINS`) marks the start of a local alignment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct StartState(u64);
 
@@ -38,17 +38,17 @@ pub(super) struct StartStrip {
     first_row: u32,
     /// Left border of the strip.
     pub left: Border,
-    /// Borders along every `chunk`-th row, from the first row on, if there are chunks.
+    /// Borders along every `chunk`-th row, from the first row on; empty without chunks.
     pub rows: Vec<Border>,
-    /// Start states of H and D in the last column, from the first row on, and of I in the last
-    /// cell.
+    /// Start states of H and D in the last column, from the first row on. Those of I are needed
+    /// only for the last cell.
     h: Vec<StartState>,
     d: Vec<StartState>,
     last_i: StartState,
 }
 
 impl StartStrip {
-    /// Sweeps a strip. Returns the right border as well.
+    /// Sweeps a strip. Returns it with its right border.
     ///
     /// # Errors
     /// [`Error::Interrupted`].
@@ -66,7 +66,7 @@ impl StartStrip {
         let target = &pair.target[columns.start as usize..columns.end as usize];
         let n = target.len();
         let begins = |h: i32| if is_local && h == 0 { BEGINS } else { 0 };
-        // On a border, a traceback leaves a gap if opening it gives its value.
+        // On a border, a traceback leaves a gap if opening the gap gives its value.
         let inside = |h: i32, gap: i32, code: u64| if gap == h - gaps.first { begins(h) } else { code };
         let Border { mut h, mut gap } = top;
         let mut of_h: Vec<StartState> = (0..=n).map(|j| StartState::new(rows.start, j, begins(h[j]))).collect();
@@ -129,8 +129,8 @@ impl StartStrip {
         Ok((strip, right))
     }
 
-    /// Returns the point where the path to a point of the last column (in state I: to the last
-    /// cell) enters the strip, and whether a local alignment starts there.
+    /// Returns the point where the path to `end` enters the strip, and whether a local alignment
+    /// starts there. `end` is in the last column; in state I it must be the last cell.
     pub(super) fn start(&self, end: PathPoint) -> (PathPoint, bool) {
         let place = (end.i - self.first_row) as usize;
         let start = match end.state {

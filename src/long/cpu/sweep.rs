@@ -1,7 +1,6 @@
-//! Sweep of a panel in tiles. A tile needs the lower border of the tile above and the right border
-//! of the tile to its left, so that the tiles of an antidiagonal can be computed at the same time.
-//! Threads take the uppermost tile that is ready, so that the right border of the panel is
-//! available early.
+//! Sweeps a panel in tiles. A tile needs the lower border of the tile above and the right border of
+//! the tile to its left, so the tiles of an antidiagonal can be computed at the same time. Threads
+//! take the uppermost tile that is ready, so that the right border of the panel is available early.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -14,7 +13,7 @@ use crate::engine::threads;
 use crate::error::{Error, Result};
 use crate::long::{BestCell, Border, LeftSource, PanelSweep, SweepResult, SweepSink};
 
-/// Least number of columns of a tile, unless the engine's tiles are narrower.
+/// Minimum number of columns of a tile, unless the engine is limited to narrower tiles.
 const MIN_WIDTH: u32 = 256;
 
 /// Computes a panel.
@@ -24,14 +23,14 @@ pub(super) fn run(
     left: &dyn LeftSource,
     sink: &dyn SweepSink,
 ) -> Result<SweepResult> {
-    // Narrow enough that every thread has tiles to compute.
+    // The tiles are narrow enough for every thread to have one.
     let width = (sweep.columns.1 - sweep.columns.0) / (2 * engine.threads as u32);
     let tile = TileSize { columns: engine.tile.columns.min(width.max(MIN_WIDTH)), ..engine.tile };
     run_in(engine, sweep, left, sink, tile, None)
 }
 
-/// Computes a panel in tiles of at most this size. With `kept`, stores the right borders of the
-/// columns of tiles, and does not search for the best cell.
+/// Computes a panel in tiles of at most this size. With `kept`, stores the right border of each
+/// column of tiles there, and does not search for the best cell.
 pub(super) fn run_in(
     engine: &CpuLong,
     sweep: &PanelSweep,
@@ -45,7 +44,7 @@ pub(super) fn run_in(
     let cuts: Vec<u32> = (sweep.columns.0..sweep.columns.1).step_by(tile.columns as usize).collect();
     let cuts = if cuts.is_empty() { vec![sweep.columns.0] } else { cuts };
     if ends.is_empty() {
-        // There is no row: the lower border is the upper border.
+        // The panel has no rows, so its lower border is its upper border.
         let (h, gap) = (sweep.top.h.last(), sweep.top.gap.last());
         sink.right(sweep.rows.0, &[*h.unwrap_or(&0)], &[*gap.unwrap_or(&0)])?;
         sink.mark(sweep.rows.1, sweep.top.clone())?;
@@ -79,7 +78,8 @@ pub(super) fn run_in(
     }
 }
 
-/// Returns the last rows of the rows of tiles: marked rows, and cuts between them.
+/// Returns the last row of each row of tiles. Tiles end at marked rows, and between these at
+/// multiples of `height`.
 fn row_ends(sweep: &PanelSweep, height: u32) -> Vec<u32> {
     let mut ends = Vec::new();
     let mut at = sweep.rows.0;
@@ -97,7 +97,7 @@ struct TiledPanel<'a> {
     scheme: &'a TileScoring,
     left: &'a dyn LeftSource,
     sink: &'a dyn SweepSink,
-    /// Last rows of the rows of tiles.
+    /// Last row of each row of tiles.
     ends: Vec<u32>,
     /// Right borders of the columns of tiles.
     kept: Option<&'a Mutex<Vec<Border>>>,
@@ -108,7 +108,7 @@ struct TiledPanel<'a> {
 #[derive(Default)]
 struct SweepState {
     columns: Vec<TileColumn>,
-    /// Rows of tiles that may contain the best cell, until the row of tiles is done.
+    /// Parts of tiles that may contain the best cell, until their row of tiles is done.
     candidates: Vec<BestCandidate>,
     best: Option<BestCell>,
     pruned_cells: u64,
@@ -124,14 +124,14 @@ struct TileColumn {
     /// Columns of the left and the right border.
     start: u32,
     end: u32,
-    /// Number of tiles that are done.
+    /// Number of finished tiles.
     done: usize,
     /// Whether a thread computes the next tile.
     busy: bool,
-    /// Lower border of the tiles that are done.
+    /// Lower border of the last finished tile.
     row: Border,
-    /// Right borders of the tiles to the left that this column has not used yet. Empty for the
-    /// first column.
+    /// Right borders of tiles in the column to the left that this column has not used yet. Empty
+    /// for the first column.
     lefts: VecDeque<Border>,
 }
 
@@ -150,14 +150,14 @@ struct ClaimedTile {
     columns: Range<u32>,
     row: Border,
     left: Option<Border>,
-    /// Only cells with a greater value matter.
+    /// Value that cells must exceed to matter.
     beat: i32,
 }
 
 impl TiledPanel<'_> {
     /// Computes tiles until all are done.
     fn work(&self) {
-        // A thread that panics must not leave the others waiting.
+        // If a thread panics, the others must not wait for it forever.
         struct Stopper<'a, 'b>(&'a TiledPanel<'b>);
         impl Drop for Stopper<'_, '_> {
             fn drop(&mut self) {
@@ -201,8 +201,8 @@ impl TiledPanel<'_> {
                 0 => self.left.ready() >= self.ends[columns[0].done],
                 _ => !columns[place].lefts.is_empty(),
             };
-            // The uppermost tile. If none is ready, the next tile of the first column, which waits
-            // for the left border.
+            // Selects the uppermost tile that is ready. If none is ready, selects the next tile of
+            // the first column, which waits for the left border.
             let ready = (0..columns.len()).filter(|&place| open(place) && there(place));
             let place = ready.min_by_key(|&place| (columns[place].done, place)).or_else(|| open(0).then_some(0));
             if let Some(tile_column) = place {
@@ -227,8 +227,8 @@ impl TiledPanel<'_> {
         }
     }
 
-    /// Returns the greatest value that cannot be the best. It is one less than the greatest value
-    /// so far, because an equal cell may come first.
+    /// Returns the greatest value that cannot be the best. It is the best value so far minus one,
+    /// because an equal value may be in an earlier cell.
     fn beat(&self, state: &SweepState) -> i32 {
         if self.kept.is_some() {
             return i32::MAX;
@@ -265,7 +265,7 @@ impl TiledPanel<'_> {
         if let Some(found) = &found {
             self.sweep.best.raise(found.value);
         }
-        // The row that two rows of tiles share is delivered with the upper one.
+        // Two rows of tiles share a row, which is delivered with the upper one.
         let skip = usize::from(tile_row > 0);
         if let Some(kept) = self.kept {
             let mut kept = kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -323,7 +323,7 @@ impl TiledPanel<'_> {
             std::mem::take(&mut state.candidates).into_iter().partition(|candidate| candidate.tile_row == tile_row);
         state.candidates = open;
         let greatest = done.iter().map(|candidate| candidate.found.value).max().unwrap_or(0);
-        // An equal cell in an upper row of tiles is known already, and comes first.
+        // An equal value in an upper row of tiles is already known and comes first.
         let known = state.best.map_or(0, |best| best.score);
         done.retain(|candidate| candidate.found.value == greatest && greatest > known);
         let uppermost = done.iter().map(|candidate| candidate.found.rows.start).min();
@@ -347,9 +347,9 @@ impl TiledPanel<'_> {
     }
 
     /// Returns whether no path through a tile can have the best known score. A path that enters at
-    /// a cell gains at most the best score of two symbols for each pair of symbols that follow. A
-    /// gap that enters is worth less than the cell that it left. A path may also start inside the
-    /// tile.
+    /// a cell gains at most the greatest score of two symbols for each pair of symbols that
+    /// follows. A gap that enters has a lower value than the cell from which it comes, so it need
+    /// not be checked. The path may also start inside the tile.
     fn is_hopeless(&self, row: &Border, column: &Border, first_row: u32, first_column: u32) -> bool {
         let pair = self.sweep.pair;
         let most = i64::from(pair.scoring.substitution.max_score().max(0));
@@ -357,14 +357,14 @@ impl TiledPanel<'_> {
         let best = i64::from(self.sweep.best.get());
         let reaches = |h: i32, i: i64, j: i64| i64::from(h) + most * (m - i).min(n - j) >= best;
         let (top, left) = (i64::from(first_row), i64::from(first_column));
-        // The corner is checked first, because it decides for nearly every tile that is not
-        // hopeless.
+        // The start inside the tile is checked first, because this check decides for nearly every
+        // tile that cannot be pruned.
         !(reaches(0, top, left)
             || row.h.iter().zip(left..).any(|(&h, j)| reaches(h, top, j))
             || column.h.iter().zip(top..).any(|(&h, i)| reaches(h, i, left)))
     }
 
-    /// Sets the borders of a tile that is skipped to values that are no greater than the true ones.
+    /// Sets the borders of a pruned tile to values that do not exceed the true ones.
     fn skip(&self, row: &mut Border, column: &mut Border) {
         let gap = -self.sweep.pair.scoring.gaps.first;
         let (lower_corner, upper_corner) = (column.h[column.h.len() - 1], row.h[row.h.len() - 1]);
@@ -378,7 +378,7 @@ impl TiledPanel<'_> {
     }
 }
 
-/// Returns whether the border along a row is to be delivered.
+/// Returns whether the border along a row must be delivered.
 fn is_mark(sweep: &PanelSweep, row: u32) -> bool {
     row == sweep.rows.1 || (row - sweep.rows.0).is_multiple_of(sweep.mark_every)
 }

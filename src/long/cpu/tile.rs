@@ -19,7 +19,7 @@ use crate::simd::{InstructionSet, MAX_I32_LANES};
 
 pub use directions::{DirectionStep, TileDirections};
 
-/// Scoring in the form that tiles need.
+/// Scoring in the form that the computation of tiles needs.
 #[derive(Debug, Clone)]
 pub struct TileScoring {
     substitution: Substitution,
@@ -27,12 +27,12 @@ pub struct TileScoring {
     /// Whether H is clamped at 0.
     clamp: bool,
     instruction_set: InstructionSet,
-    /// Whether scores fit in 8 bits, above the score of padding.
+    /// Whether all scores fit in 8 bits and exceed the score of padding.
     narrow: bool,
 }
 
 impl TileScoring {
-    /// Prepares a scoring for these instructions. `clamp` clamps H at 0.
+    /// Prepares a scoring for an instruction set. `clamp` states whether H is clamped at 0.
     pub fn new(scoring: &Scoring, clamp: bool, instruction_set: InstructionSet) -> Self {
         let substitution = scoring.substitution.clone();
         let narrow = substitution.max_score() <= i8::MAX.into() && substitution.min_score() > PADDING.into();
@@ -44,7 +44,7 @@ impl TileScoring {
     }
 }
 
-/// Rows of a tile that contain its greatest value, kept for [`TileScoring::first_cell`].
+/// Rows of a tile that contain its greatest value, stored for [`TileScoring::first_cell`].
 #[derive(Debug, Clone)]
 pub struct TileRows {
     /// The value.
@@ -67,11 +67,11 @@ pub struct TileBuffers {
     stream: Vec<i8>,
 }
 
-/// Purpose of a computation of a tile.
+/// Purpose of the computation of a tile.
 enum TileGoal<'a> {
-    /// The first rows whose greatest value is above this.
+    /// Finds the first rows that contain the greatest value, if it exceeds this value.
     Above(i32, Option<TileRows>),
-    /// The first cell with this value.
+    /// Finds the first cell with this value.
     Cell(i32, Option<(usize, usize)>),
     Directions(&'a mut TileDirections),
 }
@@ -83,14 +83,15 @@ struct StripPlan<'a> {
     first_row: usize,
     /// Symbols of the rows.
     rows: &'a [Code],
-    /// Lanes of a vector and vectors of a column. `None` if the rows are computed one by one.
+    /// Number of lanes of a vector, and number of vectors of a column; `None` if the rows are
+    /// computed one by one.
     shape: Option<(usize, usize)>,
 }
 
 impl TileScoring {
-    /// Computes the tile of these symbols. `row` is the upper border and becomes the lower one.
-    /// `column` is the left border and becomes the right one. If H is clamped at 0 and some value
-    /// is above `beat`, returns the first rows that contain the greatest value.
+    /// Computes the tile of these symbols. `row` contains the upper border and receives the lower
+    /// one. `column` contains the left border and receives the right one. If H is clamped at 0 and
+    /// some value exceeds `beat`, returns the first rows that contain the greatest value.
     pub fn sweep(
         &self,
         query: &[Code],
@@ -122,8 +123,9 @@ impl TileScoring {
         self.run(query, target, row, column, &mut TileGoal::Directions(directions), buffers);
     }
 
-    /// Returns the first cell, by rows, that has the value of `found`, which [`TileScoring::sweep`]
-    /// returned for a tile of these symbols: its row and column, counted from the tile's first.
+    /// Returns row and column of the first cell, in row order, with the value of `found`, counted
+    /// from the tile's first. `found` must come from [`TileScoring::sweep`] for a tile of these
+    /// symbols.
     ///
     /// # Panics
     /// If no cell has the value, which is an internal fault.
@@ -168,8 +170,8 @@ impl TileScoring {
             let shape = strip::shapes(self.instruction_set).into_iter().find(|(lanes, slots)| {
                 in_vectors && lanes * slots <= left && !(*slots > 1 && matches!(want, TileGoal::Cell(..)))
             });
-            // Rows one by one form strips no higher than a vector has lanes, unless there are no
-            // vectors.
+            // Rows that are computed one by one form strips that are no higher than a vector has
+            // lanes. Without vectors, such a strip may have the maximum height.
             let height = shape.map_or(left.min(MAX_I32_LANES), |(lanes, slots)| lanes * slots);
             let plan = StripPlan { first_row: at, rows: &query[at..][..height], shape };
             self.strip(plan, target, column, want, buffers);

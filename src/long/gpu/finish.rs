@@ -1,10 +1,10 @@
-//! The rows that a panel has beyond a multiple of four. The host computes them, at most three.
+//! Computes the rows of a panel beyond a multiple of four on the host. There are at most three.
 
 use crate::error::Result;
 use crate::long::{BestCell, Border, LeftSource, LongPair, PanelSweep, SweepSink};
 use crate::seq::Code;
 
-/// Results of the last rows.
+/// Results of the last rows of a panel.
 pub(super) struct LastRows {
     /// The panel's last column for these rows.
     pub right: Border,
@@ -18,7 +18,7 @@ pub(super) struct LastRows {
     pub inner: Vec<Border>,
 }
 
-/// The row above, with one value for each column. The computed row replaces its values.
+/// Values of the previous row, one for each column. The computed row replaces them.
 pub(super) struct RowAbove<'a> {
     /// H.
     pub h: &'a mut [i32],
@@ -26,10 +26,10 @@ pub(super) struct RowAbove<'a> {
     pub gap: &'a mut [i32],
 }
 
-/// Computes a row of some columns in place of the row above. `diagonal` is H above and left of the
-/// columns, and `across` the gap that enters from the left. Calls `each` with the index of a
-/// column, its H and the gap that enters the next column. Returns the gap that leaves the last
-/// column.
+/// Computes one row in place of the row above. `diagonal` is H of the cell above and to the left of
+/// the first column. `across` is the gap that enters from the left. Calls `each` with the index of
+/// each column, its H, and the gap that enters the next column. Returns the gap that leaves the
+/// last column.
 pub(super) fn next_row(
     pair: &LongPair,
     symbol: Code,
@@ -55,8 +55,8 @@ pub(super) fn next_row(
     across
 }
 
-/// Computes the rows after `row` from the border along it. Also returns the values in `columns`,
-/// which ascend and count from the panel's first column.
+/// Computes the rows after `row` from the border along `row`. Also returns the values in `columns`,
+/// which are sorted and count from the panel's first column.
 pub(super) fn finish(
     sweep: &PanelSweep,
     row: u32,

@@ -14,14 +14,16 @@ use crate::gpu::launch::{BoundProgram, Commands, Uniforms};
 use crate::long::PanelSweep;
 use crate::long::kernels::striped::{BLOCK_ROWS, StripedParams, StripedShared, StripedVariant};
 
-/// Seconds of work in a submission. It is short, so that the right neighbour gets its rows early.
+/// Seconds of work in a submission. Submissions are short, so that the right neighbour gets its
+/// rows early.
 const SUBMISSION_SECONDS: f64 = 0.0125;
 /// Maximum number of dispatches in a submission.
 const SUBMISSION_DISPATCHES: u32 = 512;
-/// Polls after which a lane reports that it waited too long: some tenths of a second.
+/// Number of polls after which a lane reports that it has waited too long, which takes some tenths
+/// of a second.
 const SPINS: u32 = 1 << 19;
 
-/// Values for pruning that are known before a submission.
+/// Values known before a submission, by which its strips prune.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PruningHints {
     /// A local score that some engine has reached.
@@ -40,7 +42,7 @@ pub(super) struct StripLayout {
     pub vertical: wgpu::Buffer,
     /// Borders along rows.
     pub horizontal: wgpu::Buffer,
-    /// Records of strips, for the search for the best cell.
+    /// Records of strips, in which the host searches for the best cell.
     pub records: wgpu::Buffer,
     /// State that strips share: a [`StripedShared`].
     pub shared: wgpu::Buffer,
@@ -58,7 +60,7 @@ pub(super) struct StripDispatch {
 }
 
 impl GpuLong {
-    /// Allocates a panel in `buffers`, and writes everything except its left border.
+    /// Allocates a panel in `buffers`, and writes all inputs except its left border.
     pub(super) fn lay_out(
         &mut self,
         sweep: &PanelSweep,
@@ -135,7 +137,8 @@ impl GpuLong {
         Ok(StripLayout { plan, variant, vertical, horizontal, records, shared, program, params })
     }
 
-    /// Returns the dispatches of a submission, of a panel with these cells and dispatches.
+    /// Returns the number of dispatches of one submission, for a panel with this number of cells
+    /// and dispatches in total.
     pub(super) fn a_submission(&self, cells: u64, dispatches: u32) -> u32 {
         let seconds = cells as f64 / self.speed / f64::from(dispatches);
         ((SUBMISSION_SECONDS / seconds.max(1e-9)) as u32).clamp(1, SUBMISSION_DISPATCHES)
@@ -143,8 +146,8 @@ impl GpuLong {
 }
 
 impl StripLayout {
-    /// Writes the parameters of a submission's dispatches, as far as the panel has them, and
-    /// returns the dispatches.
+    /// Writes the parameters of a submission's dispatches, and returns the dispatches. A range
+    /// beyond the panel's last dispatch is cut off.
     pub(super) fn hand_over(&self, gpu: &Gpu, dispatches: Range<u32>, known: PruningHints) -> Vec<StripDispatch> {
         let PruningHints { best: best_floor, left_reached } = known;
         let mut uniforms = Uniforms::new(gpu);
@@ -158,7 +161,7 @@ impl StripLayout {
         dispatches
     }
 
-    /// Resets the tickets to 0.
+    /// Resets the tickets, which number the strips of a dispatch, to 0.
     pub(super) fn clear_tickets(&self, commands: &mut Commands) {
         commands.zero(&self.shared, 4..8);
     }

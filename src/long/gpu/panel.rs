@@ -14,7 +14,8 @@ pub struct PanelExtent {
     pub columns: u32,
     /// Distance of marked rows, a multiple of 4.
     pub mark_every: u32,
-    /// Strips between borders that are kept as a whole. `None` for none inside.
+    /// Number of strips between borders that are kept as a whole; `None` keeps no borders inside
+    /// the panel.
     pub keep_strips: Option<u32>,
 }
 
@@ -30,7 +31,8 @@ pub struct PanelPlan {
 }
 
 impl PanelPlan {
-    /// Cuts a panel. A strip makes `steps` steps in a dispatch (a multiple of the batch).
+    /// Divides a panel. A strip makes `steps` steps in a dispatch, which is a multiple of the
+    /// batch.
     pub fn new(extent: PanelExtent, variant: &StripedVariant, schedule: Schedule, steps: u32) -> Self {
         let PanelExtent { rows, columns, mark_every, keep_strips } = extent;
         let batch = variant.batch;
@@ -40,17 +42,17 @@ impl PanelPlan {
         let behind = (variant.lanes - 1).next_multiple_of(batch);
         let lag = match schedule {
             Schedule::Wavefront => steps + behind,
-            // One current batch, one requested ahead, and one more, so that strips seldom wait.
-            // With marks another one, because a strip that writes them is late.
+            // One batch is in use, one is requested in advance, and one more lets strips seldom
+            // wait. With marks a fourth one is needed, because a strip that writes marks is late.
             Schedule::Persistent => behind + if mark_every < rows { 4 } else { 3 } * batch,
         };
         let strips = columns.div_ceil(variant.strip());
-        // Includes the rows that the host computes.
+        // Includes the last rows, which the host computes.
         let whole = blocks * BLOCK_ROWS + BLOCK_ROWS;
         let ring = (BLOCK_ROWS * (steps + lag + 2 * batch + variant.lanes)).next_power_of_two();
         // A border that is shorter than a ring is kept as a whole.
         let keep_strips = if ring >= whole { 1 } else { keep_strips.unwrap_or(strips).clamp(1, strips) };
-        // Exceeds 32 bits only if the panel does not fit.
+        // The value exceeds 32 bits only if the panel does not fit.
         let rings_begin = (u64::from(strips.div_ceil(keep_strips)) + 1) * u64::from(whole);
         let mark_blocks = (mark_every / BLOCK_ROWS).max(1);
         let span = u64::from(total) + u64::from(strips - 1) * u64::from(lag);
@@ -102,7 +104,8 @@ impl PanelPlan {
         (blocks.max(0) as u64 * u64::from(BLOCK_ROWS)).min(p.rows.into()) as u32
     }
 
-    /// Estimates the cells that are done after dispatch `d`, as if all dispatches were equal.
+    /// Estimates the number of cells that are computed after dispatch `d`, as if all dispatches
+    /// were equal.
     pub fn cells(&self, d: u32) -> u64 {
         let all = u128::from(self.params.rows) * u128::from(self.params.columns);
         (all * (u128::from(d) + 1) / u128::from(self.dispatches)) as u64

@@ -1,9 +1,10 @@
-//! Regions that a traceback is likely to enter, prepared together.
+//! Prepares regions that a traceback is likely to enter.
 //!
-//! A region has fewer strips than the device can run at once, and its strips start one by one, so
-//! regions one after the other would mostly wait. The sweep has left the upper and left borders of
-//! every region, so no region depends on another. All regions are dispatched side by side, each
-//! with its own buffers, so that no barrier separates them.
+//! A region has fewer strips than the device can run at once, and its strips start one after
+//! another. If regions were computed one after another, the device would mostly wait. The sweep has
+//! left the upper and left borders of every region, so regions do not depend on each other. All of
+//! them are dispatched side by side. Each region has separate buffers, so that no barrier separates
+//! them.
 
 use std::sync::atomic::Ordering;
 
@@ -17,8 +18,8 @@ use crate::gpu::shortage;
 use crate::long::kernels::striped::StripedShared;
 use crate::long::{BestSoFar, TraceRegion};
 
-/// Share of the engine's memory, as a divisor, for prepared regions, and the maximum number of
-/// bytes.
+/// Divisor of the engine's memory that gives the bytes for prepared regions, and the maximum of
+/// these bytes.
 const PART: u64 = 16;
 const MAX_BYTES: u64 = 4 << 30;
 
@@ -26,7 +27,7 @@ const MAX_BYTES: u64 = 4 << 30;
 #[derive(Default)]
 pub(super) struct PreparedRegions {
     regions: Vec<Retained>,
-    /// Reused buffers, larger ones first.
+    /// Buffers to reuse, larger ones first.
     slots: Vec<PanelBuffers>,
     /// Number of regions that were prepared so far.
     count: u64,
@@ -45,8 +46,8 @@ impl GpuLong {
         self.ahead.count
     }
 
-    /// Prepares as many regions as memory allows, from the first one on. Prepares none if memory
-    /// turns out to be short.
+    /// Prepares as many regions as memory allows, starting with the first one, and returns their
+    /// number. Prepares none if memory turns out to be short.
     pub(super) fn prepare_regions(&mut self, regions: &[TraceRegion]) -> Result<usize> {
         self.ahead.regions.clear();
         let refused = self.gpu.refused_buffers();
@@ -68,7 +69,7 @@ impl GpuLong {
             left -= bytes;
             chosen.push((region, self.fine_sweep(region), bytes));
         }
-        // A buffer then serves regions of about the same size every time.
+        // After sorting, a buffer is used for regions of about the same size every time.
         chosen.sort_by_key(|&(.., bytes)| std::cmp::Reverse(bytes));
         let mut slots = std::mem::take(&mut self.ahead.slots);
         slots.resize_with(slots.len().max(chosen.len()), PanelBuffers::default);
@@ -107,7 +108,7 @@ impl GpuLong {
         Ok(laid)
     }
 
-    /// Dispatches panels that do not wait for each other. Returns `false` if strips waited too
+    /// Dispatches panels that do not depend on each other. Returns `false` if a strip waited too
     /// long.
     fn run_together(&mut self, laid: &[StripLayout], schedule: Schedule, region: &TraceRegion) -> Result<bool> {
         let gpu = self.gpu.clone();
@@ -128,8 +129,8 @@ impl GpuLong {
                 .map(|laid| laid.hand_over(&gpu, begin.min(laid.plan.dispatches)..end, PruningHints::default()))
                 .collect();
             // A command buffer starts with one barrier for everything that it uses first. A second
-            // use would need a barrier of its own. There the strips of one panel would wait for the
-            // strips of another. Therefore each round has its own command buffer.
+            // use of a buffer in it would need another barrier, at which all panels would wait for
+            // each other. Therefore each round of dispatches has a separate command buffer.
             let mut commands = Commands::default();
             for k in 0..(end - begin) as usize {
                 let there = || (0..).zip(laid).zip(&dispatches).filter_map(|(own, all)| Some((own, all.get(k)?)));

@@ -1,4 +1,4 @@
-//! A trial of whether workgroups of an adapter can wait for each other. No API guarantees it.
+//! Tests whether workgroups of an adapter can wait for each other, because no API guarantees it.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use crate::long::{BestCell, BestSoFar, Border, LeftSource, LongPair, PanelSweep,
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use crate::seq::Code;
 
-/// The first column of a pair's matrix as a left border.
+/// The first column of a pair's matrix, which is the left border of its first panel.
 struct FirstColumn<'a>(&'a LongPair);
 
 impl LeftSource for FirstColumn<'_> {
@@ -34,7 +34,7 @@ impl LeftSource for FirstColumn<'_> {
 /// Results of the trial by adapter.
 static FORWARD_PROGRESS: Store<bool> = Store::new("forward-progress.json");
 
-/// Number of strips in the trial: more than an adapter runs at once.
+/// Number of strips in the trial. It exceeds the number that an adapter runs at once.
 const STRIPS: u32 = 2048;
 
 /// Stores the right border.
@@ -56,7 +56,7 @@ impl SweepSink for ProbeSink {
     fn progress(&self, _cells: u64, _best: Option<BestCell>) {}
 }
 
-/// Returns a key of everything that determines the result.
+/// Returns a key made from everything that influences the result.
 fn cache_key(description: &AdapterDescription) -> String {
     description.fingerprint().with("programs", format!("{:016x}", fingerprint(samples(KernelKind::Strips)))).key()
 }
@@ -67,7 +67,7 @@ impl GpuLong {
         if let Some(schedule) = self.shape.schedule {
             return Ok(schedule);
         }
-        // A software adapter runs few workgroups at once, so waiting is only a cost.
+        // A software adapter runs few workgroups at once, so waiting would only cost time.
         if self.software {
             return Ok(Schedule::Wavefront);
         }
@@ -78,12 +78,13 @@ impl GpuLong {
                 let known = match FORWARD_PROGRESS.get(&key) {
                     Some(known) => known,
                     None => {
-                        // A panel of few rows, during which kernels are compiled, does not show the
-                        // device's speed.
+                        // The panel of the trial has few rows, and kernels are compiled meanwhile,
+                        // so its speed is not representative.
                         let speed = self.speed;
                         let found = self.probe()?;
                         self.speed = speed;
-                        // With little memory, fewer strips were tried than another run may have.
+                        // With little memory, the trial had fewer strips than a later run may have,
+                        // so its result is not stored.
                         if self.most_strips(self.cells(1 << 20, 4)) >= STRIPS {
                             FORWARD_PROGRESS.keep(&key, found);
                         }
@@ -98,8 +99,8 @@ impl GpuLong {
     }
 
     /// Computes a small pair with more strips than an adapter runs at once, with and without
-    /// waiting. A strip reports if it waits in vain for some tenths of a second. Returns `false` if
-    /// a strip reported, or if a value differs.
+    /// waiting. A strip reports if it waits for some tenths of a second. Returns `false` if a strip
+    /// reported, or if the results differ.
     fn probe(&mut self) -> Result<bool> {
         let symbols = |count: u32, seed: u32| -> Arc<[Code]> {
             (0..count).map(|k| 1 << (k.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 13 & 3)).collect()

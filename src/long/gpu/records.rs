@@ -1,7 +1,7 @@
-//! Search for the best cell of a panel. Strips report their best score, and record the input of the
-//! batches where lanes first reached it. The host computes these batches again and finds the cell.
-//! Searching in the kernel would stop all lanes of a strip, and all strips to its right, at each
-//! block along an alignment whose score grows.
+//! Searches for the best cell of a panel. Each strip reports its best score, and records the input
+//! of the batches in which lanes first reached it. The host computes these batches again and finds
+//! the cell. A search in the kernel would be slow: at each block of an alignment whose score grows,
+//! it would stop all lanes of the strip and all strips to the right.
 
 use super::GpuLong;
 use super::finish::{RowAbove, next_row};
@@ -11,17 +11,18 @@ use crate::long::kernels::striped::{BLOCK_ROWS, RECORD_HEAD, RECORD_TURNS, Recor
 use crate::long::{BestCell, PanelSweep};
 use crate::seq::Code;
 
-/// Bytes of recorded batches that are read at once.
+/// Number of bytes of recorded batches that are read at once.
 const A_READ: u64 = 16 << 20;
 
-/// A lane before a step.
+/// State of a lane before a step.
 struct ReplayLane<'a> {
     h: Vec<i32>,
     gap: Vec<i32>,
     corner: i32,
-    /// H and entering gap of the last cell in four rows, as the lane to the right receives them.
+    /// H and horizontal gap of the lane's last column in four rows, as the lane to the right
+    /// receives them.
     sent: [(i32, i32); BLOCK_ROWS as usize],
-    /// The first of its columns, counted from 1 in the panel.
+    /// First column of the lane, counted from 1 in the panel.
     column: u32,
     symbols: &'a [Code],
 }
@@ -37,8 +38,8 @@ impl GpuLong {
         let Some(top) = (0..strips).map(score).max().filter(|&top| top > 0) else {
             return Ok(None);
         };
-        // The least row comes first. A strip that reaches the score this many batches after the
-        // first strip reaches it in a lower row.
+        // Among equal scores, the cell in the first row is the best. A strip that reaches the score
+        // this many batches after the first strip reaches it in a later row.
         let first = (0..strips).filter(|&strip| score(strip) == top).map(|strip| heads[strip][1]).min();
         let end = first.unwrap_or(0) + variant.slots() * variant.batch;
         let (slots, slot_words) = (variant.slots() as usize, variant.slot_words() as usize);
@@ -80,8 +81,8 @@ fn replay(record: &Record, strip: u32, laid: &StripLayout, sweep: &PanelSweep) -
             let count = symbols.len() as u32;
             ReplayLane {
                 h: (0..count).map(|c| record.h(t, c)).collect(),
-                // With linear gaps the kernel records no gaps: the gap that enters is always a new
-                // one.
+                // With linear gaps the kernel records no gaps, because the gap that enters is
+                // always a new one.
                 gap: (0..count)
                     .map(|c| if variant.linear { record.h(t, c) - pair.scoring.gaps.first } else { record.gap(t, c) })
                     .collect(),
@@ -94,8 +95,8 @@ fn replay(record: &Record, strip: u32, laid: &StripLayout, sweep: &PanelSweep) -
         .collect();
     let mut best: Option<BestCell> = None;
     for step in 0..variant.batch {
-        // From right to left, so that each lane finds the values of its left neighbour before the
-        // step.
+        // Goes from right to left, so that each lane still finds the values of its left neighbour
+        // from before the step.
         for n in (0..lanes.len()).rev() {
             let block = i64::from(record.first_step()) + i64::from(step) - i64::from(first_lane) - n as i64;
             if block < 0 || block >= i64::from(params.rows / BLOCK_ROWS) {

@@ -1,5 +1,5 @@
-//! Tracebacks through a region. The borders of its chunks are computed again, or are still on the
-//! device from the sweep.
+//! Traces through a region. The borders of its chunks are computed again, unless they are still on
+//! the device from the sweep.
 
 use super::delivery::{DeliveredRange, RecordPolicy};
 use super::fine::FineGrid;
@@ -18,28 +18,30 @@ use crate::long::{
 
 use std::sync::Arc;
 
-/// Columns of a lane. Lanes are wider than in a panel of the same width, because several regions
-/// are computed at once, and to save memory.
+/// Number of columns per lane. Lanes are wider than in a panel of the same width, because several
+/// regions are computed at once, and to save memory.
 const REGION_CELLS: u32 = 12;
 /// Rows of a chunk, the unit of start states and of traced parts.
 const CHUNK: u32 = 512;
 /// Rows of a chunk on adapters that limit loop iterations.
 const SMALL_CHUNK: u32 = 128;
-/// Least rows of a chunk. Lower chunks cost more than they save.
+/// Minimum number of rows of a chunk. Lower chunks cost more than they save.
 const MIN_CHUNK: u32 = 256;
 
 /// A part of the matrix whose chunks have borders on the device.
 pub(super) struct Retained {
     pair: LongPair,
-    /// The upper and left borders of the computation. `None` for the matrix's first row and column.
-    /// After an alignment was found, other borders may have the same rows and columns.
+    /// The upper and left borders of the computation; `None` for the matrix's first row and column.
+    /// Rows and columns do not identify a region: once an alignment is found, cells are forbidden,
+    /// and the same rows and columns have other borders.
     edges: Option<(Border, Border)>,
     rows: (u32, u32),
     columns: (u32, u32),
     grid: FineGrid,
 }
 
-/// A known border as a left border. Rows beyond it do not matter.
+/// A known border as a left border. Rows after its end are not needed, so their values are
+/// arbitrary.
 pub(super) struct KnownLeft<'a> {
     edge: &'a Border,
     first: u32,
@@ -107,8 +109,8 @@ impl FineSweep {
 }
 
 impl Retained {
-    /// Returns the part of the matrix whose borders a panel has left, or `None` if it did not keep
-    /// the borders of all chunks.
+    /// Returns the part of the matrix whose chunks have borders in a panel's memory; `None` if the
+    /// panel did not keep the borders of all chunks.
     pub(super) fn new(
         region: &TraceRegion,
         fine: &FineSweep,
@@ -140,7 +142,8 @@ impl Retained {
     }
 }
 
-/// Returns the borders of chunks that a panel has left, or `None` if it did not keep all of them.
+/// Returns the borders of chunks that a panel has left on the device; `None` if it did not keep all
+/// of them.
 fn grid(
     plan: &PanelPlan,
     rows: u32,
@@ -163,7 +166,7 @@ fn grid(
 }
 
 impl GpuLong {
-    /// Returns the columns of a strip and the rows of a chunk.
+    /// Returns the number of columns of a strip and the number of rows of a chunk.
     fn chunks(&self, strip: Option<u32>, chunk: Option<u32>) -> (u32, u32) {
         let lanes = self.lanes();
         let suits = if self.software { NARROW_CELLS } else { REGION_CELLS };
@@ -185,15 +188,15 @@ impl GpuLong {
         self.traced_bytes(rows, columns, method, strip, chunk).is_some()
     }
 
-    /// Returns the bytes of the borders of a region's chunks, or `None` if the memory does not
-    /// suffice to trace through it.
+    /// Returns the number of bytes of the borders of a region's chunks; `None` if the memory does
+    /// not suffice to trace through the region.
     pub(super) fn fine_bytes(&self, region: &TraceRegion) -> Option<u64> {
         let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
         self.traced_bytes(rows, columns, region.method, region.strip, region.chunk)
     }
 
-    /// Returns the bytes of the borders of chunks for these rows and columns, or `None` if the
-    /// memory does not suffice.
+    /// Returns the number of bytes of the borders of chunks for these rows and columns; `None` if
+    /// the memory does not suffice.
     fn traced_bytes(
         &self,
         rows: u32,
@@ -210,12 +213,12 @@ impl GpuLong {
         (fits && self.kernels.can_trace(rows, strip, chunk, method)).then_some(vertical + horizontal)
     }
 
-    /// Returns the rows of a chunk if a sweep is to leave the borders of its chunks. Only the sweep
-    /// of a whole pair does, if the memory suffices.
+    /// Returns the number of rows of a chunk if a sweep should leave the borders of its chunks on
+    /// the device. Only the sweep of a whole pair does, and only if the memory suffices.
     pub(super) fn retained_chunk(&self, sweep: &PanelSweep) -> Option<u32> {
         let (m, n) = (sweep.pair.query.len() as u32, sweep.pair.target.len() as u32);
         let is_whole = sweep.is_kept && sweep.rows == (0, m) && sweep.columns == (0, n);
-        // A mark is the border of a chunk.
+        // Each mark must be the border of a chunk.
         let (_, usual) = self.chunks(None, None);
         let divides = |chunk: &u32| sweep.mark_every.is_multiple_of(*chunk);
         let chunk = (1..=2 * usual / 64).rev().map(|count| count * 64).find(divides)?;
@@ -233,16 +236,16 @@ impl GpuLong {
         }
     }
 
-    /// Returns the borders of chunks that the last panel has left, or `None` if it did not keep all
-    /// of them.
+    /// Returns the borders of chunks that the last panel has left; `None` if it did not keep all of
+    /// them.
     fn grid(&self, plan: &PanelPlan, rows: u32, chunk: u32) -> Option<FineGrid> {
         grid(plan, rows, chunk, self.buffers.vertical.get()?, self.buffers.horizontal.get()?)
     }
 
-    /// Traces through a region. `sparing`: memory was too short for it before.
+    /// Traces through a region. `sparing` states that memory was too short in an earlier attempt.
     pub(super) fn trace_region(&mut self, region: &TraceRegion, sparing: bool) -> Result<TracebackResult> {
         if region.from.i == region.rows.0 || region.from.j == region.columns.0 {
-            // The traceback starts on a border, and can only end there.
+            // The traceback starts on a border, so it can only end there.
             let at = match region.from.i == region.rows.0 {
                 true => region.top.h[(region.from.j - region.columns.0) as usize],
                 false => region.left.h[(region.from.i - region.rows.0) as usize],
@@ -282,14 +285,16 @@ impl GpuLong {
         there.into_iter().find(|kept| kept.holds(region, &self.kernels)).map(|kept| kept.grid.clone())
     }
 
-    /// Returns the sweep that computes the borders of a region's chunks, as far as its traceback
-    /// needs them.
+    /// Returns the sweep that computes the borders of a region's chunks, limited to the part that
+    /// the traceback needs.
     pub(super) fn fine_sweep(&self, region: &TraceRegion) -> FineSweep {
         let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
         let (strip, chunk) = self.chunks(region.strip, region.chunk);
-        // Rows below the traceback's are computed from arbitrary symbols, and never read.
+        // Rows below the start of the traceback are computed from arbitrary symbols, and their
+        // values are never read.
         let whole = rows.next_multiple_of(BLOCK_ROWS).max(BLOCK_ROWS);
-        // So are columns: if the panel ends with a lane's last cell, all regions share a pipeline.
+        // Columns are rounded up as well. If the panel ends with the last cell of a lane, all
+        // regions share a pipeline.
         let columns = columns.next_multiple_of(strip / self.lanes()).max(1);
         let entries = columns as usize + 1;
         let mut top = Border { h: region.top.h.clone(), gap: region.top.gap.clone() };

@@ -1,4 +1,4 @@
-//! A pair in device memory.
+//! Keeps the sequences and scores of a pair in device memory.
 
 use std::sync::{Arc, Weak};
 
@@ -9,12 +9,13 @@ use crate::long::LongPair;
 use crate::score::Scoring;
 use crate::seq::Code;
 
-/// Bytes after each sequence, because strips may end behind the last symbol.
+/// Number of spare bytes after each sequence, because strips may extend beyond the last symbol.
 const BEHIND: usize = 256;
-/// Maximum number of classes in the table of scores.
+/// Maximum number of classes in the table of scores. A class is one of the different symbols of a
+/// query.
 const MAX_CLASSES: usize = 32;
 
-/// A pair's sequences and scores on the device. They stay there as long as this is held.
+/// A pair's sequences and scores on the device. They stay there until this value is dropped.
 #[derive(Debug, Clone)]
 pub(super) struct ResidentPair {
     /// The query with its scores.
@@ -27,13 +28,13 @@ pub(super) struct ResidentPair {
 #[derive(Debug)]
 pub(super) struct ResidentQuery {
     scoring: Weak<Scoring>,
-    /// Symbols that are skipped before the first u32.
+    /// Number of symbols that precede the first u32 and are skipped.
     pub shift: u32,
-    /// Number of different symbols, rounded up.
+    /// Number of different symbols, rounded up to one of a few values.
     pub kinds: u32,
-    /// Symbols as classes, four in a u32.
+    /// Classes of the symbols, four in a u32.
     pub classes: wgpu::Buffer,
-    /// Codes, four in a u32.
+    /// Codes of the symbols, four in a u32.
     pub codes: wgpu::Buffer,
     /// Score of each class against each code.
     pub table: wgpu::Buffer,
@@ -44,10 +45,10 @@ pub(super) struct ResidentQuery {
 pub(super) struct ResidentTarget(pub wgpu::Buffer);
 
 impl ResidentPair {
-    /// Uploads a pair, unless it is on the device, so that the symbol of row `row` starts a u32.
+    /// Uploads a pair, unless it is already on the device. The symbol of row `row` starts a u32.
     pub(super) fn of(residents: &mut Residents, gpu: &Gpu, pair: &LongPair, row: u32) -> Result<Self> {
         let is = |own: &ResidentQuery| own.is(pair, row);
-        // Both are looked up first, so that neither is evicted for the other.
+        // Looks up both before either is uploaded, so that an upload does not evict the other one.
         let (query, target) =
             (residents.find(&pair.query, is), residents.find(&pair.target, |_: &ResidentTarget| true));
         let query = match query {
@@ -98,11 +99,11 @@ impl ResidentQuery {
         Ok(ResidentQuery {
             scoring: Arc::downgrade(&pair.scoring),
             shift,
-            // Few different numbers, so that pairs share compiled shaders.
+            // There are only a few possible values, so that pairs share compiled shaders.
             kinds: match codes.len() as u32 {
                 ..=4 => 4,
                 5 => 5,
-                // A multiple of 2 allows four strips of 21 or 22 different residues on a compute
+                // With a multiple of 2, four strips of 21 or 22 different residues fit on a compute
                 // unit.
                 many => many.next_multiple_of(2),
             },

@@ -1,4 +1,5 @@
-//! The submissions of a panel: dispatches with their part of the left border, and their results.
+//! Submits the dispatches of a panel with their part of the left border, and delivers their
+//! results.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -15,12 +16,13 @@ use crate::gpu::timer::PassTimer;
 use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, StripedShared};
 use crate::long::{LeftSource, PanelSweep, SweepSink};
 
-/// Least time of a panel that shows the speed of the device.
+/// Minimum duration of a panel that counts as a measurement of the device's speed.
 const TELLING: Duration = Duration::from_millis(50);
-/// Share of a panel's time, as a divisor, that may be spent waiting for the left neighbour where the device has no clock.
+/// Divisor of a panel's duration. If the device has no clock, a panel counts as a measurement only
+/// if the engine waited less than the quotient for its left neighbour.
 const WAITING_SHARE: u32 = 20;
 
-/// A panel between its submissions.
+/// State of a panel between its submissions.
 pub(super) struct PanelRun<'a> {
     sweep: &'a PanelSweep<'a>,
     laid: &'a StripLayout,
@@ -28,12 +30,12 @@ pub(super) struct PanelRun<'a> {
     /// Whether the right border is not needed.
     is_quiet: bool,
     started: Instant,
-    /// The next dispatch.
+    /// Index of the next dispatch.
     pub next: u32,
     /// Last row of the left border that is on the device.
     left_rows: Option<u32>,
-    /// Greatest H in the rows of the left border that the previous submission reads. Strips read
-    /// some of them late.
+    /// Greatest H in the rows of the left border that the previous submission reads. Some strips
+    /// read these rows only in the next submission.
     reached_before: i32,
     /// Next row of the right border.
     right_begin: u32,
@@ -52,7 +54,7 @@ pub(super) struct StripSubmission {
     clock: PassTimer,
     /// Rows of the right border that it returns.
     right: Range<u32>,
-    /// Cells that are done after it.
+    /// Number of cells that are computed after the submission.
     cells: u64,
 }
 
@@ -95,13 +97,13 @@ impl GpuLong {
         run.reached_before = reached;
         let mut commands = Commands::default();
         for (index, dispatch) in run.laid.hand_over(&gpu, run.next..end, known).into_iter().enumerate() {
-            // If strips wait for each other, each dispatch needs its own tickets.
+            // If strips wait for each other, the tickets are reset for each dispatch.
             if index == 0 || run.schedule == Schedule::Persistent {
                 run.laid.clear_tickets(&mut commands);
             }
             commands.dispatch(0, dispatch.params_offset, [dispatch.workgroups, 1, 1]);
         }
-        // Row 0 is known once the last strip has started.
+        // Row 0 of the right border is known once the last strip has started.
         let right_end = match plan.right_rows(end - 1, variant.lanes) {
             rows if rows > 0 && !run.is_quiet => rows + 1,
             _ => run.right_begin,
@@ -141,7 +143,8 @@ impl GpuLong {
         if run.laid.variant.prune {
             run.sweep.best.raise(run.shared.best);
         }
-        // After a schedule that failed, rows may have been delivered already.
+        // If a panel is computed again with another schedule, some rows have already been
+        // delivered.
         let skip = handed.rows.saturating_sub(right.start).min(right.end - right.start);
         if skip < right.end - right.start {
             let pairs = words[head + 2 * skip as usize..].chunks_exact(2);
@@ -164,7 +167,7 @@ impl GpuLong {
         let StripLayout { plan, variant, .. } = run.laid;
         let (rows, columns) = (plan.params.rows, plan.params.columns);
         let seconds = run.started.elapsed();
-        // An engine that waited for its left neighbour shows its speed by the device's own clock alone.
+        // If the engine waited for its left neighbour, only the device's clock shows its speed.
         let busy = run.busy.or((run.waited < seconds / WAITING_SHARE).then_some(seconds));
         tracing::debug!(
             rows,

@@ -1,4 +1,4 @@
-//! A panel on the device: upload of borders, dispatches, download of borders.
+//! Computes a panel on the device: uploads borders, dispatches strips, and downloads borders.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -16,15 +16,16 @@ use crate::gpu::shortage;
 use crate::long::kernels::striped::{BLOCK_ROWS, FLIP};
 use crate::long::{Border, LeftSource, PanelSweep, SweepResult, SweepSink};
 
-/// Divisor of the size of the first submission.
+/// Divisor of the size of the first submission, which is shorter than the others.
 const FIRST_PART: u32 = 8;
-/// Entries of borders that are read back at once, and entries that a thread copies at once.
+/// Number of entries of borders that are read back at once, and number of entries that a thread
+/// copies at once.
 const PIECE_ENTRIES: usize = 8 << 20;
 const THREAD_ENTRIES: usize = 1 << 16;
 
 impl GpuLong {
-    /// Computes a panel with one schedule. Returns `None` if a strip waited too long. Delivered
-    /// values are correct in any case.
+    /// Computes a panel with one schedule. Returns `None` if a strip waited too long. The values
+    /// that were delivered before are correct in any case.
     pub(super) fn run_panel(
         &mut self,
         sweep: &PanelSweep,
@@ -69,8 +70,8 @@ impl GpuLong {
         Ok(Some((laid.plan, SweepResult { best, pruned_cells })))
     }
 
-    /// Delivers the borders along marked rows, and along the last row if it is row `end`. Otherwise
-    /// returns the border along the last row.
+    /// Delivers the borders along marked rows. Also delivers the border along the last row if that
+    /// is row `end`, and otherwise returns it.
     pub(super) fn hand_marks(
         &mut self,
         sweep: &PanelSweep,
@@ -99,8 +100,8 @@ impl GpuLong {
         Ok(last)
     }
 
-    /// Delivers the requested columns inside a panel. `last` contains their last rows, which are
-    /// also written to the device.
+    /// Delivers the requested columns inside a panel. `last` contains the values of the last rows,
+    /// which are also written to the device.
     pub(super) fn hand_columns(
         &mut self,
         sweep: &PanelSweep,
@@ -135,7 +136,8 @@ impl GpuLong {
         }
     }
 
-    /// Reads borders of `count` entries that start at these entries, and passes each to `give`.
+    /// Reads borders of `count` entries that start at the entries `begins`, and passes each border
+    /// to `give`.
     fn read_edges(
         &mut self,
         buffer: &wgpu::Buffer,
@@ -145,7 +147,7 @@ impl GpuLong {
         mut give: impl FnMut(usize, Border) -> Result<()>,
     ) -> Result<()> {
         let flip = if flipped { FLIP } else { 0 };
-        // Several short borders at once, or a long one in parts.
+        // Reads several short borders at once, or a long one in parts.
         let at_once = (PIECE_ENTRIES / count as usize).max(1);
         for (k, begins) in (0..).step_by(at_once).zip(begins.chunks(at_once)) {
             let new = || Border { h: vec![0; count as usize], gap: vec![0; count as usize] };
@@ -154,7 +156,7 @@ impl GpuLong {
                 let entries = PIECE_ENTRIES.min(count as usize - first);
                 let places: Vec<u64> = begins.iter().map(|begin| (begin + first as u64) * 8).collect();
                 let words = self.read_pieces(buffer, &places, entries as u64 * 8)?;
-                // Threads share the cost of the first write to new pages of memory.
+                // The first write to a new page of memory is slow, so threads share this cost.
                 let parts = edges.iter_mut().zip(words.chunks_exact(2 * entries)).flat_map(|(edge, words)| {
                     let (h, gap) = (&mut edge.h[first..first + entries], &mut edge.gap[first..first + entries]);
                     let both = h.chunks_mut(THREAD_ENTRIES).zip(gap.chunks_mut(THREAD_ENTRIES));
@@ -207,8 +209,8 @@ impl GpuLong {
         self.gpu.buffer("edges to be read", bytes.max(1 << 16), usage)
     }
 
-    /// Uploads the left border up to a row once it is known. Returns the greatest H of the uploaded
-    /// rows, at least 0.
+    /// Waits for the left border up to a row, and uploads it. Returns the greatest H of the
+    /// uploaded rows, but at least 0.
     pub(super) fn write_left(
         &self,
         vertical: &wgpu::Buffer,

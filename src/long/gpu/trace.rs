@@ -1,10 +1,10 @@
 //! Tracebacks through a region whose chunks have borders on the device (Li, Ranka and Sahni,
 //! section V, phases 2 and 3).
 //!
-//! A round takes one submission. It computes start states of a window of blocks around the
-//! extrapolated path, chases the path from start state to start state, and computes the columns of
-//! the parts that this finds. If the path leaves the window, or if there is not enough memory for
-//! the parts' directions, another round continues from there.
+//! A round consists of one submission. It has three stages, which compute start states of a window
+//! of blocks around the expected path, follow the path from start state to start state (the chase),
+//! and compute the columns of the parts found this way. If the path leaves the window, or if there
+//! is not enough memory for the directions of its parts, another round continues from there.
 
 mod buffers;
 mod decode;
@@ -35,15 +35,15 @@ use window::{BlockWindow, Division, WindowReach};
 pub struct TraceShape {
     /// Maximum number of blocks of a window.
     pub blocks: usize,
-    /// Maximum number of cells of a window, so that no dispatch takes long.
+    /// Maximum number of cells of a window, which limits the duration of a dispatch.
     pub cells: u64,
-    /// Chunks above and below the extrapolated path in a first window.
+    /// Number of chunks above and below the expected path in the first window.
     pub margin_chunks: u32,
     /// Maximum number of bytes of directions.
     pub directions_bytes: u64,
     /// Maximum number of bytes of start states.
     pub starts_bytes: u64,
-    /// Maximum number of rows of a block of several chunks.
+    /// Maximum number of rows of a block that consists of several chunks.
     pub block_rows: u32,
 }
 
@@ -52,7 +52,7 @@ pub struct TraceShape {
 pub struct TraceInput<'a> {
     /// Borders of its chunks.
     pub grid: &'a FineGrid,
-    /// Codes of the query, four in a u32, the first one lowest.
+    /// Codes of the query, four in a u32, the first one in the lowest bits.
     pub query: &'a wgpu::Buffer,
     /// Index in `query` of the symbol of the region's first row.
     pub query_begin: u32,
@@ -62,7 +62,7 @@ pub struct TraceInput<'a> {
     pub target_begin: u32,
     /// The scoring.
     pub scoring: &'a Scoring,
-    /// Row and column of the pair at the region's row 0 and column 0.
+    /// Row and column of the pair that are row 0 and column 0 of the region.
     pub origin: (u32, u32),
     /// The point where the traceback enters, in rows and columns of the pair.
     pub from: PathPoint,
@@ -89,7 +89,7 @@ impl TraceKernels {
             pipelines: Pipelines::default(),
             loop_budget: found.description.loop_budget(),
             shape: TraceShape {
-                // A large card runs this number at once.
+                // A large card runs this number of blocks at once.
                 blocks: if found.is_software() { 64 } else { 4096 },
                 cells: if found.is_software() { 20_000_000 } else { 5_000_000_000 },
                 margin_chunks: 1,
@@ -102,7 +102,7 @@ impl TraceKernels {
         }
     }
 
-    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
+    /// Compiles shaders with wgpu's bounds and loop checks, which make them slower. For tests.
     pub fn with_runtime_checks(mut self) -> Self {
         self.pipelines = self.pipelines.with_runtime_checks();
         self
@@ -119,7 +119,7 @@ impl TraceKernels {
         self.shape
     }
 
-    /// Limits the bytes of start states and directions together.
+    /// Limits the total number of bytes of start states and directions.
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.shape.directions_bytes = self.shape.directions_bytes.min(bytes / 2);
         self.shape.starts_bytes = self.shape.starts_bytes.min(bytes / 2);
@@ -133,7 +133,7 @@ impl TraceKernels {
 
     /// Returns whether a region of this number of rows can be traced, with these strips and chunks.
     pub fn can_trace(&self, rows: u32, strip: u32, chunk: u32, method: Method) -> bool {
-        // The tallest block that may be needed, and the rectangle of directions.
+        // Both the tallest block that may be needed and its rectangle of directions must fit.
         let block = if method == Method::Striped { rows } else { chunk.min(rows) };
         strip > 0
             && strip <= MAX_STRIP
@@ -144,7 +144,7 @@ impl TraceKernels {
             && self.loop_budget.is_none_or(|budget| iterations(block, strip) <= budget)
     }
 
-    /// Returns why a traceback is refused, or `None` if it is not.
+    /// Returns the reason why a traceback is refused; `None` if it is not.
     fn refusal(&self, input: &TraceInput) -> Option<&'static str> {
         let (grid, scoring) = (input.grid, input.scoring);
         let at = (input.from.i.wrapping_sub(input.origin.0), input.from.j.wrapping_sub(input.origin.1));
@@ -226,7 +226,7 @@ impl TraceKernels {
         let bits = START_BITS - column_bits(strip);
         let mut rows = self.shape.block_rows.min((1 << bits) - 1);
         if let Some(budget) = self.loop_budget {
-            // The kernel starts again at every chunk of a block to compute its directions.
+            // To compute directions, the kernel starts again at every chunk of a block.
             let lanes = strip.div_ceil(crate::long::kernels::striped_trace::CELLS);
             while rows > chunk && iterations(rows + (rows / chunk) * lanes, strip) > budget {
                 rows /= 2;

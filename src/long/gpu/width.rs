@@ -1,27 +1,30 @@
-//! The width of the strips of a panel on a card.
+//! Chooses the width of the strips of a panel on a card.
 //!
-//! NVIDIA's Vulkan gives all workgroups of a compute unit 48 KiB of workgroup memory together,
-//! whatever the hardware has (H200: 12 workgroups of 4 KiB, 4 of 12 KiB, 1 of more than 24 KiB). A
-//! strip needs most of it for its profile, whose size is its columns times the number of different
-//! symbols. If a strip takes more than a fifth of the 48 KiB, four strips run on a unit, one for
-//! each scheduler. With less memory, a fifth strip joins, one scheduler has two strips, and all
-//! strips wait for these: 1,000,000 squared then takes 1.1 times as long.
+//! NVIDIA's Vulkan driver gives all workgroups of a compute unit 48 KiB of workgroup memory
+//! together, regardless of the hardware (H200: 12 workgroups of 4 KiB, 4 of 12 KiB, 1 of more than
+//! 24 KiB). A strip needs most of it for its profile, whose size is the number of its columns times
+//! the number of different symbols. If a strip takes more than a fifth of the 48 KiB, four strips
+//! run on a unit, one for each scheduler. If it takes less, a fifth strip joins. One scheduler then
+//! has two strips, and all strips wait for these: a pair of 1,000,000 x 1,000,000 symbols then
+//! takes 1.1 times as long.
 
 use crate::seq::Alphabet;
 
-/// Strips that fill a large device: one for each scheduler of an H200. With four times as many
-/// strips a panel starts and ends with idle schedulers a quarter as often, at 1.2 times the speed.
-/// But where other devices wait for its right border, that border is available later.
+/// Number of strips that fill a large device: one for each scheduler of an H200. Four times as many
+/// strips make a panel start and end with idle schedulers a quarter as often, which is 1.2 times as
+/// fast. But the right border would be available later, for which other devices may wait.
 pub(super) const STRIPS: u32 = 528;
-/// Columns of an invocation in a panel of few strips.
+/// Number of columns of an invocation in a panel of few strips.
 pub(super) const NARROW_CELLS: u32 = 8;
-/// Columns of an invocation in a panel of many strips, for [`ANY_KINDS`].
+/// Number of columns of an invocation in a panel of many strips, for queries of [`ANY_KINDS`]
+/// symbols.
 pub(super) const WIDE_CELLS: u32 = 16;
-/// Number of different symbols of a query of nucleotides, if a smaller number is unknown or
-/// irrelevant.
+/// Number of different symbols that is assumed for a query of nucleotides if the real number is
+/// unknown or would make no difference.
 pub(super) const ANY_KINDS: u32 = 5;
-/// Maximum bytes of workgroup memory of a strip if four strips are to run on a compute unit, and
-/// the share for the borders of a batch, which are not part of the profile.
+/// Maximum number of bytes of workgroup memory of a strip if four strips should run on a compute
+/// unit. The second value is the part for the borders of a batch, which do not belong to the
+/// profile.
 const STRIP_BYTES: u32 = 12 << 10;
 const EDGE_BYTES: u32 = 512;
 /// Fixed cost of a step, in half columns. On an H100, 1,000,000 rows of as many strips as run at
@@ -43,9 +46,9 @@ fn widest_cells(kinds: u32) -> u32 {
     (columns / 4 * 4).clamp(4, MAX_CELLS)
 }
 
-/// Returns the columns of an invocation in a panel of this width, for a query of this number of
-/// different symbols. All strips then take the least time, with [`STRIPS`] of them at once, and
-/// leave workgroup memory for that many.
+/// Returns the number of columns of an invocation in a panel of this width, for a query of this
+/// number of different symbols. It minimises the time of all strips if [`STRIPS`] of them run at
+/// once, and leaves enough workgroup memory for that many.
 pub(super) fn suiting_cells(columns: u32, kinds: u32, lanes: u32) -> u32 {
     let most = widest_cells(kinds);
     let cost = |&cells: &u32| columns.div_ceil(cells * lanes).div_ceil(STRIPS) * (2 * cells + STEP_CELLS);
@@ -53,8 +56,8 @@ pub(super) fn suiting_cells(columns: u32, kinds: u32, lanes: u32) -> u32 {
     wider.min_by_key(cost).unwrap_or(most)
 }
 
-/// Returns the number of classes in the profile of a query of this number of different symbols. One
-/// more than four prevents a fifth strip on a compute unit.
+/// Returns the number of classes in the profile of a query of this number of different symbols. It
+/// may exceed four by one, which prevents a fifth strip on a compute unit.
 pub(super) fn suiting_classes(kinds: u32, cells: u32) -> u32 {
     if cells == WIDE_CELLS { kinds.max(ANY_KINDS) } else { kinds }
 }
@@ -90,7 +93,7 @@ mod tests {
         for (kinds, wanted) in [(1, 20), (4, 20), (5, 16), (20, 4), (22, 4)] {
             let cells = suiting_cells(1_000_000, kinds, 32);
             assert_eq!(cells, wanted);
-            // Also for nucleotides that are traced afterwards.
+            // The condition must also hold for nucleotides that are traced afterwards.
             let traced = if kinds <= ANY_KINDS { WIDE_CELLS } else { cells };
             for cells in [cells, traced] {
                 let bytes = bytes(kinds.max(4), cells);

@@ -1,4 +1,4 @@
-//! Sample programs of every kernel of the module, which together contain all parts of the shaders.
+//! Sample programs of every kernel of the module. Together they contain all parts of the shaders.
 
 use super::{striped, striped_trace};
 use crate::gpu::kernels::{KernelKind, KernelProgram, TracebackStage};

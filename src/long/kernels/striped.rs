@@ -8,7 +8,7 @@ use crate::gpu::source::{Constants, Supplied};
 
 /// Rows of a block, which a lane computes in a step.
 pub const BLOCK_ROWS: u32 = 4;
-/// Mask that is combined with the values of vertical borders by exclusive or, so that 0 means "not
+/// Mask by which values of vertical borders are combined by exclusive or, so that 0 means "not
 /// written yet".
 pub const FLIP: u32 = 0x8000_0000;
 
@@ -24,7 +24,7 @@ pub struct StripedParams {
     pub strips: u32,
     /// Strip of the dispatch's first workgroup.
     pub first_strip: u32,
-    /// Steps that strip 0 has made before this dispatch.
+    /// Number of steps that strip 0 has made before this dispatch.
     pub base: i32,
     /// Steps of a strip in this dispatch.
     pub steps: i32,
@@ -38,7 +38,7 @@ pub struct StripedParams {
     pub target_begin: u32,
     /// Entries of a vertical border that is kept as a whole.
     pub whole_entries: u32,
-    /// Entries of a vertical border that is a ring.
+    /// Number of entries of a vertical border that is a ring, which is reused for later rows.
     pub inner_entries: u32,
     /// Mask of the bits of a row that select an entry of a ring.
     pub inner_mask: u32,
@@ -46,7 +46,7 @@ pub struct StripedParams {
     pub columns_stride: u32,
     /// Blocks between marked rows.
     pub mark_blocks: u32,
-    /// Number of the horizontal border along the last row.
+    /// Index of the horizontal border along the last row.
     pub marks: u32,
     /// Score of the first symbol of a gap, at most 0.
     pub first: i32,
@@ -64,13 +64,14 @@ pub struct StripedParams {
     pub spin_limit: u32,
     /// Distance in strips of the vertical borders that are kept as a whole.
     pub keep_strips: u32,
-    /// Entries of all vertical borders that are kept as a whole.
+    /// Total number of entries of all vertical borders that are kept as a whole. The rings follow
+    /// them.
     pub rings_begin: u32,
-    /// Columns that the first strip lacks, a multiple of the variant's cells.
+    /// Number of columns by which the first strip is narrower, a multiple of the variant's cells.
     pub padding: u32,
     /// The greatest H of the panel's left border in the rows that this dispatch reads.
     pub left_reached: i32,
-    /// Index of the strip's alternating u32 that belongs to this dispatch: 0 or 1.
+    /// Which of a strip's two alternating u32 values belongs to this dispatch: 0 or 1.
     pub turn: u32,
 }
 
@@ -80,26 +81,27 @@ pub struct StripedParams {
 pub struct StripedShared {
     /// The best local score of all strips, if batches are pruned.
     pub best: i32,
-    /// Strips that were taken in this dispatch.
+    /// Number of strips that have been taken in this dispatch.
     pub ticket: u32,
     /// Not 0 if a strip waited too long. The results are then invalid.
     pub stuck: u32,
-    /// Batches of steps that were pruned.
+    /// Number of pruned batches of steps.
     pub pruned: u32,
 }
 
 /// Constants of a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StripedVariant {
-    /// Invocations of a workgroup, each with columns of its own.
+    /// Number of invocations of a workgroup. Each has separate columns.
     pub lanes: u32,
     /// Columns that an invocation keeps in registers; a multiple of 4.
     pub cells: u32,
-    /// Least number of different query symbols.
+    /// Number of different query symbols, rounded up.
     pub classes: u32,
     /// Codes of the alphabet.
     pub codes: u32,
-    /// Steps between exchanges through memory (paper 2's T, in blocks of four rows); even.
+    /// Number of steps between exchanges through memory (paper 2's T, in blocks of four rows);
+    /// even.
     pub batch: u32,
     /// Index of the panel's last column among the columns of the last lane.
     pub last_cell: u32,
@@ -107,7 +109,7 @@ pub struct StripedVariant {
     pub local: bool,
     /// Whether gaps are linear.
     pub linear: bool,
-    /// Whether the kernel searches for the best cell. Only where H is clamped at 0.
+    /// Whether the kernel searches for the best cell. Only if H is clamped at 0.
     pub best: bool,
     /// Whether batches that cannot reach the best score are pruned.
     pub prune: bool,
@@ -117,14 +119,14 @@ pub struct StripedVariant {
     pub shuffle: bool,
 }
 
-/// u32 values at the start of a strip's records: its best score, the first step of the first batch
-/// that has this score, and the number of recorded batches.
+/// Number of u32 values at the start of a strip's records. They contain its best score, the first
+/// step of the first batch that has this score, and the number of recorded batches.
 pub const RECORD_HEAD: usize = 4;
-/// Alternating u32 values after these, which count pruned steps.
+/// Number of alternating u32 values that follow the head. They count pruned steps.
 pub const RECORD_TURNS: usize = 2;
 
-/// Returns the number of batches that may be recorded. Batches that lie completely below the first
-/// one need not be.
+/// Returns the maximum number of batches that a strip records. Batches that are completely below
+/// the first one need not be recorded.
 const fn slots(lanes: u32, batch: u32) -> u32 {
     (lanes + batch - 2) / batch + 1
 }
@@ -133,13 +135,14 @@ const fn slot_words(lanes: u32, cells: u32, batch: u32) -> u32 {
     (2 * cells + 9) * lanes + batch * 2 * BLOCK_ROWS + 1
 }
 
-/// Returns the bytes that a strip of these lanes and columns records to find its best cell.
+/// Returns the number of bytes that a strip of these lanes and columns records to find its best
+/// cell.
 pub const fn record_bytes(lanes: u32, cells: u32, batch: u32) -> u64 {
     4 * ((RECORD_HEAD + RECORD_TURNS) as u64 + slots(lanes, batch) as u64 * slot_words(lanes, cells, batch) as u64)
 }
 
-/// The input of a recorded batch, which allows to compute it again: the lanes before its first
-/// step, and the values that entered from the left.
+/// The input of a recorded batch, from which it can be computed again: the state of the lanes
+/// before its first step, and the values that entered from the left.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'a> {
     /// Constants of the kernel.
@@ -163,7 +166,7 @@ impl Record<'_> {
         self.of_lane(lane, self.variant.cells + cell)
     }
 
-    /// Returns H and gap that a lane delivered for a row of its last block.
+    /// Returns H and gap that a lane delivered to the right for a row of its last block.
     pub fn sent(&self, lane: u32, row: u32) -> (i32, i32) {
         let rest = 2 * self.variant.cells;
         (self.of_lane(lane, rest + row), self.of_lane(lane, rest + BLOCK_ROWS + row))
@@ -181,7 +184,7 @@ impl Record<'_> {
         (self.words[at] as i32, self.words[at + 1] as i32)
     }
 
-    /// Returns the strip's first step of the batch.
+    /// Returns the number of the batch's first step, counted by the strip.
     pub fn first_step(&self) -> i32 {
         self.words[self.words.len() - 1] as i32
     }
@@ -246,7 +249,7 @@ impl StripedVariant {
     }
 
     /// Returns the maximum number of loop iterations of an invocation in this number of steps, if
-    /// no loop is unrolled.
+    /// the compiler unrolls no loop.
     pub const fn iterations(&self, steps: u64) -> u64 {
         let cells = self.cells as u64;
         let a_row = cells + cells / 4 + 1;

@@ -8,15 +8,16 @@ use crate::gpu::source::{Constants, Supplied};
 use crate::long::{PathPoint, PathState};
 use crate::score::Substitution;
 
-/// Columns that an invocation keeps in registers.
+/// Number of columns that an invocation keeps in registers.
 pub const CELLS: u32 = 8;
-/// Codes of the largest supported alphabet, whose table is in workgroup memory.
+/// Number of codes of the largest supported alphabet. Its table is in workgroup memory.
 pub const MAX_CODES: u32 = 40;
-/// Columns of the widest strip.
+/// Number of columns of the widest strip.
 pub const MAX_STRIP: u32 = 1024;
-/// Bits of a row and a column in a start state.
+/// Total number of bits for the row and the column in a start state.
 pub const START_BITS: u32 = 30;
-/// Upper bound of the greatest cost or score times the rows and columns of a rectangle.
+/// Upper bound of the product of the greatest cost or score and the sum of a rectangle's rows and
+/// columns.
 pub const MAX_VALUE: i64 = 1 << 29;
 
 /// Constants of a pipeline.
@@ -28,11 +29,11 @@ pub struct TracebackVariant {
     pub workgroup: u32,
     /// Codes of the alphabet.
     pub codes: u32,
-    /// Bits of a column in a start state.
+    /// Number of bits for the column in a start state.
     pub column_bits: u32,
     /// Whether H is clamped at 0.
     pub local: bool,
-    /// Whether parts are traced from borders, chunk by chunk.
+    /// Whether parts are traced from stored borders, chunk by chunk.
     pub edges: bool,
 }
 
@@ -78,8 +79,8 @@ pub fn column_bits(strip: u32) -> u32 {
     u32::BITS - strip.leading_zeros()
 }
 
-/// Returns the u32 values of the directions of a rectangle: one for each lane and step, and one
-/// spare step.
+/// Returns the number of u32 values for the directions of a rectangle: one for each lane and step,
+/// and one spare step.
 pub fn directions_words(rows: u32, columns: u32) -> u64 {
     let lanes = u64::from(columns.div_ceil(CELLS));
     (u64::from(rows) + lanes) * lanes
@@ -90,16 +91,17 @@ pub fn start_words(rows: u32, strip: u32) -> u64 {
     2 * (u64::from(rows) + u64::from(strip))
 }
 
-/// Returns the maximum number of loop iterations of an invocation for a rectangle or block of this
-/// number of rows: its steps with their cells, and rows plus columns for the traceback.
+/// Returns the maximum number of loop iterations of an invocation for a rectangle or block with
+/// this number of rows. It covers the steps with their cells, and rows plus columns for the
+/// traceback.
 pub fn iterations(rows: u32, strip: u32) -> u64 {
     let steps = u64::from(rows) + u64::from(strip.div_ceil(CELLS));
-    // A step, its cells, and the selection of the last cell of a strip whose width is no multiple;
-    // batches; the table.
+    // The first term covers steps with their cells, and the selection of the last cell in a strip
+    // whose width is not a multiple of the lanes. The others cover batches and the table.
     steps * (2 + 2 * u64::from(CELLS)) + u64::from(rows) + u64::from(strip) + u64::from(MAX_CODES * MAX_CODES) + 64
 }
 
-/// Returns scores and matches as the kernels read them.
+/// Returns the table of scores and matches in the kernels' format.
 pub fn table(substitution: &Substitution) -> Vec<i32> {
     let size = substitution.size() as u8;
     let pairs = (0..size).flat_map(|a| (0..size).map(move |b| (a, b)));
@@ -148,11 +150,11 @@ pub struct TracebackParams {
     pub path_capacity: u32,
     /// Maximum number of u32 values of directions.
     pub directions_capacity_words: u32,
-    /// Columns that the first strip lacks.
+    /// Number of columns by which the first strip is narrower.
     pub lead: u32,
 }
 
-/// u32 values before the parts in `Paths`.
+/// Number of u32 values before the parts in `Paths`.
 pub const PATHS_HEADER_WORDS: usize = 8;
 
 /// `PathPart` of the shaders: a part of the path.
@@ -182,13 +184,13 @@ pub struct PathPart {
 /// Reason why a chase stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// It reached a block without start states.
+    /// The chase reached a block without start states.
     LeftWindow,
-    /// It reached the region's first row or column.
+    /// The chase reached the region's first row or column.
     Border,
-    /// A local alignment starts there.
+    /// The chase reached the start of a local alignment.
     Begun,
-    /// There was no memory for the directions of one more part.
+    /// There was not enough memory for the directions of another part.
     Full,
 }
 
@@ -208,7 +210,7 @@ pub fn state_code(state: PathState) -> u32 {
     }
 }
 
-/// Decodes a point of the shaders, counted from a region's first row and column.
+/// Decodes a point from a shader, whose row and column count from the region's first.
 pub fn point(i: u32, j: u32, state: u32) -> Option<PathPoint> {
     let state = *[PathState::H, PathState::I, PathState::D].get(state as usize)?;
     Some(PathPoint { i, j, state })

@@ -26,12 +26,11 @@ fn alignments_by_hand() {
         ("AAAA", "CCCC", Local, Charged, affine, 0, (0, 0), (0, 0), ""),
         ("TTACGTCC", "GGACGTAA", Local, Charged, affine, 8, (2, 2), (6, 6), "4="),
         ("ACGTCCACGT", "ACGTACGT", Local, Charged, affine, 12, (0, 0), (10, 8), "4=2I4="),
-        // Two alignments with the best score: takes the alignment that ends first in the query, or
-        // else in the target.
+        // Two alignments have the best score. The one that ends first in the query is chosen, or
+        // else the one that ends first in the target.
         ("ACGTTTACG", "ACGCCACG", Local, Charged, affine, 6, (0, 0), (3, 3), "3="),
         ("ACG", "CACGCACG", Local, Charged, affine, 6, (0, 1), (3, 4), "3="),
-        // Two symbols are aligned rather than one with a gap, so that the gap is as early as
-        // possible.
+        // Aligning two symbols is preferred to a gap, so that the gap is as early as possible.
         ("AAA", "AA", Global, Charged, Gaps::linear(1), 3, (0, 0), (3, 2), "1I2="),
         // The traceback prefers insertions to deletions.
         ("A", "C", Global, Charged, Gaps::linear(1), -2, (0, 0), (1, 1), "1D1I"),

@@ -1,6 +1,6 @@
-//! Directions of the cells of a tile, four bits each, in the order of computation.
+//! Directions of the cells of a tile, four bits per cell, in the order of computation.
 
-/// Cells of a row in one u64, where rows are computed one by one.
+/// Number of cells per u64 in rows that are computed one by one.
 pub(super) const PACKED: usize = 16;
 
 /// Next step of a traceback at a cell in state H.
@@ -18,10 +18,12 @@ pub enum DirectionStep {
 
 /// Directions of all cells of a tile.
 ///
-/// A u64 has four fields of 16 bits, with one bit for each lane of a vector. Field 0: H comes from
-/// two symbols. Field 1: H comes from I, and not from two symbols. Both bits are set where H is 0
-/// and clamped. Field 2: the gap that enters the next row is opened here rather than extended.
-/// Field 3: the gap that enters the next column is opened here.
+/// A u64 consists of four fields of 16 bits, with one bit for each lane of a vector:
+///
+/// - Field 0: H comes from the alignment of two symbols.
+/// - Field 1: H comes from I, and not from two symbols. Both bits are set where H is 0 and clamped.
+/// - Field 2: the gap that enters the next row is opened here, not extended.
+/// - Field 3: the gap that enters the next column is opened here, not extended.
 #[derive(Debug, Default)]
 pub struct TileDirections {
     words: Vec<u64>,
@@ -36,7 +38,7 @@ struct StripDirections {
     first_row: usize,
     /// Index of its first u64.
     words: usize,
-    /// Lanes, and rows a lane. `None` if rows were computed one by one.
+    /// Number of lanes, and number of rows per lane; `None` if rows were computed one by one.
     shape: Option<(usize, usize)>,
 }
 
@@ -46,7 +48,7 @@ impl TileDirections {
         self.words.len() * size_of::<u64>() + self.of_row.len() * size_of::<u32>()
     }
 
-    /// Returns the next step of a traceback in state H of a cell (row and column from 0).
+    /// Returns the next step of a traceback at a cell in state H. Row and column count from 0.
     pub fn step(&self, row: usize, column: usize) -> DirectionStep {
         let word = self.word(row, column);
         match (word & 1, word >> 16 & 1) {
@@ -57,8 +59,8 @@ impl TileDirections {
         }
     }
 
-    /// Returns whether the gap that enters the row below a cell is opened at the cell, so that a
-    /// traceback leaves it.
+    /// Returns whether the gap that enters the row below a cell is opened at the cell. A traceback
+    /// then leaves the gap there.
     pub fn insertion_leaves(&self, row: usize, column: usize) -> bool {
         self.word(row, column) >> 32 & 1 == 1
     }

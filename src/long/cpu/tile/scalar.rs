@@ -1,5 +1,5 @@
-//! Rows of a tile that are computed one by one: rows that fill no vector, and rows whose scores do
-//! not fit in 8 bits.
+//! Computes rows of a tile one by one: rows that do not fill a vector, and rows whose scores do not
+//! fit in 8 bits.
 
 use super::directions::PACKED;
 use super::strip::{MARGIN, TileStrip};

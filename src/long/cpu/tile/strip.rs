@@ -1,24 +1,25 @@
-//! Rows of a tile in vectors. Every lane has a few rows, and is one column behind the lane with the
-//! rows above (vectors along antidiagonals, Wozniak 1997, with several rows a lane).
+//! Computes rows of a tile with vectors. Every lane computes a few rows, one column behind the lane
+//! with the rows above (vectors along antidiagonals, Wozniak 1997, with several rows per lane).
 //!
-//! A strip has COUNT * R rows. Its block b of R rows is in lane COUNT - 1 - b, and computes column
-//! t - b at step t, one row after the other. The values at the bottom of a block enter the next
-//! block one step later, by a shift of lanes. Within a step the values of a lane stay in registers.
+//! A strip has COUNT * R rows, where COUNT is the number of lanes and R the number of rows per
+//! lane. Lane COUNT - 1 - b computes block b of R rows. At step t it computes column t - b, one row
+//! after another. The values at the bottom of a block enter the next block one step later, by a
+//! shift of lanes. Within a step, the values of a lane stay in registers.
 //!
-//! Lanes need the scores of their own rows against different columns. These are prepared for 16
-//! steps at a time: the scores of 16 rows, each from its own position in the profile, are
-//! transposed so that the scores of a step are adjacent bytes.
+//! Each lane needs the scores of its own rows against a different column. They are prepared for 16
+//! steps at a time: the scores of 16 rows are read from their own positions in the profile and
+//! transposed, so that the scores of one step are adjacent bytes.
 //!
-//! Lanes before their first column or after their last column compute padding. Padding scores less
-//! than any symbol, so it does not change the greatest value of a strip, and its results are
-//! overwritten.
+//! Lanes compute padding before their first and after their last column. Padding scores less than
+//! any symbol, so it cannot change the greatest value of a strip. Its results are overwritten.
 
 use super::TileScoring;
 use crate::long::NEG_INF;
 use crate::seq::Code;
 use crate::simd::{BLOCK, InstructionSet, Lanes, LanesI32, MAX_I32_LANES, Simd, SimdKernel};
 
-/// Entries before and after the values and scores of columns, for lanes that are ahead or behind.
+/// Number of spare entries before and after the values and scores of columns, for lanes that are
+/// ahead or behind.
 pub(super) const MARGIN: usize = 2 * MAX_I32_LANES;
 /// Score of padding.
 pub(super) const PADDING: i8 = i8::MIN;
@@ -30,15 +31,15 @@ pub(super) const LOCATE: u8 = 1;
 /// Computes values and directions.
 pub(super) const DIRECTIONS: u8 = 2;
 
-/// Some rows of a tile.
+/// Consecutive rows of a tile, with their borders.
 pub(super) struct TileStrip<'a> {
     pub scheme: &'a TileScoring,
     /// Codes of the rows.
     pub rows: &'a [Code],
     /// Number of columns.
     pub columns: usize,
-    /// A row of scores for each code, `stride` apart. The score of the first column is at
-    /// [`MARGIN`].
+    /// One row of scores for each code, at multiples of `stride`. The score of the first column is
+    /// at [`MARGIN`].
     pub profile: &'a [i8],
     pub stride: usize,
     /// H and gap of the row above, starting with the corner, followed by [`MARGIN`] values of
@@ -54,30 +55,31 @@ pub(super) struct TileStrip<'a> {
     pub stream: &'a mut Vec<i8>,
     /// For [`DIRECTIONS`]: a u64 for each step and row of a lane, initially 0.
     pub directions: &'a mut [u64],
-    /// For [`LOCATE`]: the value.
+    /// For [`LOCATE`]: the value to find.
     pub value: i32,
-    /// The first cell that has the value, by rows.
+    /// For [`LOCATE`]: row and column of the first cell with the value, in row order.
     pub found: Option<(usize, usize)>,
 }
 
-/// Returns the rows a lane of high strips, for this number of lanes.
+/// Returns the number of rows per lane in high strips, for this number of lanes.
 const fn high(lanes: usize) -> usize {
     if lanes == 16 { 8 } else { 4 }
 }
 
-/// Returns the lanes, and the rows a lane, of the high and the low strips of an instruction set.
+/// Returns the number of lanes and of rows per lane, for the high and the low strips of an
+/// instruction set.
 pub(super) fn shapes(instruction_set: InstructionSet) -> [(usize, usize); 2] {
     let lanes = instruction_set.i32_lanes();
     [(lanes, high(lanes)), (lanes, 1)]
 }
 
-/// Computes a strip with `slots` rows a lane, as in [`shapes`]. Returns its greatest value if H is
+/// Computes a strip with `slots` rows per lane (see [`shapes`]). Returns its greatest value if H is
 /// clamped at 0.
 pub(super) fn compute<const WHAT: u8>(slots: usize, strip: &mut TileStrip<'_>) -> i32 {
     strip.scheme.instruction_set.run(StripKernel::<WHAT> { slots, strip })
 }
 
-/// A strip and the rows a lane, to be run with an instruction set.
+/// A strip with its number of rows per lane, which an instruction set runs.
 struct StripKernel<'s, 'a, const WHAT: u8> {
     slots: usize,
     strip: &'s mut TileStrip<'a>,
@@ -99,7 +101,7 @@ impl<const WHAT: u8> SimdKernel for StripKernel<'_, '_, WHAT> {
     }
 }
 
-/// Computes a strip with the body for its scoring.
+/// Computes a strip with the variant of `body` for its scoring.
 ///
 /// # Safety
 /// The processor has the instructions of `W`. The profile has a row of `strip.stride` scores for
@@ -121,7 +123,8 @@ unsafe fn choose<W: LanesI32, const R: usize, const WHAT: u8>(slots: usize, stri
     }
 }
 
-/// Registers in memory, where single lanes are written and read at the ends of a strip.
+/// Copies of registers in memory. Single lanes are written there at the start of a strip, and read
+/// at its end.
 struct Spilled<const R: usize> {
     h: [[i32; MAX_I32_LANES]; R],
     gap: [[i32; MAX_I32_LANES]; R],
@@ -147,7 +150,8 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
     let groups = (count * R).div_ceil(BLOCK);
     strip.stream.resize(groups * BLOCK * BLOCK, 0);
     let stream = strip.stream.as_mut_ptr();
-    // The profile row of each byte of the stream, shifted by as many columns as its lane is behind.
+    // Source of each byte of the stream: a row of the profile, shifted by the number of columns
+    // that its lane is behind.
     let mut sources = [[strip.profile.as_ptr(); BLOCK]; MAX_GROUPS];
     for slot in 0..R {
         for lane in 0..count {
@@ -177,15 +181,15 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
             if t % BLOCK == 0 {
                 for (group, sources) in sources[..groups].iter().enumerate() {
                     let rows: [*const i8; BLOCK] = std::array::from_fn(|k| sources[k].add(t));
-                    // The bytes beyond the lanes of a low strip do not matter. They are read from
-                    // the start of the profile.
+                    // Bytes beyond the lanes of a low strip are unused. They are read from the
+                    // start of the profile.
                     let rows =
                         if count * R < BLOCK { unused_from_start::<BLOCK>(rows, *sources, count * R) } else { rows };
                     W::transpose(&rows, stream.add(group * BLOCK * BLOCK));
                 }
             }
             if t < count {
-                // A block reaches its first column.
+                // One block reaches its first column in this step.
                 for slot in 0..R {
                     h[slot].store(spilled.h[slot].as_mut_ptr());
                     d[slot].store(spilled.gap[slot].as_mut_ptr());
@@ -215,7 +219,7 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
                 } else {
                     (insertion, deletion) = (gap, d[slot]);
                 }
-                // The value from above comes last, because it is the last one to be known.
+                // The value from above is used last, because it is known last.
                 let mut early = substituted.max(deletion);
                 if CLAMP {
                     early = early.max(zero);
@@ -256,7 +260,7 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
                 gap.store(bottom_gap.add(t));
             }
             if t + 1 >= n {
-                // A block has finished its last column.
+                // One block finished its last column in this step.
                 let block = t + 1 - n;
                 for slot in 0..R {
                     h[slot].store(spilled.h[slot].as_mut_ptr());
@@ -284,14 +288,15 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
 /// Groups of 16 rows of the highest strips.
 const MAX_GROUPS: usize = 8;
 
-/// Rows without a lane must not be read beyond the end of the profile.
+/// Redirects the sources of rows without a lane to the start of the profile, because these rows
+/// must not be read beyond the end of the profile.
 #[inline(always)]
 fn unused_from_start<const N: usize>(mut rows: [*const i8; N], sources: [*const i8; N], used: usize) -> [*const i8; N] {
     rows[used..].copy_from_slice(&sources[used..]);
     rows
 }
 
-/// Records cells of a step that have the value.
+/// Records the cells of a step that have the value.
 #[cold]
 fn note(strip: &mut TileStrip<'_>, lanes: u64, count: usize, slots: usize, slot: usize, t: usize) {
     for lane in (0..count).filter(|lane| lanes >> lane & 1 == 1) {

@@ -11,23 +11,23 @@ use crate::gpu::pipeline::Compiled;
 use crate::long::kernels::striped_trace::{TracebackParams, table};
 use crate::score::Substitution;
 
-/// A round of a traceback.
+/// Input of one round of a traceback.
 pub(super) struct TraceRound<'a> {
     /// Parameters of all stages.
     pub params: &'a TracebackParams,
     /// The blocks that the round may enter.
     pub window: &'a BlockWindow,
-    /// Whether the device does not have the window yet.
+    /// Whether the window must be uploaded, because the device does not have it yet.
     pub is_new: bool,
     /// Sizes of the buffers.
     pub sizes: TraceBufferSizes,
-    /// The stages and their workgroups.
+    /// The stages and their numbers of workgroups.
     pub stages: Vec<(Compiled, u32)>,
-    /// Time to wait for the results.
+    /// Maximum time to wait for the results.
     pub limit: Duration,
 }
 
-/// u32 values of the buffers of a round.
+/// Sizes of the buffers of a round, in u32 values.
 pub(super) struct TraceBufferSizes {
     /// Start states.
     pub starts: u64,
@@ -66,12 +66,12 @@ impl TraceBuffers {
         Ok(())
     }
 
-    /// Computes a round: uploads its window if that is new, runs the stages, and returns the list
-    /// of parts and their runs.
+    /// Computes a round: uploads its window if it is new, runs the stages, and returns the list of
+    /// parts and their runs.
     pub(super) fn run(&mut self, gpu: &Gpu, input: &TraceInput, round: &TraceRound<'_>) -> Result<Vec<u32>> {
         let TraceRound { params, window, is_new, sizes, stages, limit } = round;
         let Some((_, table)) = &self.table else { return Err(gpu.error("no scores")) };
-        // Powers of two, so that a slightly larger round does not need a new buffer.
+        // Sizes are powers of two, so that a slightly larger round does not need new buffers.
         let roomy = |words: u64| 4 * words.next_power_of_two();
         let mut recording = self.buffers.record(gpu);
         recording.resident("vertical", &input.grid.vertical);

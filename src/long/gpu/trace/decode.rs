@@ -7,18 +7,18 @@ use crate::long::kernels::striped_trace::{PATHS_HEADER_WORDS, PathPart, Stop, po
 /// The part of a path that one round found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DecodedRound {
-    /// Position of the traceback.
+    /// Position that the traceback has reached.
     pub at: PathPoint,
-    /// Reason why it stopped there.
+    /// Reason why the traceback stopped there.
     pub stop: Stop,
     /// Number of parts.
     pub parts: u32,
-    /// u32 values of their directions.
+    /// Number of u32 values of their directions.
     pub directions_words: u32,
 }
 
-/// Appends the columns of a round to `backward`, from the end of the path on. An error describes
-/// impossible results.
+/// Appends the columns of a round to `backward`, which starts at the end of the path. Returns a
+/// description of the error if the results are impossible.
 pub(super) fn decode(
     words: &[u32],
     parts_capacity: u32,

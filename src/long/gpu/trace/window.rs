@@ -1,18 +1,18 @@
-//! The window: the blocks that get start states, around the extrapolated path.
+//! The window: the blocks around the expected path for which start states are computed.
 
 use crate::long::kernels::striped_trace::start_words;
 use crate::long::{Method, PathPoint};
 
-/// Least number of blocks of a window, unless there must be fewer: about as many as a device
-/// computes in the fixed time of a round.
+/// Minimum number of blocks of a window, unless memory or the region requires fewer. A device
+/// computes about this many in the fixed time of a round.
 const MIN_BLOCKS: usize = 512;
 
 /// Extent of a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowReach {
-    /// Rows above and below the extrapolated path.
+    /// Number of rows above and below the expected path.
     pub margin: u32,
-    /// Rows of the extrapolated path for each column.
+    /// Number of rows of the expected path per column.
     pub slope: f64,
     /// Maximum number of blocks.
     pub blocks: usize,
@@ -20,20 +20,20 @@ pub struct WindowReach {
     pub start_words: u64,
     /// Maximum number of cells.
     pub cells: u64,
-    /// Maximum number of rows of a block of several chunks.
+    /// Maximum number of rows of a block that consists of several chunks.
     pub block_rows: u32,
 }
 
 impl WindowReach {
-    /// Adapts the extent after a traceback went through a window from one point to another and left
-    /// it. The next window has at most `blocks` blocks.
+    /// Adapts the extent after a traceback entered a window at `before` and left it at `at`. The
+    /// next window has at most `blocks` blocks.
     pub fn follow(&mut self, window: &BlockWindow, before: PathPoint, at: PathPoint, chunk: u32, blocks: usize) {
         let (rows, columns) = (before.i - at.i, before.j - at.j);
-        // In a short path, one gap may be the greater part.
+        // A single gap may be the greater part of a short path, so its slope is not used.
         if rows > 4 * chunk && columns > 4 * chunk {
             self.slope = (f64::from(rows) / f64::from(columns)).clamp(0.25, 4.0);
         }
-        // Most of the window was unused if the path left it early.
+        // If the path left the window early, most of the window was unused.
         if u64::from(rows + columns) < window.path_columns / 2 {
             self.margin = self.margin.saturating_mul(2).max(chunk);
             self.blocks = (self.blocks / 2).max(MIN_BLOCKS).min(blocks);
@@ -51,7 +51,7 @@ pub struct Division {
     pub strip: u32,
     /// Rows of a chunk.
     pub chunk: u32,
-    /// Columns that the first strip lacks.
+    /// Number of columns by which the first strip is narrower than the others.
     pub lead: u32,
 }
 
@@ -64,10 +64,11 @@ pub struct BlockWindow {
     pub columns: u32,
     /// The first strip.
     pub strip_begin: u32,
-    /// For each strip: the first chunk row, the chunk row after the last one, the block of the
-    /// first chunk row, and 1 if each chunk is a block.
+    /// Values for each strip: the first chunk row, the chunk row after the last one, the block of
+    /// the first chunk row, and 1 if each chunk is a block.
     pub spans: Vec<[u32; 4]>,
-    /// For each block: the strip, the row before its first row, and its last row.
+    /// Values for each block: the strip, the row before its first row, and its last row. The last
+    /// value is unused.
     pub blocks: Vec<[u32; 4]>,
     /// Rows of the tallest block.
     pub block_rows: u32,
@@ -80,8 +81,8 @@ pub struct BlockWindow {
 }
 
 impl BlockWindow {
-    /// Creates the window of a traceback at a row and a column, with as many strips as the extent
-    /// allows, at least one.
+    /// Creates the window of a traceback that is at a row and a column. It has as many strips as
+    /// the extent allows, but at least one.
     pub fn new(method: Method, division: Division, row: u32, column: u32, reach: &WindowReach) -> Self {
         let Division { strip, chunk, lead } = division;
         let mut window = BlockWindow { rows: row, columns: column, parts: 1, ..BlockWindow::default() };
@@ -94,10 +95,10 @@ impl BlockWindow {
             let (left, right) = ((k * strip).max(lead) - lead, ((k + 1) * strip - lead).min(column));
             let at = |place: u32| f64::from(row) - reach.slope * f64::from(column - place);
             if at(right) + f64::from(reach.margin) < 0.0 && !window.spans.is_empty() {
-                // The path has left the region at the top.
+                // The expected path leaves the region at the top.
                 break;
             }
-            // Casts saturate.
+            // Casts from floats saturate.
             let chunk_of = |row: f64| (((row - 1.0).max(0.0) as u32) / chunk).min(last_chunk);
             let mut first = chunk_of(at(left) - f64::from(reach.margin));
             let mut last = if right == column { last_chunk } else { chunk_of(at(right) + f64::from(reach.margin)) };
@@ -109,7 +110,7 @@ impl BlockWindow {
             let block_of = |first: u32, after: u32| [k, first * chunk, (after * chunk).min(row), 0];
             let more: Vec<[u32; 4]> = match method {
                 Method::Chunked2 => {
-                    // If only a part of the chunks fits, the part at the traceback is taken.
+                    // If not all chunks fit, the chunks closest to the traceback are taken.
                     first =
                         first.max((last + 1).saturating_sub(u32::try_from(reach.blocks).unwrap_or(u32::MAX).max(1)));
                     (first..=last).map(|c| block_of(c, c + 1)).collect()
