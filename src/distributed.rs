@@ -1,5 +1,5 @@
 //! Jobs that many processes on many machines compute together, in blocks, through a shared
-//! directory. A rank is one process of such a job.
+//! directory. In a job that MPI started, each process is a rank.
 //!
 //! ```text
 //! manifest.json       the plan: command line, fingerprint of options and input, blocks, and a digest of all

@@ -57,7 +57,7 @@ const MIN_SCANNED: usize = 4;
 /// Parameters of the dispatcher.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
-    /// Maximum number of ranks that may fail a block. The block then counts as failed.
+    /// Number of ranks on which a block must fail to count as failed.
     pub attempts: usize,
     /// Maximum seconds of work in a lease that has more than one block.
     pub lease_seconds: f64,
@@ -91,7 +91,7 @@ impl Default for Rules {
 pub enum Answer {
     /// The rank computes these blocks.
     Lease(BlockLease),
-    /// The rank waits until [`Dispatcher::answer`] returns it.
+    /// The rank waits until [`Dispatcher::answer`] returns this rank.
     Wait,
     /// There is no more work for the rank.
     End,
@@ -225,8 +225,8 @@ impl Dispatcher {
         self.insert_rank(rank, RankState::default());
     }
 
-    /// Answers a rank that asks for blocks. A rank that gets [`Answer::Wait`] waits until
-    /// [`Dispatcher::answer`] returns it.
+    /// Answers a rank that asks for blocks. After [`Answer::Wait`], the rank waits until
+    /// [`Dispatcher::answer`] returns this rank.
     pub fn asks(&mut self, rank: Rank, now: f64) -> Answer {
         let Some(mut state) = self.remove_rank(rank) else { return Answer::End };
         self.record_contact(&mut state, now);

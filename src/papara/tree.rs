@@ -232,8 +232,8 @@ fn edge_to(nodes: &[NewickNode], above: usize, child: usize) -> PendingEdge {
     (above, below, length)
 }
 
-/// Returns `nearest` for each node: the edges to the subtrees with the first
-/// leaves by name, and these leaves. `leaves` is sorted by name.
+/// Returns `nearest` for each node: the edges to the subtrees with the first leaves by name, and
+/// these leaves. `leaves` is sorted by name.
 fn nearest(tree: &ReferenceTree, leaves: &[NodeId]) -> Vec<[Option<(u32, NodeId)>; 3]> {
     let mut ranks = vec![u32::MAX; tree.names.len()];
     for (rank, &leaf) in (0..).zip(leaves) {
