@@ -306,10 +306,10 @@ impl RectangleResidues<'_> {
         &self.costs.table()[code as usize % SIZE]
     }
 
-    /// Returns an upper bound on the shortfall of the alignment chosen in a part, by the rules of a
-    /// corridor, where opening any gap has a cost. The recursion opens gaps at the rectangle's
-    /// corners for free. The best alignment has no gap there, but an alignment that falls short may
-    /// have one.
+    /// Returns the slack that pins need to be valid for a part: the sum of the shortfalls of both
+    /// corners, plus one opening for each corner of the rectangle. The recursion opens gaps there
+    /// for free, but a corridor counts the opening of every gap. The best alignment has no gap at
+    /// these corners, but an alignment with a shortfall may have one.
     fn shortfall(&self, part: &RecursionPart) -> i32 {
         let short = part.short[0] + part.short[1];
         let corners = [part.at == [0; 2], part.end() == [self.first.len(), self.second.len()]];
