@@ -1,12 +1,16 @@
-// myers_band: edit distance of whole sequences within a limit. One invocation computes a pair and keeps a band of diagonals
-//             in its registers (Hyyro 2003; the band of Ukkonen 1985).
-// Recurrence: see common/myers.wgsl. Cells are computed if their diagonal j - i is from `low` to `high`; these are 32 * WORDS
-//             diagonals. Bit b of column j is row j - high + b. Rows above row 0 equal row 0. Rows below the last one match nothing.
+// myers_band: edit distance of whole sequences within a limit. One invocation computes a pair and
+//             keeps a band of diagonals in its registers (Hyyro 2003; the band of Ukkonen 1985).
+// Recurrence: see common/myers.wgsl. Cells are computed if their diagonal j - i is from `low` to
+//             `high`; these are 32 * WORDS diagonals. Bit b of column j is row j - high + b. Rows
+//             above row 0 equal row 0. Rows below the last one match nothing.
 // Owns:       invocation t of workgroup g has task first_runs[2 g + 1] + t of run first_runs[2 g].
-// Layout:     workgroup memory holds the profile of the workgroup's pattern, with FRONT words of zeros before and after it.
-//             The result is one word: the distance, or a number above params.limit (such as 0xffffffff) if it exceeds the limit.
-// Invariant:  `matched` counts the columns in which the lowest diagonal of the band continued without an edit.
-// Uniform:    all invocations of a workgroup reach the barrier. Workgroups beyond the last one return as a whole.
+// Layout:     workgroup memory holds the profile of the workgroup's pattern, with FRONT words of
+//             zeros before and after it. The result is one word: the distance, or a number above
+//             params.limit (such as 0xffffffff) if it exceeds the limit.
+// Invariant:  `matched` counts the columns in which the lowest diagonal of the band continued
+//             without an edit.
+// Uniform:    all invocations of a workgroup reach the barrier. Workgroups beyond the last one
+//             return as a whole.
 // Limits:     params.limit < 32 * WORDS; patterns of at most 32 * (ROW_WORDS - 2 * FRONT) symbols.
 // Oracle:     src/edit/oracle.rs
 
@@ -76,7 +80,8 @@ fn main(
     let low = min(ahead, 0) - spare / 2;
     let high = low + CAPACITY;
 
-    // Column 0 in the rows of column 1: each row is one more than the row before, from the first row on.
+    // Column 0, restricted to the rows of column 1. From the first row on, each row is one more
+    // than the row before.
     var more: array<u32, WORDS>;
     var less: array<u32, WORDS>;
     for (var w = 0u; w < WORDS; w++) {
@@ -109,7 +114,8 @@ fn main(
                 carry = along_less[w] >> 31u;
             }
             for (var w = 0u; w < WORDS; w++) {
-                // The next column has the band one row lower, so its bit b is bit b + 1 of this column.
+                // In the next column, the band is one row lower, so its bit b is bit b + 1 of this
+                // column.
                 var below = same[w] >> 1u;
                 if (w + 1u < WORDS) {
                     below |= same[min(w + 1u, WORDS - 1u)] << 31u;
@@ -121,7 +127,8 @@ fn main(
             symbols >>= BITS;
             at++;
         }
-        // Lower bound on the cells of the column: the lowest cell of the band minus all steps up from it.
+        // Lower bound on the cells of the column: the value of the band's lowest cell minus one for
+        // each increase on the way up.
         var least = i32(j + count - matched) - low;
         for (var w = 0u; w < WORDS; w++) {
             least -= i32(countOneBits(more[w]));
@@ -131,7 +138,7 @@ fn main(
             return;
         }
     }
-    // Go up from the band's lowest cell in the last column to the pattern's last row.
+    // Goes up from the band's lowest cell in the last column to the pattern's last row.
     var distance = i32(n - matched) - low;
     let first = high - ahead;
     for (var w = 0u; w < WORDS; w++) {

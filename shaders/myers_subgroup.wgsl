@@ -1,12 +1,13 @@
-// myers_subgroup: edit distance. LANES lanes of a subgroup compute a pair, and a subgroup computes several pairs (Chacon et
-//             al. 2014, section 3.2).
+// myers_subgroup: edit distance. LANES lanes of a subgroup compute a pair, and a subgroup computes
+//             several pairs (Chacon et al. 2014, section 3.2).
 // Recurrence: see common/myers.wgsl; common/myers_lanes.wgsl divides it among lanes.
-// Owns:       the s-th group of LANES invocations of workgroup g, in the order of its subgroups, has the position
-//             g * (WG / LANES) + s and its task.
+// Owns:       the s-th group of LANES invocations of workgroup g, in the order of its subgroups,
+//             has the position g * (WG / LANES) + s and its task.
 // Layout:     see common/myers.wgsl and common/myers_lanes.wgsl.
 // Invariant:  see common/myers_lanes.wgsl. The lanes of a pair are adjacent in one subgroup.
 // Uniform:    a subgroup makes as many steps as its longest text requires.
-// Limits:     LANES is a power of two and at most the subgroup size, which is a power of two as well.
+// Limits:     LANES is a power of two and at most the subgroup size, which is a power of two as
+//             well.
 // Oracle:     src/edit/oracle.rs
 //
 // myers_workgroup.wgsl does the same without subgroup operations.

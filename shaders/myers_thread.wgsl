@@ -1,10 +1,12 @@
-// myers_thread: edit distance. One invocation computes a pair and keeps all words of a column in its registers (Chacon et al.
-//             2014, r = 32).
+// myers_thread: edit distance. One invocation computes a pair and keeps all words of a column in
+//             its registers (Chacon et al. 2014, r = 32).
 // Recurrence: see common/myers.wgsl.
-// Owns:       invocation t of workgroup g has the position g * WG + t and its task, and every WG-th word of workgroup memory
-//             from t on.
-// Layout:     the result is one word: the distance in global and overlap mode, else distance << POSITION_BITS | columns up to its end.
-// Invariant:  after j columns, the registers hold the differences down column j. `key` holds the last row's distance and j.
+// Owns:       invocation t of workgroup g has the position g * WG + t and its task, and every WG-th
+//             word of workgroup memory from t on.
+// Layout:     the result is one word: the distance in global and overlap mode, else distance <<
+//             POSITION_BITS | columns up to its end.
+// Invariant:  after j columns, the registers hold the differences down column j. `key` holds the
+//             last row's distance and j.
 // Uniform:    no barrier.
 // Limits:     patterns of at most 32 * WORDS symbols; texts of fewer than 2^POSITION_BITS symbols.
 // Oracle:     src/edit/oracle.rs

@@ -1,9 +1,10 @@
-// myers_workgroup: edit distance. LANES invocations of a workgroup compute a pair, and a workgroup computes several pairs
-//             (Chacon et al. 2014, section 3.2, with shared memory).
+// myers_workgroup: edit distance. LANES invocations of a workgroup compute a pair, and a workgroup
+//             computes several pairs (Chacon et al. 2014, section 3.2, with shared memory).
 // Recurrence: see common/myers.wgsl; common/myers_lanes.wgsl divides it among lanes.
-// Owns:       the s-th group of LANES invocations of workgroup g has the position g * (WG / LANES) + s and its task.
-// Layout:     see common/myers.wgsl and common/myers_lanes.wgsl. Lanes exchange values in workgroup memory
-//             (common/exchange_workgroup.wgsl).
+// Owns:       the s-th group of LANES invocations of workgroup g has the position g * (WG / LANES)
+//             + s and its task.
+// Layout:     see common/myers.wgsl and common/myers_lanes.wgsl. Lanes exchange values in workgroup
+//             memory (common/exchange_workgroup.wgsl).
 // Invariant:  see common/myers_lanes.wgsl.
 // Uniform:    the number of steps comes from workgroupUniformLoad.
 // Limits:     LANES is a power of two and at most WG.

@@ -3,20 +3,20 @@
 //             Grice, Hughey and Speck 1997).
 // Recurrence: the recurrence of nw_slice.wgsl, along diagonals as in common/strip.wgsl. The
 //             traceback is the one of nw_walk.
-// Owns:       a workgroup takes one task at a time, and each of its teams one of the task's pairs.
-//             Lane l of a team owns COLUMNS columns of each pass. Workgroup w owns part w %
-//             slots_an_arena of arena w / slots_an_arena, whatever its task.
-// Layout:     struct Pair below describes a team's part. out.data is as in nw_walk. out.ticket
-//             counts the tasks that were taken.
-// Method:     a sweep keeps the last column of each pass and, every BLOCK_STEPS steps, the
-//             registers of the lanes. From these, any block of BLOCK_STEPS steps of a pass can be
-//             recomputed by itself. The traceback requests one block after another, each once, and
-//             the directions of a block are computed then. Most blocks are never requested.
+// Owns:       a workgroup takes one task at a time, and each of its teams computes one of the
+//             task's pairs. Lane l of a team owns COLUMNS columns of each pass. Workgroup w uses
+//             part w % slots_an_arena of arena w / slots_an_arena, regardless of the task.
+// Layout:     struct Pair below describes the data of a team. out.data has the layout of nw_walk.
+//             out.ticket counts the tasks that were taken.
+// Method:     a sweep stores the last column of each pass and, every BLOCK_STEPS steps, a
+//             checkpoint: the registers of the lanes. From these, any block of BLOCK_STEPS steps of
+//             a pass can be recomputed alone. The directions of a block are computed when the
+//             traceback enters the block, which it does once. Most blocks are never entered.
 // Invariant:  after a pass, its last column and all its checkpoints are stored. While the traceback
 //             is in a block, `ways` holds the directions of that block's steps.
-// Uniform:    the task comes from workgroupUniformLoad. The passes, groups and blocks of a turn are
-//             the same for all teams. The teams trace back turn by turn until none has a block
-//             left.
+// Uniform:    the task comes from workgroupUniformLoad. The numbers of passes, of groups of steps
+//             and of blocks depend on the task only. The traceback takes turns, with one block per
+//             team in each turn, until no team has a block left.
 // Limits:     subgroups of at least LANES lanes, all of them active; a workgroup's part of the
 //             arena; i32 values.
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
@@ -35,19 +35,19 @@ const BLOCK_STEPS: u32 = 4u * BLOCK_GROUPS;
 // Quads of a lane's registers: V and F of its columns, and the values that enter from the left.
 const STATE_QUADS: u32 = COLUMNS4 * PLANES + 1u;
 
-// Value of slice_end in the dispatch that traces back. Its own passes may be all passes, or none if
-// earlier dispatches computed them.
+// Value of slice_end in the dispatch that traces back. This dispatch first computes all passes,
+// unless earlier dispatches computed them.
 const LAST: u32 = 0xffffffffu;
 
-// Steps of the pass's columns against every code. The same columns of all lanes are adjacent, so
-// that lanes with different symbols read from different banks.
+// Scores of diagonal steps between the pass's columns and every code. The same columns of all lanes
+// are adjacent, so that lanes with different symbols read from different banks.
 var<workgroup> profile: array<vec4<i32>, CODES * LANES * COLUMNS4>;
 var<workgroup> wg_task: u32;
 var<workgroup> wg_left: atomic<u32>;
 var<workgroup> wg_continues: u32;
 
-// A pair with the positions of a team's data in quads from `begin` on: the last column of each
-// pass, the last row, checkpoints, directions of a block, runs.
+// A pair, and the positions of its team's data in quads. The data starts at task.arena_begin: the
+// last column of each pass, the last row, checkpoints, the directions of a block, and runs.
 struct Pair {
     task: Task,
     lane: u32,
@@ -177,8 +177,8 @@ fn sweep(pair: Pair, pass_index: u32) {
                         let c = c4 * 4u + q;
                         let up = v[c];
                         if (AFFINE) {
-                            // E of the next column from the best without E of this one, as in
-                            // nw_slice.
+                            // E of the next column follows from the best value without E of this
+                            // column, as in nw_slice.
                             f[c] = max(up - params.opening, f[c]);
                             let without_e = max(diagonal + steps[q], f[c]);
                             near = max(without_e, e);
@@ -373,8 +373,8 @@ fn recompute_block(pair: Pair, pass_index: u32, block: u32) {
     }
 }
 
-// A cell in which the alignment may end, with its rank in the order of preference. The first of the
-// best cells is taken.
+// A cell in which the alignment may end, with its rank in the order of preference. Among the best
+// cells, the alignment ends in the one with the least rank.
 struct End {
     value: i32,
     order: u32,
@@ -389,8 +389,8 @@ fn better(one: End, other: End) -> End {
     return one;
 }
 
-// Returns the pair's end cell and the value there, equal for all lanes of the team. If several end
-// gaps are equally good, the corner takes precedence, then the order of nw_walk.
+// Returns the pair's end cell and the value there, which are equal for all lanes of the team. If
+// several ends are equally good, the corner takes precedence, and then the order of nw_walk.
 fn end_of(pair: Pair, turned: bool) -> End {
     let rows_words = pair.task.rows_words;
     let border = border_of(pair, pair.task.columns / UNIT - 1u);

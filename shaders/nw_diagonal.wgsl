@@ -1,10 +1,10 @@
 // nw_diagonal: global score and directions, one pair per workgroup, one dispatch (DScan-mNW, Truong
 //             et al. 2014, section 4.2).
-// Recurrence: the recurrence of nw_slice.wgsl, along diagonals: step s computes the blocks (row,
-//             lane) with row + lane == s.
-// Owns:       a workgroup owns a pair. Lane l owns the COLUMNS columns from
-//             (pass * LANES + l) * COLUMNS on. A pair with more than LANES * COLUMNS columns takes
-//             several passes over its rows, so that its length is not limited.
+// Recurrence: the recurrence of nw_slice.wgsl, along diagonals. A block is one row of a lane's
+//             columns. Step s computes the blocks (row, lane) with row + lane == s.
+// Owns:       a workgroup owns a pair. Lane l owns the COLUMNS columns from (pass * LANES + l) *
+//             COLUMNS on. A pair with more than LANES * COLUMNS columns takes several passes over
+//             its rows, so that its length is not limited.
 // Layout:     boundaries of diagonals in workgroup memory (common/exchange_workgroup.wgsl). The
 //             arena as in common/arena.wgsl: the directions of four steps of a pass are LANES
 //             adjacent quads for each of a lane's words.

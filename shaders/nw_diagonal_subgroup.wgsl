@@ -1,11 +1,11 @@
 // nw_diagonal_subgroup: nw_diagonal with one pair per subgroup, whose lanes exchange boundaries by
 //             shuffles (DScan-mNW, Truong et al. 2014, section 4.2).
-// Recurrence: the recurrence of nw_slice.wgsl, along diagonals: step s computes the blocks (row,
-//             lane) with row + lane == s.
+// Recurrence: the recurrence of nw_slice.wgsl, along diagonals. A block is one row of a lane's
+//             columns. Step s computes the blocks (row, lane) with row + lane == s.
 // Owns:       a subgroup owns one pair at a time, every num_subgroups-th pair of its task. Lane l
 //             owns COLUMNS columns of each pass.
-// Layout:     the arena as in common/arena.wgsl with one lane per lane of the subgroup.
-//             corners()[0] passes their number to nw_walk.
+// Layout:     the arena as in common/arena.wgsl, with one lane per lane of the subgroup.
+//             corners()[0] passes the number of lanes to nw_walk.
 // Invariant:  after step s every block with row + lane <= s is final. When a pass ends, the column
 //             border holds its last column. The next pass, in this dispatch or a later one, needs
 //             nothing else.

@@ -4,9 +4,9 @@
 // Owns:       the workgroup owns the query `a`, whose symbols are columns. Invocation t computes
 //             the rows of its own target `b`, keeps SLICE columns of the current row in registers,
 //             and owns slot t of the task's arena.
-// Layout:     the arena as in common/arena.wgsl, interleaved. In the paper, invocations put their
-//             rows in workgroup memory and store them together. Here the same quads of neighbouring
-//             pairs are adjacent, so that each store of a workgroup is contiguous without a copy.
+// Layout:     the arena as in common/arena.wgsl, interleaved: the same quads of neighbouring pairs
+//             are adjacent. Each store of a workgroup is therefore contiguous. In the paper,
+//             invocations collect their rows in workgroup memory for the same purpose.
 // Invariant:  when slice s ends, the column border holds column (s + 1) * SLICE - 1 of every row.
 //             Slice s + 1, in this dispatch or a later one, needs nothing else. The directions of
 //             all cells of slice s are stored.

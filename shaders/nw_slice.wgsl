@@ -193,9 +193,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                             let c = c4 * 4u + q;
                             let up = v[c];
                             if (AFFINE) {
-                                // E of the next column from the best without E of this one. E -
-                                // opening <= E, and the dependency from column to column is one
-                                // operation long.
+                                // E of the next column follows from the best value without E of
+                                // this column, because E - opening <= E. The dependency from column
+                                // to column is then only one operation long.
                                 f[c] = max(up - params.opening, f[c]);
                                 let without_e = max(diagonal + steps[q], f[c]);
                                 near = max(without_e, e);

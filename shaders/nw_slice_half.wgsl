@@ -11,9 +11,9 @@
 //             are the queries of a task. out.data has one status word per entry, then one value per
 //             pair. If end gaps have their own costs, a value that is not final yet is the best end
 //             cell so far.
-// Invariant:  at the start of every group of GROUP_WORDS words of rows, the left border's cell is
-//             0, and `base` is its value. The values that a group stores in scratch need no base:
-//             the next slice's left border starts with 0 in the same row.
+// Invariant:  at the start of every group of GROUP_WORDS words of rows, the cell of the left border
+//             is stored as 0, and `base` is its true value. No base is stored with the values in
+//             scratch, because the next slice's left border starts with 0 in the same row.
 // Uniform:    the task index comes from workgroupUniformLoad, and all loop bounds come from the
 //             task.
 // Limits:     rows_words * 4 rows per slot. f16 is exact between -1 and 1, and a difference that is
@@ -73,8 +73,8 @@ fn column_of(steps: vec4<f16>, c: u32) -> S {
     return steps.zw;
 }
 
-// row_of returns row k of the four rows in two vectors. with_row returns a vector with another
-// value in that row. (They use selections because an array that a loop indexes is in memory unless
+// row_of returns row k of the four rows in two vectors. with_row returns a vector with a new value
+// in that row. (Both use selections, because a loop that indexes an array keeps it in memory unless
 // the loop is unrolled.)
 fn row_of(upper: vec4<f16>, lower: vec4<f16>, k: u32) -> S {
     let two = select(upper, lower, k >= 2u);
@@ -85,8 +85,8 @@ fn with_row(two: vec4<f16>, first: u32, k: u32, value: S) -> vec4<f16> {
     return vec4<f16>(select(two.xy, value, k == first), select(two.zw, value, k == first + 1u));
 }
 
-// Borders of both pairs: of the first row after k symbols each, of the first column, and the value
-// that an end gap of k symbols adds.
+// Values of both pairs: top_rims in the first row after k symbols each, left_rims in the first
+// column, and edges for an end gap of k symbols.
 fn top_rims(k: vec2<i32>, row_pad: i32) -> vec2<i32> {
     return vec2<i32>(rim(k.x, row_pad), rim(k.y, row_pad));
 }

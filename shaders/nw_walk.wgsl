@@ -1,14 +1,16 @@
 // nw_walk: traceback. Computes each pair's value and the runs of its alignment from the borders and
 //             directions that a kernel stored in the arena.
 // Recurrence: the canonical traceback (src/trace.rs). It prefers the diagonal, then a query symbol
-//             against a gap, then a target symbol. It leaves a gap as soon as that is as good.
+//             against a gap, then a target symbol against a gap. Inside a gap, it leaves the gap as
+//             soon as leaving is as good as extending.
 // Owns:       invocation k owns pair slot k % SLOTS of task k / SLOTS. In the arena, it writes only
 //             this pair's part `runs`.
 // Layout:     the arena as in common/arena.wgsl. out.data[3 p ..] of pair p has the value, the
 //             first word of its runs relative to runs_begin, and the number of runs. This number is
-//             NO_INDEX if the runs did not fit, and DROPPED if the pair does not reach the requested
-//             identity. Runs go from the alignment's end to its start, two per word, the low half
-//             first: kind | length << 2, with kinds 0 to 3 for = X I D. Longer runs are split.
+//             NO_INDEX if the runs did not fit, and DROPPED if the pair does not reach the
+//             requested identity. Runs go from the alignment's end to its start, two per word, the
+//             low half first: kind | length << 2, with kinds 0 to 3 for = X I D. Longer runs are
+//             split.
 // Invariant:  the invariant of common/traceback.wgsl.
 // Uniform:    there is no barrier.
 // Limits:     if there is a traceback, values carry matches, which distinguish = from X.
@@ -39,8 +41,8 @@ fn main(
     let row_pad = task.rows_words * 4u - n;
     let border = column_border(task, slot);
     let below = row_border(task, slot);
-    // Columns are the query's symbols in the kernel. In the alignment, the earlier sequence is the
-    // query.
+    // In the kernel, the columns are the query's symbols. In the alignment, the sequence that comes
+    // first in the input is the query.
     let turned = b.number < task.query_number;
 
     // Phase 1: the alignment's last cell, and the value there.
@@ -48,8 +50,8 @@ fn main(
     var j = m;
     var value = load(border, (task.rows_words - 1u) * PLANES).w;
     if (OWN_ENDS) {
-        // The corner, then the last row and column from their ends. The alignment's target
-        // determines which of the two comes first.
+        // Tests the corner first, and then the last row and the last column from their ends. The
+        // alignment's target determines which of these two comes first.
         for (var turn = 0u; turn < 2u; turn++) {
             if ((turn == 0u) != turned) {
                 for (var k = 1u; k <= m; k++) {
@@ -103,7 +105,7 @@ fn main(
     while (walk_i > 0u && walk_j > 0u) {
         let column = walk_j - 1u + column_pad;
         let row = walk_i - 1u + row_pad;
-        // A quad serves several steps.
+        // A quad contains the directions of several steps.
         let place = direction_place(task, lanes, column / CELLS, row);
         if (place.x != quad_at_hand) {
             quad_at_hand = place.x;

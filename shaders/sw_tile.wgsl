@@ -1,7 +1,7 @@
 // sw_tile: local score, one pair over LANES lanes of a subgroup, several pairs per subgroup.
 // Recurrence: the recurrence of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in i32.
-// Owns:       the s-th LANES invocations of a workgroup, counted through its subgroups, have the
-//             s-th target of each turn. The workgroup owns the queries.
+// Owns:       the s-th group of LANES invocations of a workgroup, in the order of its subgroups,
+//             computes the s-th target of each turn. The workgroup owns the queries.
 // Layout:     the layout of common/tile.wgsl.
 // Invariant:  the invariant of common/tile.wgsl. The lanes of a pair are adjacent in one subgroup.
 // Uniform:    a subgroup makes as many steps as its longest target needs.
@@ -10,16 +10,17 @@
 // Oracle:     src/pairs/oracle/smith_waterman.rs
 //
 // The variant without subgroup operations is sw_tile_workgroup.wgsl, the one in packed f16 is
-// sw_tile_half.wgsl. Instructions per cell, where an addition with a maximum (or clamp) or a
-// maximum of three is one instruction: affine 6 (t, best, x, g, e, f), linear 5 (t, best, x twice,
-// g). In addition, a quarter of a load from workgroup memory.
+// sw_tile_half.wgsl. Instructions per cell, if an addition with a maximum (or clamp) or a maximum
+// of three values is one instruction: affine 6 (t, best, x, g, e, f), linear 5 (t, best, x twice,
+// g). The names are those of common/tile.wgsl. In addition, a quarter of a load from workgroup
+// memory.
 
 #import exchange_subgroup
 #import tile_words
 #import tile
 
-// Returns the number of steps that all lanes that exchange values make together. `own` is the
-// number of steps that this lane needs.
+// Returns a common number of steps for all lanes that exchange values. `own` is the number of steps
+// that this lane needs, and `of_task` the greatest number in the task.
 fn common_steps(own: u32, of_task: u32) -> u32 {
     return subgroupMax(own);
 }

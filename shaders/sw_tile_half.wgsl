@@ -1,9 +1,9 @@
 // sw_tile_half: sw_tile with two queries against one target, in packed f16.
 // Recurrence: the recurrence of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in units of
 //             1/2048 between 0 and 1. `saturate` is the lower limit of zero for scores.
-// Owns:       the s-th LANES invocations of a workgroup, counted through its subgroups, have the
-//             s-th target of each turn. The workgroup owns both queries of a pass. Their scores are
-//             adjacent in the profile, so that a cell packs no values.
+// Owns:       the s-th group of LANES invocations of a workgroup, in the order of its subgroups,
+//             computes the s-th target of each turn. The workgroup owns both queries of a pass.
+//             Their scores are adjacent in the profile, so that a cell need not pack values.
 // Layout:     the layout of common/tile.wgsl.
 // Invariant:  the invariant of common/tile.wgsl. The lanes of a pair are adjacent in one subgroup.
 // Uniform:    a subgroup makes as many steps as its longest target needs.
@@ -21,8 +21,8 @@
 #import tile_halves
 #import tile
 
-// Returns the number of steps that all lanes that exchange values make together. `own` is the
-// number of steps that this lane needs.
+// Returns a common number of steps for all lanes that exchange values. `own` is the number of steps
+// that this lane needs, and `of_task` the greatest number in the task.
 fn common_steps(own: u32, of_task: u32) -> u32 {
     return subgroupMax(own);
 }

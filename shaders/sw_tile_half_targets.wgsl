@@ -2,9 +2,9 @@
 //             cannot be joined with another query.
 // Recurrence: the recurrence of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in units of
 //             1/2048 between 0 and 1. `saturate` is the lower limit of zero for scores.
-// Owns:       the s-th LANES invocations of a workgroup, counted through its subgroups, have the
-//             s-th two targets of each turn. The workgroup owns the query. Each target has its own
-//             rows of the profile, which are packed for every cell.
+// Owns:       the s-th group of LANES invocations of a workgroup, in the order of its subgroups,
+//             computes the s-th two targets of each turn. The workgroup owns the query. Each target
+//             has its own rows of the profile, and every cell packs the scores of both targets.
 // Layout:     the layout of common/tile.wgsl.
 // Invariant:  the invariant of common/tile.wgsl. The lanes of a pair are adjacent in one subgroup.
 //             After the end of the shorter target, its rows are padding.
@@ -20,8 +20,8 @@
 #import tile_half_targets
 #import tile
 
-// Returns the number of steps that all lanes that exchange values make together. `own` is the
-// number of steps that this lane needs.
+// Returns a common number of steps for all lanes that exchange values. `own` is the number of steps
+// that this lane needs, and `of_task` the greatest number in the task.
 fn common_steps(own: u32, of_task: u32) -> u32 {
     return subgroupMax(own);
 }

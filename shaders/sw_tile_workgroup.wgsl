@@ -1,8 +1,8 @@
 // sw_tile_workgroup: sw_tile without subgroup operations, through workgroup memory, for any
 //             adapter.
 // Recurrence: the recurrence of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in i32.
-// Owns:       the s-th LANES invocations of a workgroup have the s-th target of each turn. The
-//             workgroup owns the queries.
+// Owns:       the s-th group of LANES invocations of a workgroup computes the s-th target of each
+//             turn. The workgroup owns the queries.
 // Layout:     the layout of common/tile.wgsl; exchanges in workgroup memory
 //             (common/exchange_workgroup.wgsl).
 // Invariant:  the invariant of common/tile.wgsl.
@@ -16,8 +16,8 @@
 #import tile_words
 #import tile
 
-// Returns the number of steps that all lanes that exchange values make together. `own` is the
-// number of steps that this lane needs.
+// Returns a common number of steps for all lanes that exchange values. `own` is the number of steps
+// that this lane needs, and `of_task` the greatest number in the task.
 fn common_steps(own: u32, of_task: u32) -> u32 {
     return of_task;
 }
