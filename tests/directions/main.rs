@@ -1,5 +1,5 @@
-//! Alignments that devices trace: the kernels that store directions, and the traceback over them.
-//! Every test body is instantiated for every such kernel.
+//! Alignments that devices trace: the kernels that store directions, and the traceback that reads
+//! them. Every test body is instantiated for every such kernel.
 
 mod jobs;
 mod memory;
@@ -23,7 +23,7 @@ use pairwave::seq::{Alphabet, SequenceStore};
 use support::check::*;
 use support::*;
 
-/// Instantiates test bodies, functions of a kernel's stem, for every kernel.
+/// Instantiates test bodies for every kernel. A test body is a function of the kernel's stem.
 macro_rules! on_every_kernel {
     ($($body:ident),* $(,)?) => {$(
         mod $body {
@@ -50,7 +50,7 @@ fn assert_all_kernels(stamped: &[&str]) {
     assert_eq!(stems.collect::<Vec<_>>(), stamped);
 }
 
-/// Linear and affine gaps, with charged, free and priced end gaps.
+/// Returns schemes with linear and affine gaps, with charged, free and priced end gaps.
 fn six_scorings(base: &Scoring) -> Vec<Scoring> {
     let ends = [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps { first: 3, next: 1 })];
     let all = [Gaps::linear(10), Gaps::from_blast(10, 1)]
@@ -58,8 +58,8 @@ fn six_scorings(base: &Scoring) -> Vec<Scoring> {
     all.into_iter().flatten().collect()
 }
 
-/// Linear and affine gaps, DNA and proteins, and every kind of end gaps, each once. A cell stores 2
-/// bits with linear gaps and 4 with affine gaps.
+/// Returns schemes with linear and affine gaps, for DNA and proteins, with every kind of end gaps,
+/// each at least once. A cell stores 2 bits with linear gaps and 4 bits with affine gaps.
 fn four_scorings() -> [Scoring; 4] {
     let affine = Gaps::from_blast(10, 1);
     [
@@ -74,7 +74,7 @@ fn scan(stem: &str) -> Scan {
     kernels::find(stem).and_then(|kernel| kernel.scan()).expect("a kernel that stores directions")
 }
 
-/// Returns the variant and the tasks that the engine makes of a batch, with `bytes` bytes per
+/// Returns the variant and the tasks that the engine derives from a batch, with `bytes` bytes per
 /// arena.
 fn variant_and_tasks(
     stem: &str,

@@ -1,5 +1,5 @@
-//! Limited memory and limited loops: values come without alignments, or the batch is refused. Jobs
-//! are correct in both cases.
+//! Limited memory and limited loops. Scores are returned without alignments, or the batch is
+//! refused. Jobs are correct in both cases.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ use pairwave::trace::{Hint, TracebackWorkspace, traceback};
 
 use super::*;
 
-/// An engine that counts its reports: alignments, pairs without an alignment, and refused batches.
+/// An engine that counts its results: alignments, pairs without an alignment, and refused batches.
 struct Counted {
     gpu: PairsGpu,
     counts: Arc<[AtomicUsize; 3]>,
@@ -49,8 +49,8 @@ fn run(store: &Arc<SequenceStore>, scoring: &Scoring, engine: Box<dyn Engine<Pai
     run_on(&job, vec![engine], &two_threads()).expect("the job ends well")
 }
 
-/// Runs a job on the GPU and compares it with the CPU. Returns the number of alignments by the
-/// device, of pairs that it did not trace, of batches that it refused, and of engines.
+/// Runs a job on the GPU and compares the results with the CPU. Returns four numbers: alignments
+/// that the device traced, pairs that it did not trace, batches that it refused, and engines.
 fn run_counted(store: &Arc<SequenceStore>, scoring: &Scoring, gpu: PairsGpu) -> ([usize; 3], usize) {
     let counts = Arc::new([const { AtomicUsize::new(0) }; 3]);
     let (results, summary) = run(store, scoring, Box::new(Counted { gpu, counts: Arc::clone(&counts) }));
@@ -59,7 +59,7 @@ fn run_counted(store: &Arc<SequenceStore>, scoring: &Scoring, gpu: PairsGpu) -> 
     (counts.each_ref().map(|count| count.load(Ordering::Relaxed)), summary.engines.len())
 }
 
-/// Directions do not fit: values come alone, and the job traces back.
+/// Directions do not fit in memory: scores are returned alone, and the job traces back.
 fn directions_that_do_not_fit(stem: &str) {
     let mut rng = rng(0xd1f);
     for scoring in six_scorings(&Scoring::truong()) {
@@ -76,7 +76,7 @@ fn directions_that_do_not_fit(stem: &str) {
     }
 }
 
-/// Borders do not fit: the batch is refused, and the job falls back on the CPU.
+/// Borders do not fit in memory: the batch is refused, and the job falls back to the CPU.
 fn borders_that_do_not_fit(stem: &str) {
     let mut rng = rng(0xb02d);
     for scoring in six_scorings(&Scoring::truong()) {
@@ -91,8 +91,8 @@ fn borders_that_do_not_fit(stem: &str) {
     }
 }
 
-/// The output has no space for all runs: some pairs come without an alignment, the others with the
-/// correct one.
+/// The output has no space for all runs: some pairs are returned without an alignment, the others
+/// with the correct one.
 fn runs_that_do_not_fit(stem: &str) {
     let mut rng = rng(0x20035);
     let lengths: Vec<usize> = (0..40).map(|index| 90 + index % 20).collect();
@@ -111,7 +111,7 @@ fn runs_that_do_not_fit(stem: &str) {
 }
 
 /// Batches are refused if an adapter that counts loop iterations would stop them. All other results
-/// are correct.
+/// must be correct.
 fn long_pairs(stem: &str) {
     let mut rng = rng(0x10a6);
     let mut workspace = TracebackWorkspace::default();
@@ -150,21 +150,22 @@ fn long_pairs(stem: &str) {
     }
 }
 
-/// Tracebacks of very many steps, along gaps and through many runs, in all lanes at once and in
-/// different lanes.
+/// Tracebacks with very many steps, along gaps and through many runs, at the same time in all lanes
+/// and in different lanes.
 fn long_tracebacks(stem: &str) {
     let mut rng = rng(0x10a7);
     let mut workspace = TracebackWorkspace::default();
     let subgroup = adapter().description.subgroup_sizes[1].clamp(4, 128);
-    // Narrower tiles would be so many that the tracebacks are a small part of the work.
+    // With narrower tiles, there would be so many tiles that the tracebacks are a small part of the
+    // work.
     let shape = MatrixKernelShape { subgroup_workgroup: subgroup, tile_workgroup: 16, ..SMALL_SHAPE };
     let scorings = [scorings(), six_scorings(&Scoring::truong())].concat();
     let mut engine = kernel_default(stem).with_shape(shape);
     let mut computed = 0;
     for scoring in scorings.iter().filter(|scoring| scoring.alphabet == Alphabet::Dna) {
         for length in [4_000, 9_600, 14_600, 17_000] {
-            // Two sequences with only the end symbols of the long one, which leaves a gap of all
-            // the others, and unrelated sequences.
+            // Short sequences with only the end symbols of a long one, so that all its other
+            // symbols are in a gap, and unrelated sequences.
             let long = random_codes(&mut rng, Alphabet::Dna, length);
             let ends = [&long[..9], &long[length - 10..]].concat();
             let others = [40, 300].map(|length| random_codes(&mut rng, Alphabet::Dna, length));

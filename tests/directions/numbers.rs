@@ -1,4 +1,4 @@
-//! Values around the greatest with space for tags, and around the greatest possible ones.
+//! Values around the greatest that leave space for tags, and around the greatest possible ones.
 
 use pairwave::score::Substitution;
 use pairwave::score::offset::fits;
@@ -26,7 +26,7 @@ fn greatest_factor(base: &Scoring, (shorter, sum): (u64, u64), bits: u32) -> i32
     fitting
 }
 
-/// The greatest scores with tags, the least without tags, and the greatest that fit at all.
+/// Tests the greatest scores with tags, the least without tags, and the greatest that fit at all.
 fn large_values(stem: &str) {
     let mut rng = rng(0x1a26e);
     let lengths = [40, 97, 100, 3, 101, 64, 12, 77, 101, 100];

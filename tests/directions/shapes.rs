@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Several arenas, several tasks in each, several rounds.
+/// Tests several arenas, several tasks in each arena, and several rounds.
 fn rounds(stem: &str) {
     const ARENAS: u32 = 3;
     let mut rng = rng(0x2071d);
@@ -26,7 +26,7 @@ fn rounds(stem: &str) {
     }
 }
 
-/// More tasks than a dispatch can have workgroups in one dimension, with one pair each.
+/// Tests more tasks than a dispatch can have workgroups in one dimension, with one pair each.
 fn many_tasks(stem: &str) {
     let mut rng = rng(0x3a27);
     // A few sequences are empty. Their pairs come last, and an arena that was never written gives
@@ -50,18 +50,20 @@ fn many_tasks(stem: &str) {
     }
 }
 
-/// Lengths around the padding units of the default sizes: columns of a lane, of all lanes,
-/// tiles, slices.
+/// Tests lengths around the padding units of the default sizes: the columns of a lane, of all
+/// lanes, of tiles and of slices.
 fn default_edges(stem: &str) {
     let mut rng = rng(0xdef);
-    // Otherwise short sequences would get fewer columns per lane.
+    // The number of columns is fixed, because short sequences would otherwise get fewer columns per
+    // lane.
     let shape = MatrixKernelShape { lane_columns: Some(16), ..MatrixKernelShape::default() };
     let mut engine = kernel_default(stem).with_shape(shape);
     for scoring in six_scorings(&Scoring::truong()) {
         let small = [3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257];
         check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &small), &scoring);
-        // Columns of all lanes: 64 x 16, or 64 x 8 with affine gaps. Adapters that count loops
-        // refuse that for nw_rows, and half of it for nw_checkpoint, whose lanes have 8 x 16.
+        // All lanes have 64 x 16 columns, or 64 x 8 with affine gaps. Adapters that count loop
+        // iterations refuse this many for nw_rows, and half as many for nw_checkpoint, whose lanes
+        // have 8 x 16.
         let is_wide = scoring.gaps.is_linear() && stem != "nw_rows";
         let large: &[usize] = match stem {
             "nw_checkpoint" => &[383, 384, 385, 2],
@@ -72,8 +74,8 @@ fn default_edges(stem: &str) {
     }
 }
 
-/// Every number of columns per lane, with lengths one below, at and one above all lanes' columns,
-/// and twice these.
+/// Tests every number of columns per lane, with lengths one below, at and one above the columns of
+/// all lanes, and twice these.
 fn lane_columns(stem: &str) {
     let mut rng = rng(0x1a2e);
     for columns in [4, 8, 16] {
@@ -95,8 +97,8 @@ fn lane_columns(stem: &str) {
     }
 }
 
-/// Runs that exceed the length of a packed run and are split: after three columns instead of
-/// thousands.
+/// Runs that exceed the length of a packed run are split. Here they are split after three columns
+/// instead of thousands.
 fn runs_in_pieces(stem: &str) {
     let mut rng = rng(0x10e6);
     let mut engine = kernel_checked(stem).with_rewritten_shaders(Box::new(|source| {

@@ -1,11 +1,11 @@
-//! Teams of every size: the workgroups of nw_diagonal and the subgroups of nw_diagonal_subgroup. No
-//! single device has all sizes.
+//! Teams of every size: the workgroups of nw_diagonal, and the subgroups of nw_diagonal_subgroup.
+//! No single device has subgroups of all sizes, so they are emulated.
 
 use pairwave::pairs::gpu::Config;
 
 use super::*;
 
-/// Lengths around all lanes' columns, with four columns per lane.
+/// Tests lengths around the columns of all lanes, with four columns per lane.
 fn team(lanes: u32, engine: PairsGpu, seed: u64) {
     team_under(&six_scorings(&Scoring::truong()), lanes, engine, seed);
 }
@@ -62,8 +62,8 @@ fn emulate_subgroups(source: String, lanes: u32) -> String {
             var<private> own_lane: u32;"
 }
 
-/// An engine whose device appears to have subgroups of `lanes` lanes, and reports this range of
-/// sizes.
+/// Returns an engine whose device appears to have subgroups of `lanes` lanes. The device reports
+/// the sizes in `sizes`.
 fn with_subgroups(lanes: u32, sizes: [u32; 2]) -> PairsGpu {
     let mut found = adapter();
     found.description.subgroup_sizes = sizes;
@@ -82,8 +82,8 @@ fn subgroups_of_every_size() {
     }
 }
 
-/// A device with several subgroup sizes does not report which size a kernel gets. The start of a
-/// team does not depend on the scheme.
+/// A device with several subgroup sizes does not report which size a kernel will have. The index of
+/// a team's first lane does not depend on the scheme.
 #[test]
 fn subgroups_of_unknown_size_are_supported() {
     for (lanes, sizes) in [(4, [4, 128]), (8, [8, 32]), (16, [8, 32]), (32, [8, 32]), (128, [4, 128]), (64, [32, 64])] {
@@ -91,7 +91,7 @@ fn subgroups_of_unknown_size_are_supported() {
     }
 }
 
-/// More pairs than a workgroup has subgroups, so that each subgroup computes several in turn.
+/// Tests more pairs than a workgroup has subgroups, so that each subgroup computes several in turn.
 #[test]
 fn subgroups_take_turns() {
     let mut rng = rng(0x7a2e);

@@ -1,4 +1,4 @@
-//! Alignments of short sequences with every scoring, and the exact filter on the device.
+//! Alignments of short sequences with every scheme, and the exact filter on the device.
 
 use super::*;
 use pairwave::alignment::Cigar;
@@ -15,8 +15,8 @@ fn alignments(engine: &mut dyn Engine<Pairs>, seed: u64) {
     }
 }
 
-/// The pairs kept by identity are exactly the pairs whose traced alignment has it, except for
-/// rounding errors.
+/// The device keeps exactly the pairs whose traced alignment has the identity, except for rounding
+/// errors.
 fn exact_filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
@@ -43,8 +43,8 @@ fn exact_filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
                         let (m, n) = (store.length(query), store.length(target));
                         let identity = definition.identity(&best.cigar.counts(), m, n);
                         let is_kept = kept.contains(&(query, target));
-                        // The device compares in single precision, and keeps pairs within the
-                        // rounding error.
+                        // The device compares in single precision, and also keeps pairs within the
+                        // rounding error of the threshold.
                         let nearly = identity > threshold - 1e-4 || m == 0 || n == 0;
                         assert!(
                             filter.passes(identity) <= is_kept && is_kept <= nearly,
@@ -90,7 +90,8 @@ on_every_engine! {
     nw_checkpoint_default: kernel_default("nw_checkpoint"),
 }
 
-/// A batch that is followed up while another is computed gives the results of one batch at a time.
+/// If the survivors of one batch are aligned while another batch is computed, the results equal
+/// those of one batch at a time.
 #[test]
 fn survivors_do_not_depend_on_the_batches() {
     let mut rng = rng(0x5071);
@@ -104,8 +105,8 @@ fn survivors_do_not_depend_on_the_batches() {
         let batches = batches(&wanted, cells);
         let found = compute_traced(&mut engine, &batches);
         check_some_traced(&store, &Scoring::truong(), &found);
-        // The batches determine which member of a pair is the block's query. The alignment does not
-        // depend on it.
+        // The division into batches determines which member of a pair is the block's query. The
+        // alignment does not depend on it.
         let result = |(hit, cigar): (PairHit, Option<Cigar>)| {
             (
                 (hit.query.min(hit.target), hit.query.max(hit.target)),
@@ -123,7 +124,7 @@ fn survivors_do_not_depend_on_the_batches() {
     assert!(together.len() > 20 && together == apart, "{} pairs, {} of several batches", together.len(), apart.len());
 }
 
-/// Scores first, then alignments of the pairs that the filter keeps.
+/// The device first computes scores, and then aligns the pairs that the filter keeps.
 #[test]
 fn survivors_of_the_filter_are_traced_on_the_device() {
     for make in [kernel_checked, kernel_default] {

@@ -1,5 +1,5 @@
-//! Levenshtein distances on the CPU against the textbook: every instruction set of this machine,
-//! both lane contents, every mode and every equality.
+//! Levenshtein distances on the CPU against the textbook algorithm, with every instruction set of
+//! this machine, both lane contents, every mode and every equality.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,7 +80,7 @@ impl Case {
     }
 }
 
-/// Compares all workspaces with the textbook.
+/// Compares all workspaces with the textbook algorithm.
 fn check(case: &Case, scheme: &EditScheme) {
     let batch = Arc::new(case.batch(scheme));
     let test = EditTest::new([Arc::clone(&batch)]);
@@ -159,7 +159,7 @@ fn patterns_of_many_words_match_textbook() {
     }
 }
 
-/// A limit one below the distance hides the pair.
+/// A pair exceeds a limit that is one below its distance.
 #[test]
 fn limits_around_the_distance_are_exact() {
     let mut rng = rng(0x11f1);
@@ -235,7 +235,7 @@ fn groups_of_every_size_match_textbook() {
     }
 }
 
-/// Rows beyond the limit are pruned, in groups whose texts end at different columns.
+/// Rows above the limit are pruned, in groups whose texts end at different columns.
 #[test]
 fn limited_overlaps_match_textbook() {
     let mut rng = rng(0x0EA);

@@ -54,8 +54,8 @@ fn run(job: &AllPairs, edit_filter: EditFilter, device: Device) -> (Vec<PairResu
     (results, summary.expect("the job ends well"))
 }
 
-/// Returns the number of pairs that edit distances or q-grams decided, or the number of all other
-/// pairs.
+/// Returns the number of pairs that edit distances or q-grams decided if `by_distance` is set.
+/// Otherwise returns the number of all other pairs.
 fn told(summary: &Summary, by_distance: bool) -> u64 {
     let is_so = |name: &str| name.ends_with("(edit distances)") == by_distance;
     summary.engines.iter().filter(|engine| is_so(&engine.name)).map(|engine| engine.pairs).sum()
@@ -116,7 +116,8 @@ fn small_job_uses_no_filter() {
     assert_eq!(summary.engines.len(), 1);
 }
 
-/// Devices are measured when they are opened, which must pay off for the remaining pairs.
+/// Devices are measured when they are opened. The measurement must save time for the remaining
+/// pairs.
 #[test]
 fn devices_are_opened_for_remaining_pairs() {
     let job = AllPairs {

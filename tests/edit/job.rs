@@ -14,7 +14,7 @@ use pairwave::{Error, Job, Run, Summary};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
 
-/// Creates two engines that take little work at once, so that every chunk is shared and comes back
+/// Creates two engines that take little work at once, so that they share every chunk and return it
 /// in pieces.
 fn two_engines() -> Vec<Box<dyn Engine<Edit>>> {
     vec![Box::new(EditMock::new("one").with_capacity(2_000, 3)), Box::new(EditMock::new("two").with_capacity(500, 7))]
@@ -279,7 +279,7 @@ fn all_ends_are_reported() {
     assert!(several > 50, "{several}");
 }
 
-/// Uses more candidates than a chunk holds.
+/// Uses more candidates than fit in a chunk.
 #[test]
 fn many_candidates_fill_several_chunks() {
     let patterns = support::store(Alphabet::Dna, &[vec![1, 2], vec![4]]);

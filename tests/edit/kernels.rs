@@ -293,7 +293,7 @@ fn regions_are_compared_like_whole_texts() {
     }
 }
 
-/// Kernels get only the start of regions if all have one length, for every representation of
+/// If all regions have one length, kernels receive only their starts, for every representation of
 /// regions. Each case is also run with one longer region.
 #[test]
 fn regions_of_one_length_match_other_regions() {
@@ -461,8 +461,9 @@ fn pairs_within_a_limit_are_listed_if_the_list_has_space() {
                         assert_right(&test, &each, &format!("{}, room for {room:?}", kernel.stem));
                         let some = each.iter().filter(|found| found.is_some()).count();
                         let is_list = matches!(found, BatchDistances::Listed { .. });
-                        // A batch's largest rate may list more pairs than these. If all pairs may
-                        // be listed, there is no list.
+                        // Kernels list by the largest limit of the batch, so they may list more
+                        // pairs than are within their own limits. If all pairs may be listed, there
+                        // is no list.
                         if matches!(limit, Limit::Distance(most) if least > Some(most)) {
                             let room = room.map_or(1024, |room| room as usize);
                             assert_eq!(is_list, room > 0 && some <= room, "{some} pairs, room for {room}");

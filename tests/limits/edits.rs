@@ -4,8 +4,8 @@ use super::*;
 use pairwave::edit::{EditBatch, EditBlock, EditChunk, TextRegions, cpu, oracle};
 use pairwave::score::{EditMode, EditScheme, Equality, Limit};
 
-/// Numbers of rows in one word, and in one and two vectors of 2, 4 and 8 words, with one more and
-/// one less.
+/// Numbers of rows in one word, and in one and two vectors of 2, 4 and 8 words. Each also occurs
+/// with one row more and one row less.
 const LENGTHS: [usize; 20] =
     [0, 1, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1_023, 1_024, 1_025, 1_535, 1_536, 1_537];
 
@@ -15,7 +15,8 @@ fn workspaces() -> Vec<(String, cpu::DistanceWorkspace)> {
     all.map(|(level, form)| (format!("{level:?} {form:?}"), cpu::DistanceWorkspace::with(level, form))).collect()
 }
 
-/// Compares all workspaces with the textbook, each pattern with the text of the same index.
+/// Compares all workspaces with the textbook algorithm. Each pattern is compared with the text of
+/// the same index.
 fn check(patterns: &[Vec<Code>], texts: &[Vec<Code>], mode: EditMode, limit: Limit) {
     let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
     let regions = TextRegions::Texts((0..texts.len() as u32).collect());
@@ -51,8 +52,8 @@ fn lengths_around_vectors_match_textbook_for_every_limit() {
     }
 }
 
-/// Covers sequences without common symbols and equal sequences, so that all steps go up or none
-/// does.
+/// Covers sequences without common symbols and equal sequences, in which every step or no step
+/// increases the distance.
 #[test]
 fn extreme_distances_match_textbook() {
     for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
@@ -65,8 +66,8 @@ fn extreme_distances_match_textbook() {
     }
 }
 
-/// Uses the distance and one less as the limit, which must find and not find the pair. The
-/// sequences are long enough that a band is guessed first.
+/// Uses the distance as the limit, which must find the pair, and one less, which must not. The
+/// sequences are so long that a limit is guessed first.
 #[test]
 fn limits_on_both_sides_of_the_distance_are_exact() {
     let mut rng = rng(0x11d2);

@@ -1,6 +1,6 @@
-//! CPU kernels at the limits of their lanes, against the textbook with every instruction set of
-//! this machine. Covers the largest and smallest scores and gap costs of a scheme, and the last
-//! scheme that each lane width holds with the first that it does not.
+//! CPU kernels at the limits of their lanes, against the textbook algorithm, with every instruction
+//! set of this machine. Covers the largest and smallest scores and gap costs of a scheme. Also
+//! covers the last scheme that fits in each lane width, and the first that does not.
 
 mod codes;
 mod edits;
@@ -62,7 +62,7 @@ fn nucleotide((matching, mismatching): (i32, i32), gaps: Gaps, end_gaps: EndGaps
 }
 
 /// Returns a scheme for proteins whose entries are all extremes, chosen by a hash of the letters.
-/// `sign` gives all the same sign.
+/// With `sign`, all entries have this sign.
 fn extreme_table(sign: Option<i32>, gaps: Gaps, end_gaps: EndGaps) -> Scoring {
     let substitution = Substitution::from_fn(Alphabet::Protein, |a, b| {
         let (low, high) = (u32::from(a.min(b)), u32::from(a.max(b)));
@@ -136,7 +136,7 @@ fn with_ends(make: impl Fn(EndGaps) -> Scoring) -> [Scoring; 5] {
     [priced(first, 0), priced(first / 2, next / 2), charged.clone(), free, Scoring { mode: Mode::Local, ..charged }]
 }
 
-/// Creates a sequence: one letter only, a relative of `codes`, or a sequence without any common
+/// Creates a sequence: a single letter, a relative of `codes`, or a sequence without any common
 /// symbol.
 fn kin(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], length: usize) -> Vec<Code> {
     let mut kin = match rng.below(4) {

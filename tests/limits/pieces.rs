@@ -1,4 +1,4 @@
-//! Tiles, sweeps and paths of long pairs with the most extreme schemes that 32 bits hold.
+//! Tiles, sweeps and paths of long pairs, with the most extreme schemes that 32 bits hold.
 
 use std::sync::atomic::AtomicBool;
 
@@ -18,7 +18,7 @@ fn choose<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
 }
 
 /// Sweeps and traces some pairs with every instruction set. Returns the number of pairs whose
-/// values 32 bits hold.
+/// values fit in 32 bits.
 fn check(rng: &mut Rng, scoring: &Scoring) -> usize {
     let mut checked = 0;
     for _ in 0..3 {
@@ -77,7 +77,8 @@ fn extreme_tables_match_textbook() {
     assert!(checked > 200, "{checked}");
 }
 
-/// The longest pairs whose values fit 32 bits are computed. One more symbol is refused.
+/// The longest pairs whose values fit in 32 bits are computed. Pairs with one more symbol are
+/// refused.
 #[test]
 fn lengths_beyond_32_bits_are_refused() {
     let mut rng = rng(0x11e3);
@@ -105,7 +106,7 @@ fn lengths_beyond_32_bits_are_refused() {
     }
 }
 
-/// Gaps whose costs exceed 32 bits are possible if a local path's values still fit.
+/// Gaps whose costs exceed 32 bits are allowed if the values of a local path still fit.
 #[test]
 fn local_paths_allow_gap_costs_beyond_32_bits() {
     let mut rng = rng(0x11e4);

@@ -5,7 +5,7 @@ use super::*;
 /// Lengths of zero and one, and around vectors of 4 to 64 lanes.
 const LENGTHS: [usize; 18] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65];
 
-/// Returns some of the lengths, always with the empty one.
+/// Returns some of the lengths, always including 0.
 fn some_lengths(rng: &mut Rng) -> Vec<usize> {
     [0, 1].into_iter().chain((0..5).map(|_| LENGTHS[rng.below(LENGTHS.len() as u32) as usize])).collect()
 }

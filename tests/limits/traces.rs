@@ -23,7 +23,8 @@ fn truth(query: &[Code], target: &[Code], scoring: &Scoring) -> (Alignment, u64)
     }
 }
 
-/// Traces a pair with and without hints and memory, with every instruction set.
+/// Traces a pair with and without hints, with little and with enough memory, and with every
+/// instruction set.
 fn check(query: &[Code], target: &[Code], scoring: &Scoring) {
     let (expected, matches) = truth(query, target, scoring);
     let (score, matches) = (Some(expected.score), Some(matches));
@@ -75,8 +76,7 @@ fn extreme_tables_match_textbook() {
     }
 }
 
-/// Covers values that 32 bits just hold, and values just beyond. Half the symbols need a quarter of
-/// the memory.
+/// Covers values that just fit in 32 bits, and values that just do not.
 #[test]
 fn lengths_around_32_bits_match_textbook() {
     let mut rng = rng(0x11c3);
@@ -94,7 +94,7 @@ fn lengths_around_32_bits_match_textbook() {
     }
 }
 
-/// Scores of a table that no two symbols of a pair have do not affect the lane width.
+/// Scores in the table that no two symbols of a pair have do not affect the lane width.
 #[test]
 fn scores_that_do_not_occur_do_not_widen_lanes() {
     let mut rng = rng(0x11c4);

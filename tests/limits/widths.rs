@@ -1,4 +1,4 @@
-//! The last scheme that 8, 16 and 32 bits hold, and the first that they do not.
+//! The last scheme that fits in 8, 16 and 32 bits, and the first that does not.
 
 use super::*;
 use pairwave::score::difference::Element;
@@ -8,7 +8,7 @@ use pairwave::score::{DifferenceScoring, LocalScoring};
 const LENGTH: usize = 17;
 
 /// Returns the largest number up to [`MAX_SCORE`] that fulfils a condition. Returns `None` if all
-/// numbers do, or `least` does not.
+/// numbers fulfil it, or if `least` does not.
 fn last(least: i32, holds: impl Fn(i32) -> bool) -> Option<i32> {
     if !holds(least) || holds(MAX_SCORE) {
         return None;
@@ -71,7 +71,7 @@ fn differences_match_textbook_on_both_sides_of_every_bound() {
     }
 }
 
-/// The score of a sequence with itself is the largest that a width holds for certain, or one more.
+/// The score of a sequence with itself is the largest that certainly fits in a width, or one more.
 #[test]
 fn local_scores_match_textbook_on_both_sides_of_every_bound() {
     let (a, c) = (1, 2);
@@ -102,8 +102,8 @@ fn local_scores_match_textbook_on_both_sides_of_every_bound() {
     }
 }
 
-/// 32 bits hold local scores up to 2^32 minus the score of a symbol and a gap. The score of a
-/// sequence with itself is known.
+/// 32 bits hold local scores up to 2^32 minus the score of a symbol and a gap. The tests use
+/// sequences aligned with themselves, whose scores are known.
 #[test]
 fn local_scores_around_32_bits_match_textbook() {
     let scoring = nucleotide((MAX_SCORE, -MAX_SCORE), Gaps::linear(MAX_SCORE), EndGaps::Charged);

@@ -1,6 +1,6 @@
-//! The identity filter never loses a pair. `src/score/bound.rs` is compared with the oracle's
-//! alignment, with column counts of any size, and in the 32-bit arithmetic of the kernels. The
-//! filter is also effective: it drops nearly all unrelated pairs.
+//! The identity filter never drops a pair that has the identity. `src/score/bound.rs` is compared
+//! with the oracle's alignment, with column counts of any size, and with the 32-bit arithmetic of
+//! the kernels. The filter is also effective: it drops nearly all unrelated pairs.
 
 use pairwave::pairs::oracle::needleman_wunsch;
 use pairwave::score::bound::DeviceFilter;
@@ -17,9 +17,9 @@ fn definitions() -> [IdentityDefinition; 5] {
     [0, 1, 2, 3, 4].map(|number| IdentityDefinition::from_number(number).expect("0 to 4 are definitions"))
 }
 
-/// The function `reaches` of `shaders/nw_slice.wgsl`, statement by statement, with the same number
-/// formats. With `fused`, a product and the sum that contains it are rounded once, as devices may
-/// do.
+/// Mirrors the function `reaches` of `shaders/nw_slice.wgsl`, statement by statement, with the same
+/// number formats. With `fused`, a product and the sum that contains it are rounded together, as
+/// devices may do.
 fn reaches(filter: &DeviceFilter, value: i32, match_bits: u32, m: u32, n: u32, fused: bool) -> bool {
     let (shorter, longer) = (m.min(n), m.max(n));
     let offset_score = value >> match_bits;
@@ -65,7 +65,7 @@ fn reaches(filter: &DeviceFilter, value: i32, match_bits: u32, m: u32, n: u32, f
     matches as f32 >= filter.threshold * denominator as f32
 }
 
-/// A pair as the filter receives it.
+/// Data of a pair as the filter receives it.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     score: i64,
@@ -74,8 +74,8 @@ struct Seen {
     n: u32,
 }
 
-/// Returns whether a kernel with or without matches keeps the pair. Returns
-/// `None` if 32 bits do not hold the pair's value.
+/// Returns whether a kernel keeps the pair, with or without matches. Returns `None` if 32 bits do
+/// not hold the pair's value.
 fn device_keeps(filter: &IdentityFilter, scoring: &Scoring, seen: Seen, with_matches: bool) -> Option<bool> {
     let Seen { score, matches, m, n } = seen;
     let (shorter, sum) = (m.min(n) as u64, m as u64 + n as u64);
@@ -100,9 +100,9 @@ fn kept_everywhere(filter: &IdentityFilter, scoring: &Scoring, seen: Seen) -> Te
     Ok(())
 }
 
-/// Fails if a pair with these columns is dropped at its own identity, the greatest threshold that
-/// it reaches, or at any other threshold that it reaches. `stricter` is added to the filter's
-/// threshold. It is 0 except in the test of this function.
+/// Fails if a pair with these columns is dropped at its own identity, which is the greatest
+/// threshold that it reaches, or at any other threshold that it reaches. `stricter` is added to the
+/// filter's threshold. It is 0, except in the test of this function.
 fn never_lost(
     counts: &AlignmentCounts,
     scoring: &Scoring,
@@ -151,7 +151,7 @@ fn code(alphabet: Alphabet) -> BoxedStrategy<Code> {
     prop_oneof![12 => select(residues), 1 => 1..alphabet.size() as Code].boxed()
 }
 
-/// Two sequences that are related in three of four cases.
+/// Generates two sequences, which are related in three of four cases.
 fn pair(alphabet: Alphabet) -> impl Strategy<Value = (Vec<Code>, Vec<Code>)> {
     let sequence = || prop::collection::vec(code(alphabet), 0..40);
     let edits = prop::collection::vec((any::<Index>(), 0..3, code(alphabet)), 0..12);
@@ -172,13 +172,14 @@ fn pair(alphabet: Alphabet) -> impl Strategy<Value = (Vec<Code>, Vec<Code>)> {
     )
 }
 
-/// Costs of end gaps relative to inner gaps: equal, free, or thousandths of each of the two costs.
+/// Generates costs of end gaps relative to inner gaps: equal, free, or thousandths of each of the
+/// two costs.
 fn end_gaps() -> impl Strategy<Value = (EndGaps, u32, u32)> {
     let priced = EndGaps::Priced(Gaps::linear(0));
     (select(vec![EndGaps::Charged, EndGaps::Free, priced, priced]), part_of(1000), part_of(1000))
 }
 
-/// Returns these costs of end gaps for inner gaps that cost `gaps`.
+/// Returns the generated costs of end gaps for inner gaps that cost `gaps`.
 fn end_gaps_of((end_gaps, first, next): (EndGaps, u32, u32), gaps: Gaps) -> EndGaps {
     let part = |most: i32, part: u32| (i64::from(most) * i64::from(part) / 1000) as i32;
     let next = part(gaps.next, next);
@@ -188,8 +189,8 @@ fn end_gaps_of((end_gaps, first, next): (EndGaps, u32, u32), gaps: Gaps) -> EndG
     }
 }
 
-/// Common and unusual schemes: free gaps, a mismatch that costs exactly two gaps, mismatches with
-/// positive scores, matches with different scores, and random tables.
+/// Generates common and unusual schemes: free gaps, a mismatch that costs exactly two gaps,
+/// mismatches with positive scores, matches with different scores, and random tables.
 fn scoring() -> impl Strategy<Value = Scoring> {
     let gaps = prop_oneof![
         (0..13).prop_map(Gaps::linear),
@@ -240,18 +241,18 @@ proptest! {
     }
 }
 
-/// A number from 0 to `most`, often 0 or `most`.
+/// Generates a number from 0 to `most`, often 0 or `most`.
 fn part_of(most: u32) -> BoxedStrategy<u32> {
     prop_oneof![Just(0), Just(most), 0..=most, 0..=most.min(5)].boxed()
 }
 
-/// A number of up to a thousand times up to a thousand.
+/// Generates a number from 0 to `most`, multiplied by 1, 10 or 1000.
 fn up_to(most: u32) -> impl Strategy<Value = u32> {
     (0..=most, select(vec![1, 10, 1000])).prop_map(|(number, factor)| number * factor)
 }
 
-/// A scheme with the given least and greatest scores of a match and of a mismatch, scaled up as far
-/// as possible.
+/// Generates a scheme with the given least and greatest scores of a match and of a mismatch,
+/// multiplied by the greatest possible factor.
 fn extreme_scoring() -> impl Strategy<Value = Scoring> {
     let number = || (-30i32..=30, select(vec![1, 97, MAX_SCORE / 30])).prop_map(|(number, factor)| number * factor);
     let cost = || prop_oneof![Just(0), (0i32..=30, select(vec![1, 83, MAX_SCORE / 60])).prop_map(|(a, b)| a * b)];
@@ -266,7 +267,7 @@ fn extreme_scoring() -> impl Strategy<Value = Scoring> {
     })
 }
 
-/// Column counts of an alignment of any size, with a score that such columns can have.
+/// Generates column counts of an alignment of any size, with a score that such columns can have.
 fn counted_case() -> impl Strategy<Value = (Scoring, AlignmentCounts, Seen)> {
     let columns = (up_to(1000), up_to(1000), up_to(300), up_to(300), any::<bool>());
     (extreme_scoring(), columns)
@@ -282,10 +283,10 @@ fn counted_case() -> impl Strategy<Value = (Scoring, AlignmentCounts, Seen)> {
             let kinds = (insertions > 0) as u32 + (deletions > 0) as u32;
             let mut end_openings = end_gap_columns.min(end_gaps);
             let mut openings = inner_gap_columns.min(1).max(inner_gap_columns * openings_part / 1000);
-            // Gaps in both sequences are at least two gaps.
+            // Gaps in both sequences are at least two separate gaps.
             let missing = kinds.saturating_sub(openings + end_openings);
             *(if inner_gap_columns > 0 { &mut openings } else { &mut end_openings }) += missing;
-            // A sum of scores between the least and the greatest.
+            // A sum of scores between `count` times the least and `count` times the greatest.
             let between = |is_match, count: u32, part: u32| {
                 let (low, high) = scoring.substitution.range(is_match).expect("the table has both");
                 let spread = (high - low) as i128 * count as i128 * part as i128 / 1000;
@@ -313,14 +314,14 @@ fn counted_case() -> impl Strategy<Value = (Scoring, AlignmentCounts, Seen)> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(5000) })]
 
-    /// The proof only uses columns and their scores. It therefore holds for columns that no
-    /// alignment has, and for numbers of columns that no oracle could align.
+    /// The proof only uses columns and their scores. It therefore also holds for columns that no
+    /// alignment has, and for more columns than an oracle could align.
     #[test]
     fn no_columns_of_the_identity_are_lost((scoring, counts, seen) in counted_case(), threshold in 0.0..=1.0) {
         never_lost(&counts, &scoring, seen, threshold, 0.0)?;
     }
 
-    /// Kernels keep every pair at the greatest threshold that the host accepts, whatever its score.
+    /// Kernels keep every pair at the greatest threshold that the host accepts, for any score.
     #[test]
     fn kernels_keep_what_the_host_keeps((scoring, _, seen) in counted_case(), less in part_of(1000)) {
         let seen = Seen { matches: (seen.matches as u32 - seen.matches as u32 * less / 1000) as u64, ..seen };
@@ -328,7 +329,8 @@ proptest! {
     }
 }
 
-/// Gaps so expensive that the host's rounding allowance used to exceed the allowance of kernels.
+/// With very expensive gaps, the rounding allowance of the host once exceeded the allowance of
+/// kernels.
 #[test]
 fn the_host_allows_for_no_more_rounding_than_kernels() {
     let gaps = Gaps::from_blast(466_648, 4);
@@ -353,8 +355,8 @@ fn empty_sequences_are_kept_where_they_pass() {
 }
 
 /// A pair exactly on the bound: single symbols and single gaps alternate, and gaps cost as much as
-/// matches score. The bound is then a small difference of large products, so the rounding error
-/// must be derived from the products.
+/// matches score. The bound is then a small difference of large products, so the allowance for
+/// rounding errors must depend on the products.
 #[test]
 fn bounds_that_cancel_are_not_sharper_than_their_rounding() {
     for cost in [1, 7, 999_983, MAX_SCORE] {
@@ -386,7 +388,7 @@ fn the_harness_sees_a_lost_pair() {
     }
 }
 
-/// Returns the part of unrelated DNA pairs that the filter drops, on the host and in a kernel.
+/// Returns the fraction of unrelated DNA pairs that the filter drops, on the host and in a kernel.
 fn dropped(scoring: &Scoring, definition: IdentityDefinition, threshold: f64, with_matches: bool) -> [f64; 2] {
     let mut rng = support::rng(0xd20b);
     let filter = IdentityFilter::new(definition, threshold, scoring);
@@ -415,8 +417,8 @@ fn nearly_all_unrelated_pairs_are_dropped() {
     for definition in definitions() {
         for scoring in [&linear, &affine, &free, &priced] {
             let [host, device] = dropped(scoring, definition, 0.97, true);
-            // Cheap end gaps are at most two differences, so nearly every pair has this identity by
-            // definition 3.
+            // With cheap end gaps, nearly every pair has this identity by definition 3, because end
+            // gaps count as at most two differences.
             let decides = definition != IdentityDefinition::Mbl || !scoring.has_own_ends();
             let scheme = format!("{definition:?}, {:?}, {:?}", scoring.gaps, scoring.end_gaps);
             // With cheap end gaps, the best alignment of two sequences may be a few symbols that
@@ -424,8 +426,8 @@ fn nearly_all_unrelated_pairs_are_dropped() {
             let most = if scoring.has_own_ends() { 0.95 } else { 0.98 };
             assert!(!decides || host.min(device) >= most, "{scheme}: {host} by the host, {device} by a kernel");
         }
-        // Without matches, two long end gaps could explain every score if they are not counted or
-        // count as two.
+        // Without matches, two long end gaps could explain every score if end gaps do not count as
+        // differences, or count as two.
         let [host, device] = dropped(&linear, definition, 0.97, false);
         let decides = !matches!(definition, IdentityDefinition::InnerColumns | IdentityDefinition::Mbl);
         assert!(!decides || host.min(device) >= 0.98, "{definition:?} by the score: {host}, {device}");

@@ -1,5 +1,5 @@
-//! The CPU's kernels against the oracle: every instruction set of this machine, both lane forms,
-//! and every width.
+//! The CPU kernels against the oracle, with every instruction set of this machine, both uses of
+//! lanes, and every integer width.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use pairwave::simd::InstructionSet;
 use support::check::*;
 use support::*;
 
-/// All workspaces. Results must not depend on them.
+/// Returns all workspaces. Results must not depend on the workspace.
 fn workspaces() -> Vec<(String, ScoreWorkspace)> {
     let mut all = Vec::new();
     for level in InstructionSet::available() {
@@ -37,8 +37,8 @@ fn hits(
     hits
 }
 
-/// Returns the scheme with all scores multiplied by `factor`: 1 needs 8 or 16 bits, 30 needs 16,
-/// the others 32 and 64.
+/// Returns the scheme with all scores multiplied by `factor`. A factor of 1 needs 8 or 16 bits, and
+/// 30 needs 16 bits. The other factors need 32 and 64 bits.
 fn times(scoring: &Scoring, factor: i32) -> Scoring {
     let substitution = Substitution::from_fn(scoring.alphabet, |a, b| {
         (scoring.substitution.score(a, b) * factor, scoring.substitution.is_match(a, b))
@@ -85,7 +85,8 @@ fn matches_are_correct_in_every_width() {
     let mut rng = rng(0x3a7c);
     for base in scorings() {
         let store = mixed_store(&mut rng, base.alphabet, &[0, 1, 4, 17, 40, 64, 65, 80]);
-        // 10,000,000 is not tested: if 32 bits hold only the score, no engine reports matches.
+        // 10,000,000 is not tested: if 32 bits do not hold the matches as well, no engine reports
+        // matches.
         for factor in [1, 30, 3_000] {
             let scoring = times(&base, factor);
             let expected = hits(
@@ -142,8 +143,8 @@ fn local_scores_agree_with_the_oracle_in_every_width() {
     let mut rng = rng(0x10ca1);
     let mut widest = 0;
     for base in scorings().into_iter().filter(|scoring| scoring.end_gaps == EndGaps::Charged) {
-        // A relative of 129 symbols scores beyond 8 bits, multiplied by 30 beyond 16 bits, and so
-        // on.
+        // A relative of 129 symbols has a score that exceeds 8 bits. Multiplied by 30 it exceeds 16
+        // bits, and so on.
         let mut sequences: Vec<Vec<Code>> =
             [0, 1, 3, 4, 5, 17, 31, 64, 65, 127, 129].map(|n| random_codes(&mut rng, base.alphabet, n)).to_vec();
         sequences.push(mutated(&mut rng, base.alphabet, &sequences[10].clone(), 5));
@@ -166,8 +167,8 @@ fn local_scores_agree_with_the_oracle_in_every_width() {
     assert!(widest > i32::MAX as i64, "no score went beyond 32 bits: {widest}");
 }
 
-/// Sequences of thousands of symbols: 8 bits give the scores of 32 bits, and one pair per vector
-/// gives the scores of one target per lane.
+/// Tests sequences of thousands of symbols. 8 bits must give the scores of 32 bits, and one pair
+/// per vector must give the scores of one target per lane.
 fn long_pairs_equal_each_other(seed: u64, mode: Mode, end_gaps: EndGaps) {
     let mut rng = rng(seed);
     for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
@@ -190,7 +191,7 @@ fn long_pairs_equal_each_other(seed: u64, mode: Mode, end_gaps: EndGaps) {
     }
 }
 
-// One test per mode: each takes long, and they run in parallel.
+// There is one test per mode, because each takes long and they run in parallel.
 
 #[test]
 fn long_pairs_with_end_gaps_charged() {

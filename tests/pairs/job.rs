@@ -1,5 +1,5 @@
-//! Listed pairs against the oracle, for every mode, both alphabets and both strands, however the
-//! list is divided, and on every engine.
+//! Jobs on listed pairs against the oracle, for every mode, both alphabets and both strands, for
+//! every division of the list, and on every engine.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use pairwave::seq::{Code, PairedChunks, ReadOptions, SequenceStore, Strand, Stra
 use pairwave::{Job, Run};
 use support::{Rng, rng};
 
-/// Global, free end gaps (semi-global or overlap), and local, for both alphabets.
+/// Returns schemes for both alphabets: global, with free end gaps (semi-global or overlap), and
+/// local.
 fn scorings() -> Vec<Scoring> {
     let mut all = Vec::new();
     for scoring in [Scoring::dna(), Scoring::truong(), Scoring::protein()] {
@@ -28,7 +29,7 @@ fn scorings() -> Vec<Scoring> {
     all
 }
 
-/// Two sets of sequences of many lengths. The second set has relatives of the first.
+/// Creates two sets of sequences of many lengths. The second set has relatives of the first.
 fn sets(rng: &mut Rng, scoring: &Scoring, count: usize) -> [Arc<SequenceStore>; 2] {
     let alphabet = scoring.alphabet;
     let (mut queries, mut targets) = (Vec::new(), Vec::new());
@@ -61,7 +62,7 @@ fn expected(query: &[Code], target: &[Code], scoring: &Scoring) -> Alignment {
     Alignment::whole(best.score, best.cigar)
 }
 
-/// Compares a row with the oracle.
+/// Returns an error message if a row differs from the oracle.
 fn judge(row: &PairRow, job: &PairList) -> Result<(), String> {
     let result = &row.result;
     let (query, target) = (row.queries.codes(result.query), row.targets.codes(result.target));
@@ -96,7 +97,7 @@ fn cpu(threads: usize) -> Run {
     Run { devices: vec![Device::Cpu], threads, ..Run::default() }
 }
 
-/// A list of pairs, some of them repeated, and its source.
+/// Creates a list of pairs, some of them repeated, as a source of pairs.
 fn listed(rng: &mut Rng, [queries, targets]: &[Arc<SequenceStore>; 2], count: usize) -> PairSource {
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     for _ in 0..count {
@@ -154,7 +155,7 @@ fn the_judge_rejects_wrong_rows() {
     judge(&PairRow { targets: Arc::clone(&rows[0].queries), ..rows[0].clone() }, &job).unwrap_err();
 }
 
-/// Writes the sequences of a store to a file.
+/// Writes the sequences of a store to a temporary file.
 fn file(store: &SequenceStore) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
     for id in 0..store.len() as u32 {
@@ -192,8 +193,8 @@ fn files_in_step_are_the_list_of_their_numbers() {
     }
 }
 
-/// Engines that fail or leave work unfinished change no row, and neither does a GPU. The mock does
-/// not support local alignments.
+/// Engines that fail or leave work unfinished change no row, and neither does a GPU. The mock
+/// engine does not support local alignments.
 #[test]
 fn every_engine_gives_the_same_rows() {
     let mut rng = rng(0xe9e);
@@ -215,7 +216,8 @@ fn every_engine_gives_the_same_rows() {
     }
 }
 
-/// An unreadable record ends the job with the reader's error, after the rows that came before it.
+/// An unreadable record ends the job with the reader's error, after the rows for the records before
+/// it.
 #[test]
 fn a_truncated_file_ends_the_job() {
     let scoring = Scoring::truong();

@@ -1,5 +1,5 @@
 //! Every kernel on every engine against the oracle. Each test body is instantiated for each engine.
-//! (For alignments that devices trace, see the directions tests.)
+//! The tests in `tests/directions` cover alignments that devices trace.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ fn scores_only(engine: &mut dyn Engine<Pairs>, seed: u64) {
 }
 
 /// Scores so large that 32 bits do not hold the matches as well. The kernel must return the score
-/// alone, or the engine must refuse the batch. It must never return a wrong number.
+/// without matches, or the engine must refuse the batch. It must never return a wrong number.
 fn overflow(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     let (mut refused, mut alone) = (0, 0);
@@ -96,8 +96,8 @@ fn overflow(engine: &mut dyn Engine<Pairs>, seed: u64) {
     }
 }
 
-/// The filter on the device keeps every pair that reaches the identity, and with linear gaps hardly
-/// any other.
+/// The filter on the device keeps every pair that reaches the identity. With linear gaps, it keeps
+/// hardly any other pair.
 fn filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
@@ -143,7 +143,8 @@ fn filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
     }
 }
 
-/// Every pair that reaches its query's threshold is reported with its score, and hardly any other.
+/// Every pair that reaches its query's threshold is reported with its score, and hardly any other
+/// pair is.
 fn floors(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
@@ -223,8 +224,8 @@ on_every_engine! {
     nw_checkpoint_default: kernel_default("nw_checkpoint"),
 }
 
-/// Pairs too long for one dispatch are computed slice by slice. The state is kept between
-/// dispatches.
+/// Pairs that are too long for one dispatch are computed slice by slice. Their state is kept
+/// between dispatches.
 #[test]
 fn nw_slice_long_pairs_equal_the_cpu() {
     let mut rng = rng(0x1046);
@@ -241,13 +242,14 @@ fn nw_slice_long_pairs_equal_the_cpu() {
         let job = job(&store, scoring, ResultFilter::Alignments);
         let batches = batches(&job, u64::MAX);
         assert!(batches.iter().any(|batch| batch.cells() > pairwave::pairs::plan::LONG_PAIR_CELLS), "none is long");
-        // Only two slots fit, so that there are several rounds of tasks as well.
+        // Only two slots fit, so that there are also several rounds of tasks.
         let mut narrow = kernel_default("nw_slice").with_scratch_budget(3 << 20);
         assert_eq!(compute(&mut cpu(), &batches), compute(&mut narrow, &batches));
     }
 }
 
-/// A job whose targets do not fit in the scratch memory is refused instead of computed wrongly.
+/// A job is refused if its targets do not fit in the scratch memory. It must not be computed
+/// wrongly.
 #[test]
 fn nw_slice_refuses_what_does_not_fit() {
     let store = mixed_store(&mut rng(7), Alphabet::Dna, &[500, 500]);

@@ -1,6 +1,6 @@
 //! Local alignments. The production traceback returns the canonical alignment (score, position and
-//! columns) for every hint. Jobs return it for every requested pair. Every kernel for local scores
-//! agrees with the oracle.
+//! columns), whatever the hint. Jobs return it for every requested pair. Every kernel for local
+//! scores agrees with the oracle.
 
 mod jobs;
 mod tiles;
@@ -13,7 +13,7 @@ use pairwave::pairs::oracle::smith_waterman::ReferenceLocalAlignment;
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::Alphabet;
 
-/// Schemes for DNA: common ones, many ties, free gap symbols, no positive scores, and large
+/// Schemes for DNA: common ones, many ties, free gap extensions, no positive scores, and large
 /// numbers.
 static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
     let schemes = [
@@ -37,7 +37,7 @@ static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
         .map(|(a, b, ambiguity, gaps)| Scoring::nucleotide(a, b, ambiguity, gaps, EndGaps::Charged).unwrap())
         .collect();
     let ednafull = SubstitutionMatrix::built_in("EDNAFULL").unwrap();
-    // End gaps are of no account.
+    // Local alignments have no end gaps, so their costs must not matter.
     all.push(Scoring::matrix(Alphabet::Dna, &ednafull, Gaps::from_emboss(10, 1), EndGaps::Free).unwrap());
     all.into_iter().map(local).collect()
 });
@@ -60,7 +60,7 @@ fn local(scoring: Scoring) -> Scoring {
     Scoring { mode: Mode::Local, ..scoring }
 }
 
-/// Describes how an answer differs from the expected alignment.
+/// Returns an error message if an answer differs from the expected alignment.
 fn judge(answer: &Alignment, expected: &ReferenceLocalAlignment) -> Result<(), String> {
     let found = (answer.score, answer.query_range(), answer.target_range(), answer.cigar.to_string());
     let right = (expected.score, expected.query.clone(), expected.target.clone(), expected.cigar.to_string());

@@ -10,7 +10,7 @@ fn message(text: &str) -> String {
     SubstitutionMatrix::parse("my.mat", text.as_bytes()).unwrap_err().to_string()
 }
 
-/// Reads a file in the simplest way: every entry by its two letters.
+/// Reads a file in the simplest way: each entry is found by its two letters.
 fn entries(name: &str) -> HashMap<(u8, u8), i32> {
     let path = format!("{}/assets/matrices/{name}", support::ROOT);
     let text = std::fs::read_to_string(path).unwrap();
@@ -135,7 +135,7 @@ fn missing_letters_have_default_scores() {
     let with_x = scheme(&table(&format!("{amino_acids}X"), &with_x), Alphabet::Protein).unwrap();
     assert_eq!(with_x.substitution.score(code(b'J'), code(b'A')), 0);
     assert_eq!(with_x.substitution.score(code(b'*'), code(b'A')), -2);
-    // DNA: U represents T, and codes without a column score like N.
+    // DNA: U counts as T, and codes without a column score like N.
     let dna = scheme(&table("ACGUN", &|a, b| if a == 'N' || b == 'N' { -1 } else { identity(a, b) }), Alphabet::Dna);
     let dna = dna.unwrap();
     let code = |letter| Alphabet::Dna.encode(letter).unwrap();
@@ -228,7 +228,7 @@ fn names_distinguish_the_editions() {
     let matrix = |name: &str| SubstitutionMatrix::built_in(name).unwrap();
     assert_eq!([matrix("eblosum50").name(), matrix("Epam250").name()], ["EBLOSUM50", "EPAM250"]);
     assert_eq!((matrix("BLOSUM62").score(b'B', b'N'), matrix("EBLOSUM62").score(b'B', b'N')), (Some(4), Some(3)));
-    // BLAST's BLOSUM80 is in half bits, EMBOSS's in third bits.
+    // BLAST's BLOSUM80 is in half bits, the one of EMBOSS is in third bits.
     assert_eq!((matrix("BLOSUM80").score(b'A', b'A'), matrix("EBLOSUM80").score(b'A', b'A')), (Some(5), Some(7)));
     assert_eq!(matrix("ENUC.4.4"), matrix("EDNAFULL"));
     for name in ["EEBLOSUM62", "EBLOSUM61", "EIDENTITY", "DNAFULL", "PAM120", "0", ""] {

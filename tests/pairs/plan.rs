@@ -1,4 +1,5 @@
-//! Planning: chunks hold every pair once, cutting changes only the division, and sums are correct.
+//! Planning: chunks contain every pair once, any division contains the same pairs, and sums are
+//! correct.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,20 +14,20 @@ use pairwave::seq::{Alphabet, QueryPart, QueryStrands, SequenceStore, Strands};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A store of sequences with these lengths.
+/// Returns a store of sequences with these lengths.
 fn store_of(lengths: &[usize]) -> Arc<SequenceStore> {
     let sequences: Vec<Vec<u8>> = lengths.iter().map(|&length| vec![1; length]).collect();
     support::store(Alphabet::Dna, &sequences)
 }
 
-/// Lengths below and above the limits for long pairs and for 32 bits.
+/// Generates lengths below and above the limits for long pairs and for 32 bits.
 fn lengths(count: usize) -> impl Strategy<Value = Vec<usize>> {
     let length = prop_oneof![8 => 0..60usize, 2 => 4400..4550usize, 1 => select(vec![9000, 70_000])];
     prop::collection::vec(length, 0..count)
 }
 
-/// Schemes whose scores exceed 32 bits at some dozens of symbols, at some thousands, or never in
-/// these tests.
+/// Generates schemes whose scores exceed 32 bits at some dozens of symbols, at some thousands, or
+/// never in these tests.
 fn scoring() -> impl Strategy<Value = Scoring> {
     let gaps = select(vec![Gaps::linear(10), Gaps::from_blast(10, 1), Gaps::linear(0)]);
     let end_gaps = select(vec![EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps::linear(0))]);
@@ -49,7 +50,7 @@ fn stranded(job: PairsSpec, strand: Strands) -> PairsSpec {
     PairsSpec { queries: strands.store(&job.queries), against, strands, ..job }
 }
 
-/// A number from 1 up to about the greatest relevant one, of any magnitude.
+/// Generates a number from 1 up to about the greatest relevant one, of any magnitude.
 fn limit() -> impl Strategy<Value = u64> {
     prop_oneof![Just(u64::MAX), (0..34u32, 1..8u64).prop_map(|(magnitude, factor)| factor << magnitude)]
 }
@@ -62,7 +63,7 @@ struct Held {
     cells: u64,
 }
 
-/// Visits all chunks, and checks each of them as far as possible by itself.
+/// Visits all chunks, and checks each of them as far as this is possible for a single chunk.
 fn hold(job: &PairsSpec, cells: u64, pairs: u64) -> Held {
     let triangle = job.against.is_none();
     let copies = job.strands.copies();
@@ -125,20 +126,20 @@ fn all_pairs(job: &PairsSpec) -> Held {
     held
 }
 
-/// The edit distances of the pairs of a job.
+/// Returns the job that computes the edit distances of the same pairs.
 fn edit_job(job: &PairsSpec) -> EditJob {
     let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
     let against = job.against.clone().map_or(Against::Later, Against::Texts);
     EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme), strands: job.strands, parts: None }
 }
 
-/// Positions of cuts, whether a sequence is cut along its targets as well, and the rotation of the
-/// parts.
+/// Generates the positions of cuts, whether a sequence is cut along its targets as well, and the
+/// rotation of the parts.
 fn cuts() -> impl Strategy<Value = (Vec<(u32, bool)>, usize)> {
     (prop::collection::vec((0..30u32, any::<bool>()), 0..12), any::<usize>())
 }
 
-/// Divides a job into parts in some order.
+/// Divides a job into parts at these cuts, and rotates their order.
 fn parts(job: &PairsSpec, (cuts, turn): &(Vec<(u32, bool)>, usize)) -> Vec<QueryPart> {
     let sequences = job.queries.len() as u32 / job.strands.copies();
     let targets = job.targets().len() as u32;

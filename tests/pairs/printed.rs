@@ -1,4 +1,4 @@
-//! Scores that other programs print: parasail in three modes and ssearch36 for the proteins in
+//! Scores that other programs printed: parasail in three modes and ssearch36 for the proteins in
 //! `assets/proteins`, BLASTN for ambiguous nucleotides, and BLASTP and needle for all pairs of
 //! letters with each of their matrices. `scripts/compare` compares more of them.
 
@@ -66,7 +66,7 @@ fn scores_of_ssearch36() {
     assert_eq!(compared, 186);
 }
 
-/// Every pair of codes on both strands. U is T.
+/// Every pair of codes on both strands. U counts as T.
 #[test]
 fn scores_of_two_codes_are_those_of_blastn() {
     let code = |letter: &u8| Alphabet::Dna.encode(*letter).unwrap();
@@ -95,7 +95,8 @@ fn scores_of_two_codes_are_those_of_blastn() {
     assert_eq!((compared, code(&b'U')), (10 * 15 * 15, code(&b'T')));
 }
 
-/// Compares all pairs of letters with each matrix of a table. Returns the number of pairs.
+/// Compares the scores of all pairs of letters with each matrix of a table. Returns the number of
+/// pairs.
 fn compare_letters(table: &str) -> usize {
     let mut compared = 0;
     for row in rows(table) {

@@ -1,6 +1,6 @@
-//! `nw_slice_half`. The bounds that the host assumes for f16 are compared with the kernel's
-//! arithmetic on integers. The kernel itself is tested with scores at these bounds, with different
-//! queries, and with different targets of two queries.
+//! Tests of `nw_slice_half`. A model of the kernel in integer arithmetic checks the bounds that the
+//! host assumes for f16. The kernel itself is tested with scores at these bounds, with different
+//! queries, and with two queries that have different targets.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,8 +19,8 @@ const MAX: i64 = 2048;
 /// Columns of a slice of test engines.
 const SLICE: u32 = 12;
 
-/// The computation of `shaders/nw_slice_half.wgsl` for a single query. It checks every number
-/// that the kernel holds in f16.
+/// Model of `shaders/nw_slice_half.wgsl` for a single query. It checks every number that the kernel
+/// stores as f16.
 struct Model<'a> {
     scoring: &'a OffsetScoring,
     table: Vec<i32>,
@@ -59,13 +59,13 @@ impl Model<'_> {
         number
     }
 
-    /// A maximum by an addition that is clamped to 0 and 2048.
+    /// Computes a maximum as the kernel does: by an addition that is clamped to 0 and 2048.
     fn later_max(&mut self, from: i64, other: i64) -> i64 {
         assert!(other - from <= MAX, "{other} is {} above {from}", other - from);
         self.held(from + (other - from).max(0))
     }
 
-    /// Returns the value of a pair in a task with `more` columns and rows than the pair needs.
+    /// Returns the value of a pair in a task that has `more` columns and rows than the pair needs.
     #[allow(clippy::needless_range_loop)] // as the shader has it
     fn value(&mut self, query: &[Code], target: &[Code], more: (usize, usize)) -> i64 {
         let (m, n) = (query.len() as i64, target.len() as i64);
@@ -169,15 +169,15 @@ fn scheme(matching: i32, mismatching: i32, gaps: Gaps, end_gaps: EndGaps) -> Sco
     Scoring { substitution, gaps, end_gaps, ..base }
 }
 
-/// Schemes with the greatest steps and openings for slices of this width. The flag is set if the
-/// steps are at the limit.
+/// Returns schemes with the greatest steps and openings for slices of this width. The flag is set
+/// if the steps are at the limit.
 fn limits(slice: u32) -> Vec<(Scoring, bool)> {
     let step = MAX as i32 / slice as i32;
     let mut all = Vec::new();
     for end_gaps in [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps { first: 9, next: 3 })] {
-        // A match and two gap symbols form a step.
+        // A match and two gap symbols add up to a step.
         all.push((scheme(step - 20, -900, Gaps::linear(10), end_gaps), true));
-        // If borders grow by half as much, part of the range is used by them.
+        // If borders grow by half as much, they use part of the range.
         all.push((scheme(0, 0, Gaps::linear(step / 2), end_gaps), end_gaps == EndGaps::Charged));
         all.push((scheme(step - 1, step - 4, Gaps { first: 10, next: 0 }, end_gaps), false));
         // Openings of 500: four of them are 2000.
@@ -185,13 +185,13 @@ fn limits(slice: u32) -> Vec<(Scoring, bool)> {
         all.push((scheme(5, 5, Gaps { first: 500, next: 0 }, end_gaps), false));
     }
     let fits = |scoring: &Scoring| group_words(&offset_of(scoring), slice).is_some();
-    // Only schemes that f16 holds with this kind of end gaps.
+    // Keeps only the schemes that f16 holds with this kind of end gaps.
     all.retain(|(scoring, _)| fits(scoring));
     assert!(all.len() >= 12, "{} schemes at the limits", all.len());
     all
 }
 
-/// Sequences whose scores rise as fast as possible, fall, and alternate.
+/// Returns sequences whose scores rise as fast as possible, fall, and alternate.
 fn extremes(length: usize) -> Vec<Vec<Code>> {
     let of = |code: &dyn Fn(usize) -> Code| (0..length).map(code).collect::<Vec<Code>>();
     vec![
@@ -318,8 +318,8 @@ fn scores_at_the_limits() {
     assert!(compiled.load(Ordering::Relaxed) >= 5, "{compiled:?} programs");
 }
 
-/// Blocks of one batch with different lengths and targets: apart, adjacent, one within the other,
-/// alone, and without targets.
+/// Blocks of one batch with different lengths and targets. The targets are apart, adjacent, or one
+/// within the other, a block is alone, and a block has no targets.
 #[test]
 fn queries_that_differ_in_length_and_targets() {
     let (mut engine, _) = halves();
@@ -373,7 +373,7 @@ fn long_pairs_equal_the_cpu() {
     }
 }
 
-/// `nw_slice` computes matches, and scores that exceed f16.
+/// `nw_slice` computes the batches that need matches or have scores that exceed f16.
 #[test]
 fn work_beyond_f16_goes_to_nw_slice() {
     let (mut engine, compiled) = halves();

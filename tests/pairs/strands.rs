@@ -40,7 +40,8 @@ fn turned(codes: &[Code]) -> Vec<Code> {
     codes.iter().rev().map(|&code| dna.encode(complement(dna.decode(code))).unwrap()).collect()
 }
 
-/// Random sequences. Many are relatives of an earlier one on either strand, and some are empty.
+/// Creates random sequences. Many are relatives of an earlier one on either strand, and some are
+/// empty.
 fn sequences(rng: &mut Rng, count: usize, longest: u32) -> Arc<SequenceStore> {
     let mut all: Vec<Vec<Code>> = Vec::new();
     for _ in 0..count {
@@ -96,7 +97,7 @@ fn expected_pairs(job: &AllPairs) -> Vec<PairResult> {
                 let enough = job.min_identity.is_none_or(|least| result.identity + 1e-12 >= least);
                 enough && job.min_score.is_none_or(|least| result.score >= least)
             });
-            // The first of several equal strands.
+            // Among equal strands, the first one counts.
             own.extend(passing.min_by_key(|result| Reverse(result.score)));
         }
         if let Some(most) = job.max_hits {
@@ -145,7 +146,8 @@ fn assert_same<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], what
     assert_eq!(found.len(), expected.len(), "{what}");
 }
 
-/// Engines with small capacities, so that chunks are shared and come back in pieces.
+/// Creates engines with small capacities, so that several engines share a chunk and return it in
+/// pieces.
 fn little(seed: usize) -> Vec<Box<dyn Engine<Pairs>>> {
     let mock = |cells, pairs| Capacity { cells, pairs, store_bytes: u64::MAX, batches: 2 };
     let capacities = [mock(3_000, 7), mock(40_000, 64), mock(500, 3)];
@@ -184,7 +186,7 @@ fn the_better_strand_of_each_pair_is_handed_over() {
         minus += expected.iter().filter(|result| result.strand == Strand::Minus).count();
         let what = |who: &str| format!("seed {seed}, {who}, {:?}", AllPairs { against: None, ..job.clone() });
         assert_same(&run(&job, vec![Device::Cpu]), &expected, &what("CPU"));
-        // Neither mocks nor GPU kernels align locally.
+        // Neither the mock engines nor these GPU kernels align locally.
         if mode == Mode::Global {
             let (mocks, summary) = support::run_on(&job, little(seed as usize), &support::two_threads()).unwrap();
             assert_same(&mocks, &expected, &what("mocks"));

@@ -1,4 +1,5 @@
-//! The production traceback returns the canonical alignment for every hint and every memory budget.
+//! The production traceback returns the canonical alignment, whatever the hint and the memory
+//! budget.
 
 use std::sync::LazyLock;
 
@@ -9,8 +10,8 @@ use pairwave::seq::{Alphabet, Code};
 use pairwave::trace::{Hint, TracebackWorkspace, traceback};
 use proptest::prelude::*;
 
-/// Schemes for DNA: the default, affine gaps, many ties (a mismatch costs two gaps), free symbols,
-/// and unusual ones.
+/// Schemes for DNA: the default, affine gaps, many ties (a mismatch costs two gaps), free gap
+/// extensions, and unusual ones.
 static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
     let mut schemes = Vec::new();
     for end_gaps in [EndGaps::Charged, EndGaps::Free] {
@@ -36,8 +37,8 @@ static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
         let ednafull = SubstitutionMatrix::built_in("EDNAFULL").unwrap();
         schemes.push(Scoring::matrix(Alphabet::Dna, &ednafull, Gaps::from_emboss(10, 1), end_gaps).unwrap());
     }
-    // End gaps with their own costs: vsearch's, equal for all symbols, and with one cost as for
-    // inner gaps.
+    // End gaps with their own costs: the costs of vsearch, costs that are equal for all symbols,
+    // and costs of which only one differs from inner gaps.
     for (match_score, mismatch_score, ambiguity, gaps, first, next) in [
         (2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), 3, 1),
         (2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), 2, 2),
@@ -74,7 +75,7 @@ static PROTEIN: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
     schemes
 });
 
-/// Describes how an answer differs from the expected alignment.
+/// Returns an error message if an answer differs from the expected alignment.
 fn judge(answer: &Alignment, expected: &ReferenceAlignment) -> Result<(), String> {
     let found = (answer.score, answer.cigar.to_string());
     let right = (expected.score, expected.cigar.to_string());
@@ -110,7 +111,7 @@ fn protein_code() -> impl Strategy<Value = Code> {
     prop_oneof![20 => prop::sample::select((b'A'..=b'Z').collect::<Vec<u8>>()).prop_map(|l| l - b'A' + 1), 1 => 1u8..28]
 }
 
-/// Returns two sequences. The second is the first with some runs replaced, deleted or inserted,
+/// Generates two sequences. The second is the first with some runs replaced, deleted or inserted,
 /// also at the ends.
 fn relatives<C: Strategy<Value = Code>>(
     code: impl Fn() -> C,

@@ -12,7 +12,7 @@ use pairwave::{AllPairs, Error, PairResult, Summary};
 
 use super::*;
 
-/// Sequences of many lengths, some of them related, and one without any match.
+/// Creates sequences of many lengths, some of them related, and one without any match.
 fn sequences(seed: u64, scoring: &Scoring) -> Arc<SequenceStore> {
     let mut rng = support::rng(seed);
     let alphabet = scoring.alphabet;
@@ -69,8 +69,8 @@ fn a_job_gives_the_canonical_alignment_of_every_pair() {
             assert_eq!(result.identity, identity);
         }
         assert!(expected.iter().any(|pair| pair.2.score == 0), "no pair without an alignment");
-        // Checks rescore alignments without using the score. With the score as a hint, the
-        // alignments are equal.
+        // With checks, the job aligns without the engine's score. Without checks, it uses the
+        // score as a hint. The alignments are equal.
         assert_eq!(run(&AllPairs { check: false, ..job.clone() }).0, results);
     }
 }
@@ -87,7 +87,7 @@ fn one_file_against_another() {
     }
 }
 
-/// Scores by the GPU and alignments by the job, with and without an identity threshold.
+/// The GPU computes the scores and the job the alignments, with and without an identity threshold.
 #[test]
 fn a_gpu_gives_what_the_cpu_gives() {
     for scoring in [&DNA[0], &PROTEIN[0]] {
@@ -231,7 +231,7 @@ fn wrong_scores_of_an_engine_are_detected() {
         let error = lie(by, check).unwrap_err();
         assert!(matches!(error, Error::Internal(_)), "{by} {check}: {error}");
     }
-    // The score of an earlier row: a traceback with this hint stops early, so that only a check
-    // detects it.
+    // A cell in an earlier row has this lower score. A traceback with it as a hint stops there, so
+    // that only a check detects the error.
     assert_eq!(lie(-5, false).unwrap()[0].score, 20);
 }

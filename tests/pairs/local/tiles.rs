@@ -16,7 +16,7 @@ use super::*;
 
 const STEMS: [&str; 4] = ["sw_tile", "sw_tile_half", "sw_tile_half_targets", "sw_tile_workgroup"];
 
-/// A pass has 16 columns.
+/// Small sizes, with which a pass has 16 columns.
 const SMALL: TileShape =
     TileShape { workgroup: 16, lanes: Some(4), columns: Some(4), halves: false, most_rows: u64::MAX, host_cells: 0 };
 
@@ -25,7 +25,8 @@ fn engine(stem: &str, shape: TileShape) -> PairsGpu {
     support::gpu_checked().with_kernel(Some(kernel)).with_tile_shape(shape)
 }
 
-/// Lengths: 0, 1, and around the columns of a lane, of a pass, and of several passes.
+/// Creates sequences of length 0, 1, and around the columns of a lane, of a pass, and of several
+/// passes.
 fn edges(seed: u64, alphabet: Alphabet) -> Arc<SequenceStore> {
     let mut rng = support::rng(seed);
     support::mixed_store(&mut rng, alphabet, &[0, 1, 2, 3, 4, 5, 7, 15, 16, 17, 31, 32, 33, 47, 48, 49, 70])
@@ -35,7 +36,8 @@ fn expected(store: &SequenceStore, hit: &PairHit, scoring: &Scoring) -> i64 {
     smith_waterman::score_only(store.codes(hit.query), store.codes(hit.target), scoring)
 }
 
-/// Computes all pairs of a store with an engine in batches of this many cells, and compares them.
+/// Computes all pairs of a store with an engine in batches of this many cells, and compares the
+/// scores with the oracle.
 fn check(engine: &mut PairsGpu, store: &Arc<SequenceStore>, scoring: &Scoring, cells: u64, context: &str) {
     let batches = support::batches(&support::job(store, scoring.clone(), ResultFilter::Scores), cells);
     let hits = support::compute(engine, &batches);
@@ -59,7 +61,8 @@ fn every_kernel_agrees_with_the_oracle() {
         };
         for scoring in schemes {
             let store = edges(0x711e, scoring.alphabet);
-            // All pairs at once, and batches small enough for tickets if loops are limited.
+            // All pairs in one batch, and then batches that are small enough to draw tasks by
+            // ticket even if loops are limited.
             for cells in [u64::MAX, 1000] {
                 check(&mut engine, &store, scoring, cells, &format!("{stem}, {cells} cells"));
             }
@@ -67,8 +70,8 @@ fn every_kernel_agrees_with_the_oracle() {
     }
 }
 
-/// The kernels as jobs use them here, and with other lanes and columns. Both gap models, so that
-/// every shape is compiled.
+/// Tests the kernels as jobs use them on this machine, and with other numbers of lanes and columns.
+/// Both gap models are used, so that every shape is compiled.
 #[test]
 fn every_shape_gives_the_same_scores() {
     let usual = TileShape::for_adapter(&support::adapter());
@@ -89,7 +92,7 @@ fn every_shape_gives_the_same_scores() {
     }
 }
 
-/// Rows in parts of 8 and of 36, and passes in parallel.
+/// Rows are divided into parts of 8 and of 36, and passes are computed in parallel.
 #[test]
 fn rows_in_parts_give_the_same_scores() {
     for stem in STEMS {
@@ -108,7 +111,8 @@ fn rows_in_parts_give_the_same_scores() {
     }
 }
 
-/// Scores of 2040, of 2048 and above, which exceed f16, for equal sequences and for parts of them.
+/// Tests scores of 2040, 2048 and more, for equal sequences and for parts of them. Scores from 2048
+/// on exceed f16.
 #[test]
 fn scores_beyond_f16_are_computed_again() {
     for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
@@ -119,7 +123,7 @@ fn scores_beyond_f16_are_computed_again() {
         let greatest = smith_waterman::score_only(store.codes(0), store.codes(3), &scoring);
         assert!(greatest >= 2048, "{greatest}");
         check(&mut engine("sw_tile_half", TileShape { halves: true, ..SMALL }), &store, &scoring, u64::MAX, "halves");
-        // By default two queries share f16 lanes, and the rest uses i32.
+        // By default, two queries share the f16 lanes, and the remaining queries use i32.
         let mut both = support::gpu_checked().with_tile_shape(TileShape { halves: true, ..SMALL });
         for _ in 0..2 {
             check(&mut both, &store, &scoring, u64::MAX, "both");
@@ -127,7 +131,7 @@ fn scores_beyond_f16_are_computed_again() {
     }
 }
 
-/// Two stores, whose queries are joined.
+/// Tests two stores, so that queries are joined.
 #[test]
 fn two_queries_have_their_own_scores() {
     let scoring = &PROTEIN[0];
@@ -173,8 +177,8 @@ fn pairs_below_their_threshold_are_not_reported() {
         let hits = support::compute(&mut engine(stem, SMALL), &batches);
         let pairs = support::batches(&support::job(&store, scoring.clone(), ResultFilter::Scores), u64::MAX);
         let all = support::compute(&mut support::cpu(), &pairs);
-        // The planner decides which member of a pair is the block's query. It decides equally for
-        // both jobs.
+        // The planner decides which member of a pair is the block's query. It decides in the same
+        // way for both jobs.
         let wanted: Vec<PairHit> =
             all.iter().copied().filter(|hit| hit.score >= thresholds.threshold(hit.query)).collect();
         assert_eq!(hits, wanted, "{stem}");
@@ -183,8 +187,8 @@ fn pairs_below_their_threshold_are_not_reported() {
     }
 }
 
-/// Thresholds equal to existing scores, just above them, and so high that groups of columns become
-/// as large as possible. Bounds rule out exactly the pairs below their threshold.
+/// Thresholds equal to existing scores, just above them, and so high that groups of columns are as
+/// large as possible. Bounds rule out exactly the pairs below their threshold.
 #[test]
 fn bounds_rule_out_exactly_the_pairs_below_their_threshold() {
     let affine = |alphabet, gaps| match alphabet {
@@ -210,7 +214,7 @@ fn bounds_rule_out_exactly_the_pairs_below_their_threshold() {
         let all = support::compute(&mut support::cpu(), &pairs);
         let greatest = |query| all.iter().filter(|hit| hit.query == query).map(|hit| hit.score).max().unwrap_or(1000);
         for (stem, columns) in STEMS.iter().flat_map(|stem| [(stem, 4), (stem, 12), (stem, 20)]) {
-            // A query's best hit is at its threshold, or one below it.
+            // The threshold of a query is the score of its best hit, or one more.
             for above in [0, 1] {
                 let thresholds: Arc<ScoreThresholds> =
                     Arc::new((0..store.len() as u32).map(|query| greatest(query) + above).collect());
@@ -221,8 +225,8 @@ fn bounds_rule_out_exactly_the_pairs_below_their_threshold() {
                 if columns == 20 {
                     engine = engine.with_pool(thread_pool(2).unwrap());
                 }
-                // Two runs, because the number of listed pairs determines how the next batch is
-                // computed.
+                // Each batch runs twice, because the number of listed pairs determines how the next
+                // batch is computed.
                 for _ in 0..2 {
                     let hits = support::compute(&mut engine, &batches);
                     let wanted: Vec<PairHit> =
@@ -235,8 +239,8 @@ fn bounds_rule_out_exactly_the_pairs_below_their_threshold() {
     }
 }
 
-/// Targets longer than a loop may be here, so that rows are divided into parts. The expected scores
-/// are the CPU's.
+/// Targets longer than the limit on loops allows, so that rows are divided into parts. The expected
+/// scores are the CPU's.
 #[test]
 fn long_targets_are_computed_in_parts() {
     let mut rng = support::rng(0x10e6);
@@ -257,7 +261,7 @@ fn scores_beyond_i32_are_refused() {
     let batches = support::batches(&support::job(&store, DNA[11].clone(), ResultFilter::Scores), u64::MAX);
     let error = engine("sw_tile", SMALL).submit(Arc::<PairsBatch>::clone(&batches[0])).expect_err("too great");
     assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("32 bits"), "{error}");
-    // A kernel for the other kind of alignment is refused as well.
+    // A kernel for global alignments is refused as well.
     let small =
         support::batches(&support::job(&edges(3, Alphabet::Dna), DNA[0].clone(), ResultFilter::Scores), u64::MAX);
     let error = support::kernel_checked("nw_slice").submit(Arc::clone(&small[0])).expect_err("no local scores");

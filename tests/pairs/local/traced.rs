@@ -28,9 +28,9 @@ fn check(query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), Strin
     from_regions(query, target, scoring, &expected)
 }
 
-/// Traces a pair with different regions for its end: the cell alone, larger regions, everything,
-/// and the region from the score kernels for either query. Uses little memory and every available
-/// instruction set.
+/// Traces a pair with different regions for its end: the end cell alone, larger regions, all cells,
+/// and the region from the score kernels for either sequence as the query. Uses little memory, and
+/// every available instruction set.
 fn from_regions(
     query: &[Code],
     target: &[Code],
@@ -75,7 +75,7 @@ fn protein_code() -> impl Strategy<Value = Code> {
     prop_oneof![20 => prop::sample::select((b'A'..=b'Z').collect::<Vec<u8>>()).prop_map(|l| l - b'A' + 1), 1 => 1u8..28]
 }
 
-/// Two sequences that share a part with changes in it, between unrelated ends.
+/// Generates two sequences that share a part with changes in it, between unrelated ends.
 fn sharing_a_part<C: Strategy<Value = Code>>(
     code: impl Fn() -> C,
     shared: std::ops::RangeInclusive<usize>,
@@ -136,7 +136,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Rows of several pieces, with gaps that continue from one piece to the next.
+    /// Rows have several pieces, and gaps continue from one piece to the next.
     #[test]
     fn long_dna((query, target) in sharing_a_part(dna_code, 150..=260), scheme in 0..DNA.len()) {
         check(&query, &target, &DNA[scheme]).map_err(TestCaseError::fail)?;
@@ -181,8 +181,8 @@ fn long_gaps() {
 }
 
 /// Rows are computed in pieces. A gap that starts at the end of a piece, at any column, gains
-/// hardly more than it costs, so that no value in the next piece shows that it continues. No three
-/// symbols of the tail equal the head.
+/// hardly more than it costs, so that no value in the next piece shows that the gap continues. No
+/// three symbols of the tail equal the head.
 #[test]
 fn short_gaps_at_every_column() {
     let letters = |text: &str| -> Vec<Code> {
