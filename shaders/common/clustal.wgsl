@@ -6,7 +6,7 @@ struct Params {
     task_begin: u32,
     task_end: u32,
     groups: u32,
-    // Slices of this dispatch.
+    // Range of slices that this dispatch computes: first and end.
     slice_begin: u32,
     slice_end: u32,
     // Entries of the scratch memory per invocation (nw_forward_reverse: per border of a workgroup).
@@ -16,8 +16,8 @@ struct Params {
     reserved: u32,
 }
 
-// Pairs that a workgroup computes at once: one query against the targets of pairs[first .. first +
-// count].
+// Pairs that a workgroup computes at once: one query against the targets of the pairs first ..
+// first + count.
 struct Task {
     first: u32,
     count: u32,
@@ -31,23 +31,23 @@ struct Pair {
     target_symbols: u32,
     // Cost of a gap in addition to the extension of all its symbols.
     opening: i32,
-    // Whether the target precedes the query. Of equal cells the first by rows counts if so, else
-    // the first by columns.
+    // Whether the target precedes the query. It determines which of several equal cells counts: the
+    // first by rows if true, or the first by columns.
     by_rows: u32,
 }
 
-// Results of a pair, in the order of pairs. Rows are symbols of the target and columns symbols of
-// the query, from 0 on.
+// Results of a pair, in the order of `pairs`. Rows are symbols of the target, and columns are
+// symbols of the query, both counted from 0.
 struct PairResult {
     // The best score. If it is 0, the other members have no meaning.
     score: i32,
     end_row: u32,
     end_column: u32,
-    // Distance of the start from the end in rows, and distance of the start from the query's last
-    // column in columns.
+    // Number of rows from the start to the end, and number of columns from the start to the query's
+    // last column.
     rows_back: u32,
     columns_back: u32,
-    // Identities of the alignment that ClustalW chooses between start and end.
+    // Number of identities in the alignment that ClustalW chooses between start and end.
     identities: u32,
     reserved0: u32,
     reserved1: u32,

@@ -1,5 +1,5 @@
-// Passes values to the right neighbour of a lane by shuffles: one pair per subgroup, for any
-// subgroup size.
+// Passes values to the right neighbour of a lane by shuffles. Each subgroup computes one pair.
+// Works for any subgroup size.
 
 // Returns the value that the left lane passed to this call. All invocations of the subgroup must
 // call it.

@@ -1,6 +1,6 @@
-// Passes values to the right neighbour of a lane through workgroup memory: one pair per workgroup,
-// where the lane is the invocation. Two halves of the ring alternate: values written in step s are
-// read before the barrier of step s + 1, and overwritten after it.
+// Passes values to the right neighbour of a lane through workgroup memory. Each workgroup computes
+// one pair, and the lane is the index of the invocation. The two halves of the ring alternate:
+// values written in step s are read before the barrier of step s + 1, and overwritten after it.
 
 var<workgroup> ring: array<vec2<i32>, 2u * WG>;
 var<private> this_lane: u32;

@@ -6,10 +6,10 @@ fn from_left(value: vec4<i32>, t: u32, turn: u32) -> vec4<i32> {
         subgroupShuffleUp(value.x, 1u), subgroupShuffleUp(value.y, 1u), subgroupShuffleUp(value.z, 1u), subgroupShuffleUp(value.w, 1u));
 }
 
-// Returns the greatest value of all lanes. All lanes must call it. subgroupMax is avoided, because
-// it takes a microsecond on an H100. After the broadcast the compiler knows that all lanes have the
-// same value. When a branch that ends the strip depended on shuffled values, all following code
-// took a quarter longer.
+// Returns the greatest value of all lanes. All lanes must call it. It does not use subgroupMax,
+// which takes a microsecond on an H100. The broadcast shows the compiler that all lanes have the
+// same value. If a branch that ends the strip depends on shuffled values instead, all following
+// code takes a quarter longer.
 fn highest_of_all(value: i32, t: u32) -> i32 {
     var highest = value;
     for (var distance = LANES / 2u; distance > 0u; distance /= 2u) {

@@ -1,5 +1,5 @@
-// Communication between the lanes of a strip through workgroup memory, for any subgroup size. Two
-// halves alternate: values written in turn k are read before the barrier of turn k + 1, and
+// Communication between the lanes of a strip through workgroup memory, for any subgroup size. The
+// two halves alternate: values written in turn k are read before the barrier of turn k + 1, and
 // overwritten after it.
 
 var<workgroup> passed: array<vec4<i32>, 2u * LANES>;

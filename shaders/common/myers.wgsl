@@ -44,7 +44,7 @@ struct Params {
     kept: u32,
     // Number of words in texts.
     text_words: u32,
-    // Greatest distance of interest.
+    // Largest distance that is reported.
     limit: u32,
     // Number of workgroups in the batch.
     groups: u32,
@@ -56,7 +56,7 @@ struct Params {
     reach_constant: u32,
     // Parameter of the number of edits of an overlap (see `most_edits`).
     reach_rate: u32,
-    // Greatest distance of a listed pair, capacity of the list in pairs (0: no list), and start of
+    // Largest distance of a listed pair, capacity of the list in pairs (0: no list), and start of
     // the results of all pairs in the output.
     list_limit: u32,
     list_room: u32,
@@ -64,7 +64,7 @@ struct Params {
     // Start of the tasks that heads keep in the output, and words per result.
     kept_begin: u32,
     result_words: u32,
-    // Words per place: 1 if all texts have text_symbols symbols, else 2.
+    // Number of words per place: 1 if all texts have text_symbols symbols, or else 2.
     place_words: u32,
     text_symbols: u32,
 }
@@ -76,8 +76,8 @@ struct Output {
     kept: atomic<u32>,
     reserved0: u32,
     reserved1: u32,
-    // The list in any order: a task and its result. From dense_begin on the results of all tasks.
-    // From kept_begin on the tasks that heads kept, in any order.
+    // The list, in any order: tasks with their results. From dense_begin on, the results of all
+    // tasks. From kept_begin on, the tasks that heads kept, in any order.
     data: array<u32>,
 }
 
@@ -98,14 +98,14 @@ struct Pair {
     profile: u32,
     m: u32,
     words: u32,
-    // Words of one base's row of the profile.
+    // Number of words in one base's row of the profile.
     stride: u32,
     // First symbol and number of columns.
     at: u32,
     n: u32,
 }
 
-// First symbol and length of the text at a place.
+// Returns the first symbol and the length of the text at a place.
 fn text_at(place: u32) -> vec2<u32> {
     if (params.place_words == 1u) {
         return vec2<u32>(places[place], params.text_symbols);
@@ -113,8 +113,8 @@ fn text_at(place: u32) -> vec2<u32> {
     return vec2<u32>(places[2u * place], places[2u * place + 1u]);
 }
 
-// Task at a place of the dispatch, counted through all workgroups; at least task_count if there is
-// none.
+// Returns the task at a place of the dispatch, where places are counted through all workgroups. The
+// result is at least task_count if there is no task.
 fn task_of(place: u32) -> u32 {
     if (!IS_KEPT) {
         return place;
@@ -125,8 +125,8 @@ fn task_of(place: u32) -> u32 {
     return out.data[params.kept_begin + place];
 }
 
-// Pair of a task of workgroup `group`. The run of the group's last task is at most the first run of
-// the next group. Tasks that heads kept may belong to any run.
+// Returns the pair of a task of workgroup `group`. The run of the group's last task is at most the
+// first run of the next group. Tasks that heads kept may belong to any run.
 fn pair_of(group: u32, task: u32) -> Pair {
     var low = 0u;
     var high = first_runs[select(group + 1u, params.groups, IS_KEPT)];
@@ -148,35 +148,35 @@ fn pair_of(group: u32, task: u32) -> Pair {
     let m = run.w - 32u * (stride - words);
     var n = text.y;
     if (IS_PREFIX) {
-        // All distances beyond this column exceed the pattern's length.
+        // Beyond this column, all distances exceed the pattern's length.
         n = min(n, 2u * m);
     }
     return Pair(run.z, m, words, stride, text.x, n);
 }
 
-// SYMBOLS symbols from `at` on, the first in the lowest bits.
+// Returns SYMBOLS symbols from `at` on, the first one in the lowest bits.
 fn symbols_from(at: u32) -> u32 {
     let index = min(at / SYMBOLS, params.text_words - 2u);
     let shift = at % SYMBOLS * BITS;
     return texts[index] >> shift | texts[index + 1u] << 1u << (31u - shift);
 }
 
-// Greatest number of edits of an overlap that ends after this many symbols of the two sequences:
-// Reach of src/score/edit.rs.
+// Returns the largest number of edits of an overlap that contains this many symbols of the two
+// sequences (`Reach` in src/score/edit.rs).
 fn most_edits(one: u32, other: u32) -> u32 {
     return (params.reach_rate * min(one, other)) >> 16u;
 }
 
-// Number of symbols of a sequence of `length` symbols that may follow its overlap with one of
-// `other` symbols: Reach of src/score/edit.rs.
+// Returns how many symbols of a sequence of `length` symbols may follow its overlap with a sequence
+// of `other` symbols (`Reach` in src/score/edit.rs).
 fn unaligned(length: u32, other: u32) -> u32 {
     let shorter = min(length, other);
     return (params.reach_shorter * shorter + params.reach_constant) / params.reach_divisor + length - shorter;
 }
 
-// Stores the result of a task: one or two words. A result within the limit is also listed, if there
-// is room; otherwise the host reads the results of all tasks. A head within the limit has no result
-// yet.
+// Stores the result of a task, which has one or two words. A result within the limit is also
+// listed, if there is space in the list. If not, the host reads the results of all tasks. In the
+// first dispatch (HEAD), a task whose head is within the limit is kept and has no result yet.
 fn hand_over(task: u32, distance: u32, result: vec2<u32>, words: u32) {
     if (HEAD > 0u) {
         if (distance <= params.limit) {

@@ -3,14 +3,14 @@
 
 #import myers
 
-// Profile rows that each invocation keeps of its pattern: one per base.
+// Number of profile rows that each invocation keeps of its pattern: one per base.
 const ROWS: u32 = select(4u, 0u, BITS == 8u);
 
 // Safe without barriers: an invocation reads only values that it wrote.
 var<workgroup> rows: array<u32, max(ROWS * WORDS, 1u) * WG>;
 
-// Loads the profile rows of WORDS words from word `first` on. The pattern has the words from `pads`
-// on.
+// Loads the profile rows of WORDS words from word `first` on. The words before word `pads` are
+// padding, and the pattern follows.
 fn load_rows(pair: Pair, first: u32, pads: u32, t: u32) {
     for (var row = 0u; row < ROWS; row++) {
         for (var w = 0u; w < WORDS; w++) {
@@ -23,13 +23,13 @@ fn load_rows(pair: Pair, first: u32, pads: u32, t: u32) {
     }
 }
 
-// Differences down the column before the first one: +1 in rows of the pattern, unless an overlap
-// may start anywhere in it.
+// Returns the differences down the column before the first one: +1 in rows of the pattern, or 0 if
+// an overlap may start anywhere in the pattern.
 fn first_differences(pair: Pair, word: u32, pads: u32) -> u32 {
     return select(pattern_rows(pair, word, pads), 0u, IS_OVERLAP);
 }
 
-// Bits of the rows that belong to the pattern.
+// Returns the bits of the rows that belong to the pattern.
 fn pattern_rows(pair: Pair, word: u32, pads: u32) -> u32 {
     if (word < pads) {
         return 0u;
@@ -37,8 +37,8 @@ fn pattern_rows(pair: Pair, word: u32, pads: u32) -> u32 {
     return select(0xffffffffu, 0xffffffffu << (32u * pair.words - pair.m), word == pads);
 }
 
-// Match bits of word w for a code. `is_mixed`: the code stands for several bases. `first` and
-// `pads` are as in load_rows.
+// Returns the match bits of word w for a code. `is_mixed` states that the code stands for several
+// bases. `first` and `pads` are as in load_rows.
 fn matches(pair: Pair, code: u32, is_mixed: bool, w: u32, first: u32, pads: u32, t: u32) -> u32 {
     let word = first + w;
     if (BITS == 8u) {
@@ -56,16 +56,16 @@ fn matches(pair: Pair, code: u32, is_mixed: bool, w: u32, first: u32, pads: u32,
     return rows[code * (WORDS * WG) + w * WG + t];
 }
 
-// Differences down a column, in WORDS words: bits of cells that are one more, or one less, than the
-// cell above.
+// Differences down a column, in WORDS words: bits of the cells that are one more (or one less) than
+// the cell above.
 struct Column {
     more: array<u32, WORDS>,
     less: array<u32, WORDS>,
 }
 
-// Computes the next column in place. The top bits of `above` give whether row -1 is one more, or
-// one less, in the new column than in the old one. The top bits of the result give the same for the
-// last row.
+// Computes the next column in place. The top bits of `above` state whether row -1 is one more (or
+// one less) in the new column than in the old one. The top bits of the result state the same for
+// the last row.
 fn advance_by(
     column: ptr<function, Column>,
     above: vec2<u32>,
@@ -95,8 +95,8 @@ fn advance_by(
     return last;
 }
 
-// Computes the next column for the lowest of several symbols. Mixed codes are rare and have
-// separate code, so that the others do not pay for them.
+// Computes the next column for the lowest of several symbols. Codes of several bases are rare, so
+// they have separate code that does not slow down the others.
 fn advance(
     column: ptr<function, Column>,
     above: vec2<u32>,
@@ -113,11 +113,11 @@ fn advance(
     return advance_by(column, above, pair, code, false, first, pads, t);
 }
 
-// Least value of the last column in rows that may end an overlap, or one more than the greatest
-// number of edits. `value` belongs to the last row of these words, which is followed by `below`
-// rows of the pattern.
+// Returns the least value of the last column in rows where an overlap may end, or one more than the
+// largest number of edits. `value` belongs to the last of these rows, which `below` further rows of
+// the pattern follow.
 fn least_of_column(column: ptr<function, Column>, value: u32, below: u32, pair: Pair) -> u32 {
-    // Values beyond the limit of an end are rarely tested twice.
+    // The search starts with the limit plus one, so that few values have to be tested exactly.
     var least = most_edits(pair.m, pair.n) + 1u;
     var current = value;
     var after = below;

@@ -14,14 +14,15 @@
 
 #import myers_column
 
-// Number of columns of a pair between params.column_begin and params.column_end.
+// Returns the number of columns of a pair between params.column_begin and params.column_end.
 fn columns_of(pair: Pair) -> u32 {
     let end = min(pair.n, params.column_end);
     return max(end, params.column_begin) - params.column_begin;
 }
 
 // Computes the passes of the pair of a task, which is at `place` in the dispatch. All invocations
-// that exchange must call it with the same `columns`, which is at least the pair's number.
+// that exchange values must call it with the same `columns`, which is at least the pair's number of
+// columns.
 fn scan(pair: Pair, task: u32, place: u32, lane: u32, columns: u32, t: u32) {
     let strips = (pair.words + LANES * WORDS - 1u) / (LANES * WORDS);
     let pads = strips * (LANES * WORDS) - pair.words;
@@ -32,14 +33,14 @@ fn scan(pair: Pair, task: u32, place: u32, lane: u32, columns: u32, t: u32) {
     let border = (place - params.first_workgroup * (WG / LANES)) * params.scratch_words;
     let kept = border + params.kept + lane * (2u * WORDS + 3u);
     for (var pass_index = params.pass_begin; pass_index < params.pass_end; pass_index++) {
-        // Passes that a pair does not have are idle, so that all lanes stay together.
+        // If a pair has no such pass, its lanes do nothing but stay together with the others.
         let active_count = select(0u, count, pass_index < strips);
         let first = (pass_index * LANES + lane) * WORDS;
         var column: Column;
-        // The last row: its value, its least value, and the column of the least value.
+        // State of the last row: its value, its least value, and the column of the least value.
         var score = select(pair.m, 0u, IS_OVERLAP);
-        // For an overlap, one more than the greatest number of edits, so that few values are tested
-        // twice.
+        // For an overlap, the search starts with the limit plus one, so that few values have to be
+        // tested exactly.
         var best = select(0xffffffffu, most_edits(pair.m, pair.n) + 1u, IS_OVERLAP);
         var best_end = 0u;
         if (active_count > 0u) {
@@ -66,7 +67,7 @@ fn scan(pair: Pair, task: u32, place: u32, lane: u32, columns: u32, t: u32) {
         var sent = vec2<u32>(0u, 0u);
         var along = 0u;
         for (var step = 0u; step < columns + LANES - 1u; step += SYMBOLS) {
-            // Wraps around before column 0, which is beyond every end.
+            // The difference wraps around before column 0, and is then beyond every end.
             let begin = step - lane;
             var symbols = symbols_from(pair.at + params.column_begin + begin);
             var above_bits = 0u;
@@ -117,8 +118,8 @@ fn scan(pair: Pair, task: u32, place: u32, lane: u32, columns: u32, t: u32) {
             scratch[kept + 2u * WORDS + 2u] = best_end;
         }
         if (IS_OVERLAP) {
-            // Every lane knows the values of its rows. The least of all values reaches the last
-            // lane.
+            // Every lane knows the values of its rows. The exchange carries the least of all values
+            // to the last lane.
             let below = (LANES - 1u - lane) * WORDS * 32u;
             var least = 0xffffffffu;
             if (active_count > 0u) {

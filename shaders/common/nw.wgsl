@@ -3,11 +3,12 @@
 //             (the first symbol of an end gap costs more than the others), PLANES (values per
 //             border cell: 2 if affine, else 1), and the constants of each kernel.
 // Padding:    sequences are padded at the front with code 0, so that all pairs of a task end in the
-//             same row and column. Padded cells repeat the border (src/score/offset.rs). With
-//             END_OPENING, cells before both sequences hold edge_opening. The last of these, the
-//             corner, is raised to 0 by the kernel.
+//             same row and column. Padded cells repeat the border (src/score/offset.rs). With same
+//             row and column. Padded cells repeat the border (src/score/offset.rs). With
+//             END_OPENING, cells before both sequences contain edge_opening. The last of these
+//             cells is the corner, which the kernel raises to 0.
 
-// Minus infinity: low enough for all scores, with room for subtractions.
+// Minus infinity: less than all scores, and far enough from overflow for subtractions.
 const NEG_INF: i32 = -1073741824;
 
 struct Params {
@@ -40,14 +41,13 @@ struct Params {
     filter_dearest: i32,
     filter_free_step: i32,
     filter_forms: array<vec4<f32>, 3>,
-    // nw_tiled_diagonal: the diagonal of tiles to compute.
+    // nw_tiled_diagonal: index of the antidiagonal of tiles to compute.
     tile_diagonal: u32,
-    // nw_walk: start and capacity of the runs in out.data, in words, and whether to trace back at
-    // all.
+    // nw_walk: start of the runs in out.data, their capacity in words, and whether to trace back.
     runs_begin: u32,
     runs_capacity_words: u32,
     walk: u32,
-    // nw_checkpoint: quads of an arena per workgroup, and workgroups per arena.
+    // nw_checkpoint: number of quads of an arena per workgroup, and number of workgroups per arena.
     slot_quads: u32,
     slots_an_arena: u32,
 }
@@ -59,11 +59,11 @@ struct Task {
     // The targets are targets[first .. first + count].
     first: u32,
     count: u32,
-    // Words of four rows: enough for the longest target.
+    // Number of words (four rows each), enough for the longest target.
     rows_words: u32,
     // Index of the first pair among all pairs of the batch.
     pairs_begin: u32,
-    // Targets with a smaller number than this are the queries of the reported alignments.
+    // Targets with an index below this one are the queries of the reported alignments.
     query_number: u32,
     // Index of the task's arena, and start of the task's part in it, in quads (arena.wgsl).
     arena: u32,
@@ -87,14 +87,14 @@ struct Target {
 @group(0) @binding(4) var<storage, read> tasks: array<Task>;
 @group(0) @binding(5) var<storage, read> table: array<i32>;
 
-// Value of a border cell after k real symbols: the cost of an end gap of k symbols. It is the
-// corner's value, 0, for k <= 0.
+// Returns the value of a border cell after k real symbols: the cost of an end gap of k symbols. For
+// k <= 0 it is the corner's value, 0.
 fn edge(k: i32) -> i32 {
     return select(0, params.edge_opening + params.edge_step * k, k > 0);
 }
 
-// Value of a cell of the first row (or column) after k real symbols, if `pad` rows (columns) of
-// padding precede. Only without padding is the corner in this row (column).
+// Returns the value of a cell of the first row (or column) after k real symbols, behind `pad` rows
+// (columns) of padding. The row (column) contains the corner only if there is no padding.
 fn rim(k: i32, pad: i32) -> i32 {
     if (END_OPENING && k <= 0) {
         return select(params.edge_opening, 0, k == 0 && pad == 0);
@@ -102,7 +102,7 @@ fn rim(k: i32, pad: i32) -> i32 {
     return edge(k);
 }
 
-// Four symbols of a target; padding before its first word.
+// Returns four symbols of a target, or padding before its first word.
 fn target_word(task: Task, word: u32, first_b_word: u32, b_begin: u32) -> u32 {
     if (word >= first_b_word && word < task.rows_words) {
         return target_words[b_begin + word];

@@ -7,8 +7,8 @@
 //             Values are held as S + insertion.next * column + b_i, where b_i is deletion.next for
 //             each site up to i that is not free. Extending a gap then changes nothing. b restarts
 //             at 0 every CHUNK sites.
-// Owns:       four invocations have a read against an octet of vectors, two vectors each. A slice
-//             of COLUMNS columns of the read is in registers while the sites are visited.
+// Owns:       four invocations compute a read against an octet of vectors, two vectors each. They
+//             keep a slice of COLUMNS columns of the read in registers while they visit the sites.
 // Layout:     columns are those of the longest read of a workgroup, which is its first, in whole
 //             slices. Shorter reads are padded at the front (row ROWS - 1 of the table), where S
 //             stays 0. vectors: in the format of papara/vectors.rs, four bytes per word, or words.
@@ -34,8 +34,8 @@ struct Params {
     // Places of the dispatch: first and end.
     place_begin: u32,
     place_end: u32,
-    // Number of workgroups. If the dispatch does not compute all sites, each workgroup has places
-    // only once.
+    // Number of workgroups. If the dispatch does not compute all sites, each workgroup computes
+    // only one set of places.
     groups: u32,
     // Sites of the dispatch: first, a multiple of CHUNK, and end. Other dispatches compute the
     // sites before and after.
@@ -60,7 +60,7 @@ struct Place {
     // First symbol and length of the read.
     read: u32,
     symbols: u32,
-    // Rows of the read in the table: index of the first among rows, and their number.
+    // Index of the read's first entry in `rows`, and number of its entries.
     rows: u32,
     row_count: u32,
     octet: u32,
@@ -76,14 +76,14 @@ struct Place {
 @group(0) @binding(5) var<storage, read_write> scratch: array<V>;
 @group(0) @binding(6) var<storage, read_write> out: array<vec2<i32>>;
 
-// Per invocation, the score of a symbol of each row at the current site.
+// For each invocation, the score of a symbol of each row at the current site.
 var<workgroup> table: array<S, ROWS * WG>;
 
 // Places per workgroup.
 const PLACES: u32 = WG / 4u;
 const SET_BITS: u32 = select(4u, 20u, IS_PROTEIN);
 
-// One site of two vectors, in the format of memory.
+// Returns one site of two vectors, in the format of the buffer.
 fn site_bits(octet: u32, site: u32, pair: u32) -> vec2<u32> {
     if (IS_PROTEIN) {
         let at = (octet * params.sites + site) * 8u + 2u * pair;
@@ -97,7 +97,7 @@ fn has(bits: vec2<u32>, mask: u32) -> vec2<bool> {
     return (bits & vec2<u32>(mask)) != vec2<u32>(0u);
 }
 
-// Scores of a read against two vectors of an octet.
+// Returns the scores of a read against two vectors of an octet.
 fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> vec2<i32> {
     let octet = place.octet;
     let pads = columns - place.symbols;
@@ -138,7 +138,7 @@ fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> v
                     row[k] = ((reads[symbol / 4u] >> (8u * (symbol % 4u))) & 0xffu) * WG + t;
                 }
                 if (begin == 0u) {
-                    // Before the first site, symbols overhang or are inserted.
+                    // Before the first site, symbols either overhang or are inserted.
                     let before = i32(column + 1u) - i32(pads);
                     let cost = params.insertion_first + (before - 1) * params.insertion_next;
                     let start = select(-cost, 0, is_free || before <= 0);
@@ -150,12 +150,12 @@ fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> v
                     l[k] = high(kept);
                 }
             }
-            // S one site up, at the column before the slice.
+            // S one site above, at the column before the slice.
             var above = S_ZERO;
             if (slice > 0u) {
                 above = low(scratch[border + CHUNK * WG + t]);
             }
-            // S one site up, for the next slice.
+            // S one site above, for the next slice.
             let above_next = s[COLUMNS - 1u];
             var b = S_ZERO;
             // The next site's data is loaded one site ahead, to hide the latency.
@@ -174,7 +174,8 @@ fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> v
                 var u = high(next_border);
                 next_bits = site_bits(octet, min(site + 1u, end - 1u), pair);
                 if (slice > 0u) {
-                    // The entry after the chunk's last site holds other data, which is not used.
+                    // After the chunk's last site, the entry contains other data, which is not
+                    // used.
                     next_border = scratch[at + WG];
                 }
                 let no_cost = has(bits, 2u << SET_BITS);
@@ -202,7 +203,7 @@ fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> v
                 var diagonal = above;
                 above = left;
                 for (var k = 0u; k < COLUMNS; k++) {
-                    // Only values from the left depend on the previous column.
+                    // Only values from the left depend on the previous column of this site.
                     let aligned = diagonal + table[row[k]];
                     diagonal = s[k];
                     l[k] = max(l[k], diagonal + down);

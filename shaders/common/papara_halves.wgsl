@@ -14,13 +14,13 @@ fn rounded(value: S) -> vec2<i32> {
     return vec2<i32>(vec2<f32>(value) * 2048.0);
 }
 
-// Below all possible scores. Subtractions from it are lost in rounding.
+// Returns a value below all possible scores. Subtractions from it are lost in rounding.
 fn lowest() -> S {
     return vec2<f16>(-30000.0h);
 }
 
-// The greater value, if b is at most 1 above a. The saturating addition runs in parallel to the
-// comparisons of the other maxima.
+// Returns the greater value, provided that b is at most 1 above a. The saturating addition runs in
+// parallel with the comparisons of the other maxima.
 fn later_max(a: S, b: S) -> S {
     return a + saturate(b - a);
 }

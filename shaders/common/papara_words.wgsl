@@ -13,7 +13,7 @@ fn rounded(value: S) -> vec2<i32> {
     return value;
 }
 
-// Below all possible scores, with room for subtractions.
+// Returns a value below all possible scores, far enough from overflow for subtractions.
 fn lowest() -> S {
     return vec2<i32>(-0x40000000);
 }

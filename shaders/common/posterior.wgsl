@@ -12,10 +12,11 @@ struct Params {
     // Strips of this dispatch, in the order of the pass.
     strip_begin: u32,
     strip_end: u32,
-    // Capacity for survivors behind the pairs' parts of `out.data`, and start of that section.
+    // Capacity for survivors (cells above the cutoff), which follow the pairs' parts of `out.data`,
+    // and start of that section.
     capacity: u32,
     arena_begin: u32,
-    // Always 0, which compilers cannot know.
+    // Always 0. Compilers cannot know that.
     zero: u32,
     // Weights of a gap's first symbol and of each further one.
     open: f32,
@@ -65,8 +66,8 @@ struct Output {
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> symbols: array<u32>;
-// Weights of two codes, CODES + 1 for each code of a row. The last one stands for no residue and is
-// 0.
+// Weights of two codes: CODES + 1 entries for each code of a row. The last entry stands for a
+// column without a residue and is 0.
 @group(0) @binding(2) var<storage, read> table: array<f32>;
 @group(0) @binding(3) var<storage, read> pairs: array<Pair>;
 @group(0) @binding(4) var<storage, read> tasks: array<Task>;
@@ -76,15 +77,15 @@ struct Output {
 
 const BLOCK: u32 = 16u;
 const STEP: u32 = 8u;
-// Exponent and mantissa of the approximate sum over all alignments, number of survivors, and their
-// start.
+// Words of the header: exponent and mantissa of the approximate sum over all alignments, number of
+// survivors, and start of the survivors.
 const HEADER: u32 = 4u;
 const STRIDE: u32 = CODES + 1u;
 const PAIRS: u32 = WG / LANES;
 
 var<workgroup> weights: array<f32, CODES * STRIDE>;
-// Values that a block passes to the next, for each row of a group and invocation, in odd and even
-// steps.
+// Values that a block passes to the next block, for each row of a group and each invocation. Odd
+// and even steps alternate.
 var<workgroup> handed: array<vec4<f32>, 2u * STEP * WG>;
 var<workgroup> handed_exponents: array<i32, 2u * WG>;
 
@@ -98,22 +99,23 @@ fn symbol(at: u32) -> u32 {
     return (symbols[at / 4u] >> (8u * (at % 4u))) & 255u;
 }
 
-// A rounded product, which is not contracted with a following addition.
+// Returns a rounded product. Prevents contraction with a following addition, which would round
+// differently.
 fn product(a: f32, b: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(a * b) ^ params.zero);
 }
 
-// 2^exponent, clamped to the range of normal floats.
+// Returns 2^exponent, clamped to the range of normal floats.
 fn power(exponent: i32) -> f32 {
     return bitcast<f32>(u32(clamp(exponent, -126, 126) + 127) << 23u);
 }
 
-// Exponent of a positive float.
+// Returns the exponent of a positive float.
 fn exponent_of(value: f32) -> i32 {
     return clamp(i32(bitcast<u32>(value) >> 23u) - 127, -126, 126);
 }
 
-// Code of a column; CODES if it has no residue.
+// Returns the code of a column, or CODES if it has no residue.
 fn column_code(pair: Pair, column: u32) -> u32 {
     if (column == 0u || column > pair.columns) {
         return CODES;
@@ -129,29 +131,29 @@ fn groups_of(pair: Pair) -> u32 {
     return (pair.rows + STEP - 1u) / STEP;
 }
 
-// Number of steps of a strip: LANES - 1 more than groups, because each invocation is one group
-// behind the previous one.
+// Returns the number of steps of a strip. It is LANES - 1 more than the number of groups, because
+// each invocation is one group behind the previous one.
 fn steps_of(task: Task) -> u32 {
     return task.groups + LANES - 1u;
 }
 
-// Index of four columns' forward values of a row of a group. Neighbouring invocations have
-// neighbouring indices.
+// Returns the index of four columns' forward values in a row of a group. Neighbouring invocations
+// have neighbouring indices.
 fn kept_place(task: Task, strip: u32, step: u32, row: u32, four: u32, t: u32) -> u32 {
     return task.kept_begin + (((strip * steps_of(task) + step) * STEP + row) * (BLOCK / 4u) + four) * WG + t;
 }
 
-// Index of the exponent of a block's forward values.
+// Returns the index of the exponent of a block's forward values.
 fn exponent_place(task: Task, strip: u32, row_group: u32, t: u32) -> u32 {
     return task.scratch_begin + (strip * task.groups + row_group) * WG + t;
 }
 
-// Index of the four words of a row that a strip passes to the next.
+// Returns the index of the four words of a row that a strip passes to the next strip.
 fn border_place(task: Task, row: u32, slot: u32) -> u32 {
     return task.scratch_begin + task.strips * task.groups * WG + (row * PAIRS + slot) * 4u;
 }
 
-// Index of a pair's survivors, two words each.
+// Returns the index of a pair's survivors, two words each.
 fn list_place(task: Task, slot: u32) -> u32 {
     return task.scratch_begin + task.strips * task.groups * WG + task.groups * STEP * PAIRS * 4u + slot * task.list * 2u;
 }

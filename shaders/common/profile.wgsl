@@ -1,5 +1,5 @@
-// Shared by the kernels with one pair per invocation: the scores of a slice's query symbols against
-// every code, in workgroup memory, because the workgroup shares a query.
+// Shared by the kernels with one pair per invocation. All invocations of a workgroup share a query,
+// so the scores of a slice's query symbols against every code are in workgroup memory.
 // Constants:  SLICE (columns per slice), STRIDE4 (length of a profile row in vec4s; odd, so that
 //             rows of neighbouring codes start in different banks).
 

@@ -2,7 +2,7 @@
 // borders.
 
 struct Params {
-    // Number of problems in the batch. Of each problem, the dispatch computes the rectangles
+    // Number of problems in the batch. For each problem, the dispatch computes the rectangles
     // node_begin .. node_begin + nodes of its list.
     problems: u32,
     node_begin: u32,
@@ -25,10 +25,11 @@ struct Problem {
     fours: u32,
     // Scores of letters with columns of the first profile, starting with its first column.
     scored: u32,
-    // Tenths of letters of the second profile, four per word: all columns of the first four letters
-    // first.
+    // Tenths of letters of the second profile, four per word. The first four letters of all columns
+    // come first.
     tenths: u32,
-    // Opening costs, costs of symbols, and their sums: m + 2 numbers each, and n + 2 numbers each.
+    // Opening costs, costs of symbols, and their sums: m + 2 numbers each for the first profile,
+    // and n + 2 numbers each for the second one.
     first: u32,
     second: u32,
     nodes: u32,
@@ -49,9 +50,10 @@ struct Node {
     m: u32,
     n: u32,
     // Bits: 1 if a gap along the left side opens in the rectangle, 2 if a gap along the right side
-    // does.
+    // opens in it.
     ends: u32,
-    // Column behind which the best alignment crosses; UNDIVIDED if there is none.
+    // Column behind which the best alignment crosses the middle row; UNDIVIDED if the rectangle is
+    // not divided.
     column: u32,
     // Whether the alignment is in a gap at the crossing.
     in_gap: u32,
@@ -92,19 +94,19 @@ fn second_sum(problem: Problem, b: u32) -> i32 {
     return data[problem.second + 2u * (problem.n + 2u) + b];
 }
 
-// Cost of opening a gap in the first profile behind row a, before column b. It is 0 at the ends of
-// the profile.
+// Returns the cost of opening a gap in the first profile behind row a, before column b. It is 0 at
+// the ends of the profile.
 fn open_first(problem: Problem, a: u32, b: u32) -> i32 {
     return select(first_open(problem, a) + second_open(problem, b), 0, a == 0u || a == problem.m);
 }
 
-// Cost of opening a gap in the second profile before row a, behind column b. It is 0 at the ends of
-// the profile.
+// Returns the cost of opening a gap in the second profile before row a, behind column b. It is 0 at
+// the ends of the profile.
 fn open_second(problem: Problem, a: u32, b: u32) -> i32 {
     return select(first_open(problem, a) + second_open(problem, b), 0, b == 0u || b == problem.n);
 }
 
-// Score of the border before the first column of a half, p rows from its first row.
+// Returns the score of the border before the first column of a half, p rows from its first row.
 fn left_edge(problem: Problem, node: Node, is_back: bool, p: u32) -> i32 {
     let right = node.b + node.n;
     if (p == 0u) {
@@ -121,7 +123,7 @@ fn left_edge(problem: Problem, node: Node, is_back: bool, p: u32) -> i32 {
     return -symbols - opening;
 }
 
-// Scores of the border before the first row of a half, q columns from its corner.
+// Returns the scores of the border before the first row of a half, q columns from its corner.
 fn top_edge(problem: Problem, node: Node, is_back: bool, q: u32) -> vec2<i32> {
     if (q == 0u) {
         return vec2<i32>(0);

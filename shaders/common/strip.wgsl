@@ -77,8 +77,8 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
         }
     }
 
-    // Phase 2: the steps. Lane 0's column border and every lane's symbols are read four rows ahead
-    // of need.
+    // Phase 2: the steps. Lane 0's column border and every lane's symbols are loaded four rows in
+    // advance.
     let first_word = row_begin / 4u;
     var ahead: array<vec4<i32>, 2>;
     if (strip > 0u) {

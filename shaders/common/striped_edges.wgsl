@@ -1,8 +1,8 @@
 // Stored borders of chunks.
-// Layout:     vertical[(k * rows_stride + i) * 2 ..] has H and the D that enters the next column,
-//             at row i of the left border of strip k, as words with an inverted highest bit.
-//             horizontal[(c * columns_stride + j) * 2 ..] has H and the I that enters the next row,
-//             at column j of the upper border of chunk row c.
+// Layout:     vertical[(k * rows_stride + i) * 2 ..] contains H and the D that enters the next
+//             column, at row i of the left border of strip k. The highest bit of these words is
+//             inverted. horizontal[(c * columns_stride + j) * 2 ..] contains H and the I that
+//             enters the next row, at column j of the upper border of chunk row c.
 
 #import striped_trace
 

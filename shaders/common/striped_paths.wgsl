@@ -1,11 +1,11 @@
-// Parts of a path, from its end on: the chase stage finds them and the trace stage writes their
-// columns.
+// Parts of a path, starting with its end. The chase stage finds the parts, and the trace stage
+// writes their columns.
 
 #import striped_trace
 
 // Reasons for the end of the chase. LEFT_WINDOW: it reached a block without start states. BORDER:
 // it reached the region's first row or column. BEGUN: a local alignment starts there. FULL: there
-// is no room for the directions of another part. LOST: start states are invalid.
+// is no space for the directions of another part. LOST: start states are invalid.
 const LEFT_WINDOW: u32 = 0u;
 const BORDER: u32 = 1u;
 const BEGUN: u32 = 2u;
@@ -38,7 +38,7 @@ struct Paths {
 
 @group(0) @binding(8) var<storage, read_write> paths: Paths;
 
-// Words of directions of a rectangle: one per lane and step.
+// Returns the number of words for the directions of a rectangle: one for each lane and step.
 fn directions_words(rows: u32, columns: u32) -> u32 {
     let lanes = (columns + CELLS - 1u) / CELLS;
     return (rows + lanes) * lanes;

@@ -7,7 +7,7 @@
 @group(0) @binding(4) var<storage, read> target_codes: array<u32>;
 @group(0) @binding(5) var<storage, read> table: array<i32>;
 
-// Code of row or column `index` + 1.
+// Returns the code of row or column `index` + 1.
 fn query_code(index: u32) -> u32 {
     let at = params.query_begin_symbols + index;
     return (query_codes[at >> 2u] >> ((at & 3u) * 8u)) & 255u;

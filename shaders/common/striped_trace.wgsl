@@ -2,13 +2,13 @@
 // "Pairwise Sequence Alignment for Very Long Sequences on GPUs", section V): the region, the
 // borders of its chunks, symbols and scores.
 // Layout:     rows and columns count from the region's first. A region has strips of `strip`
-//             columns, which are divided into chunks of `chunk` rows. Column j > 0 is in strip (j -
-//             1) / strip, and row i > 0 is in chunk row (i - 1) / chunk. Nothing below `rows` or
-//             right of `columns` is used: the last strip and the last chunks end there. A block is
-//             a chunk, or several chunks of a strip.
+//             columns, which are divided into chunks of `chunk` rows. Without a lead, column j > 0
+//             is in strip (j - 1) / strip, and row i > 0 is in chunk row (i - 1) / chunk. Nothing
+//             below `rows` or to the right of `columns` is used: the last strip and the last chunks
+//             end there. A block is a chunk, or several chunks of a strip.
 // Constants:  WG, CODES, COLUMN_BITS, LOCAL, EDGES.
 
-// States of a point. NEW: a local alignment starts there, in state H.
+// States of a point. NEW: a local alignment starts at the point, in state H.
 const STATE_H: u32 = 0u;
 const STATE_I: u32 = 1u;
 const STATE_D: u32 = 2u;
@@ -22,14 +22,14 @@ struct Params {
     target_begin_symbols: u32,
     rows: u32,
     columns: u32,
-    // Entries of `vertical` per strip, and of `horizontal` per chunk row.
+    // Number of entries of `vertical` per strip, and of `horizontal` per chunk row.
     rows_stride: u32,
     columns_stride: u32,
     strip: u32,
     chunk: u32,
     first: i32,
     next: i32,
-    // Rows of the tallest block.
+    // Number of rows of the tallest block.
     block_rows: u32,
     strip_begin: u32,
     strip_count: u32,
@@ -40,7 +40,7 @@ struct Params {
     at_state: u32,
     path_capacity: u32,
     directions_capacity_words: u32,
-    // Number of columns that the first strip lacks.
+    // Number of columns by which the first strip is narrower.
     lead: u32,
 }
 

@@ -1,9 +1,9 @@
-// Shared by the kernels whose lanes look up the score of each cell by both symbols: the table in
-// workgroup memory.
+// Shared by the kernels whose lanes look up the score of each cell by its two symbols. The table is
+// in workgroup memory.
 
 #import nw
 
-// Substitution table with rows of an odd stride, so that the rows spread over the banks.
+// Substitution table. Its rows have an odd stride, so that they are spread over the memory banks.
 const TABLE_STRIDE: u32 = CODES | 1u;
 var<workgroup> substitution: array<i32, CODES * TABLE_STRIDE>;
 

@@ -1,19 +1,22 @@
-// Local scores of queries against targets, with each pair spread over LANES lanes.
-// A lane keeps COLUMNS columns in registers while the target's symbols stream through them. It is
-// one row behind its left neighbour, so that one exchange per row passes the border between them.
-// Queries lie one after the other, and each starts in a new lane. Their columns are divided into
-// passes of LANES lanes: a pass can hold the last lanes of one query and the first of the next. In
-// half floats two pairs are computed together: two chains of queries with one target, or one chain
-// with two targets.
-// Recurrence: H is kept only as g = H - first (first, next: costs of a gap's symbols). The table holds
-//             s + first, so that g + table is H + s:
-//               t = max(0, g[i-1,j-1] + table[b[i],a[j]])   H = max(t, F[i,j], E[i,j])   g = H -
-//               first E[i,j+1] = max(E[i,j] - next, g)            F[i+1,j] = max(F[i,j] - next, g)
+// Local scores of queries against targets, where LANES lanes share each pair. A lane keeps COLUMNS
+// columns in registers while the target's symbols pass through them. It is one row behind its left
+// neighbour, so that one exchange per row passes the border between them. Queries are placed one
+// after another, and each starts in a new lane. Their columns are divided into passes of LANES
+// lanes: a pass can contain the last lanes of one query and the first of the next. In half floats
+// two pairs are computed together: two chains of queries with one target, or one chain with two
+// targets.
+// Recurrence: H is kept only as g = H - first (first, next: costs of a gap's first and further
+//             symbols). The table contains s + first, so that g + table is H + s:
+//               t = max(0, g[i-1,j-1] + table[b[i],a[j]])
+//               H = max(t, F[i,j], E[i,j])
+//               g = H - first
+//               E[i,j+1] = max(E[i,j] - next, g)
+//               F[i+1,j] = max(F[i,j] - next, g)
 //             With linear gaps E[i,j+1] = F[i+1,j] = g. The score is the greatest t, because a best
 //             alignment ends with a match.
 // Layout:     profile[code * ROW_LOADS + load * LANES + lane] holds the scores of a code in the
-//             load-th LOAD columns of a lane. Lanes that load at once use neighbouring banks,
-//             whatever their codes.
+//             load-th LOAD columns of a lane. Lanes that load at once use neighbouring banks for
+//             all codes.
 //             scratch of a slot, if there are passes: for each of `slot_borders` targets (or two
 //             targets that are computed together) the border that leaves a pass, with `slot_rows`
 //             entries (g and E), two per vector. If rows are computed in blocks (SPLIT), each
@@ -22,8 +25,8 @@
 //             list_begin on (pair, score) of the pairs that reach the floor of their query, if
 //             there are floors.
 // Invariant:  before step s, lane l has computed its rows up to s - l - 1. Rows outside the target
-//             are padding, which raises no H, so that a step needs no test. (With SPLIT a test is
-//             needed, because the columns must stay unchanged.)
+//             are padding, which raises no H, so that a step needs no test. With SPLIT a test is
+//             needed, because the columns must stay unchanged.
 // Bounds:     if only pairs that reach a floor are requested (BOUNDED), the best value is updated
 //             once per GROUP columns instead of once per column. E after the last column of a group
 //             is at least g of each of them minus (GROUP - 1) * next, and at most the greatest g.
@@ -40,15 +43,15 @@ struct Params {
     // task_begin + k.
     task_begin: u32,
     task_end: u32,
-    // Ticketed dispatches compute all of every task. Other dispatches compute blocks of rows of
-    // passes: the k-th workgroup of a task (of `passes`) computes block `diagonal` - k of pass k.
-    // The columns of `kept_passes` passes are kept at once.
+    // Ticketed dispatches compute whole tasks. Other dispatches compute blocks of rows of passes:
+    // workgroup k of a task (of `passes`) computes block `diagonal` - k of pass k. The columns of
+    // `kept_passes` passes are kept at once.
     ticketed: u32,
     passes: u32,
     diagonal: u32,
     block_words: u32,
     kept_passes: u32,
-    // Scratch memory: rows of a border, borders of a slot, vectors of a slot.
+    // Scratch memory: rows per border, borders per slot, vectors per slot.
     slot_rows: u32,
     slot_borders: u32,
     slot_vectors: u32,
@@ -67,26 +70,26 @@ struct Task {
     // The targets are targets[first .. first + count].
     first: u32,
     count: u32,
-    // Number of targets of the same queries before these.
+    // Number of earlier targets of the same queries.
     before: u32,
     // Words of four rows of the longest target.
     words: u32,
 }
 
-// The columns of a query that a lane has in a pass.
+// The columns of a query that a lane computes in a pass.
 struct LanePart {
     // Word just past the query's last symbol, and number of words of the query.
     end_word: u32,
     words: u32,
-    // Words from the first of these columns to the query's end. If it exceeds the words of the
-    // query, the columns start with padding.
+    // Number of words from the first of these columns to the query's end. If it exceeds the number
+    // of words of the query, the columns start with padding.
     words_left: u32,
     // Index of the first pair among all pairs.
     pairs_begin: u32,
     // Lowest score that is listed.
     floor: i32,
-    // Flags. THERE: the part exists. BEGIN, END: it has the query's first or last columns. FIRST:
-    // the query starts in this pass.
+    // Flags. THERE: the part exists. BEGIN, END: it contains the query's first or last columns.
+    // FIRST: the query starts in this pass.
     state: u32,
 }
 
@@ -126,12 +129,12 @@ const LOAD: u32 = 4u;
 const LOADS: u32 = COLUMNS / LOAD;
 
 var<workgroup> profile: array<V, CODES * ROW_LOADS>;
-// Four symbols of each of the two queries, load by load of a lane, lane by lane.
+// Four symbols of each of the two queries, in the order of lanes and of the loads of a lane.
 var<workgroup> pass_words: array<vec2<u32>, LANES * LOADS>;
 var<workgroup> wg_task: u32;
 
-// Four symbols of each target; 0 after its end. (Words before the first wrap around, beyond every
-// end.)
+// Returns four symbols of each target, or 0 after its end. Indices before the first word wrap
+// around, so they are beyond every end.
 fn target_words_at(begin_words: vec2<u32>, counts: vec2<u32>, word: u32) -> vec2<u32> {
     var words = vec2<u32>(0u);
     if (word < counts.x) {
@@ -143,7 +146,7 @@ fn target_words_at(begin_words: vec2<u32>, counts: vec2<u32>, word: u32) -> vec2
     return words;
 }
 
-// Part of a lane in the pass whose parts start at `pass_parts`.
+// Returns the part of a lane in the pass whose parts start at `pass_parts`.
 fn lane_part(pass_parts: u32, lane: u32, which: u32) -> LanePart {
     var part = LanePart();
     if (which < QUERIES) {
@@ -152,7 +155,7 @@ fn lane_part(pass_parts: u32, lane: u32, which: u32) -> LanePart {
     return part;
 }
 
-// Four symbols of a lane's columns.
+// Returns four symbols of a lane's columns.
 fn query_word(part: LanePart, word: u32) -> u32 {
     var symbols = 0u;
     let left = part.words_left - word;
@@ -190,11 +193,11 @@ fn make_profile(pass_parts: u32, t: u32) {
 // Computes a pass of one pair (in half floats: two) over `lane` and its neighbours. Returns the
 // greatest t of the lane's columns.
 // `begin_words` and `counts`: first word and number of words of the rows of each target.
-// `left_mask`: bits of the left border that enter. For the first lane they come from the border in
-// scratch at `first_border`, and the last lane stores its border there if `has_right`.
-// `kept`: place of the values that this invocation keeps between blocks of rows; it loads them if
+// `left_mask`: bits of the left border that enter. In the first lane they come from the border in
+// scratch at `first_border`. The last lane stores its border there if `has_right`.
+// `kept`: index of the values that this invocation keeps between blocks of rows. It loads them if
 // `goes_on`.
-// All invocations that exchange must call it, with the same number of `steps` of four rows.
+// All invocations that exchange values must call it, with the same number of `steps` of four rows.
 fn scan(
     begin_words: vec2<u32>,
     counts: vec2<u32>,
@@ -234,7 +237,7 @@ fn scan(
         corner = g_of(entry);
         best = e_of(entry);
     }
-    // Lane l is l rows behind: whole words, and the rest in symbols.
+    // Lane l is l rows behind. The delay consists of whole words, and a rest in symbols.
     let behind = (lane + 3u) / 4u;
     let shift = 8u * ((0u - lane) & 3u);
     var near = target_words_at(begin_words, counts, 0u - behind);
@@ -260,7 +263,7 @@ fn scan(
         }
         near = ahead;
         ahead = far;
-        // Borders that enter in the next four rows, loaded one step ahead of need.
+        // Borders that enter in the next four rows, loaded one step in advance.
         var one = vec4<i32>(outside, outside);
         var two = one;
         if (enters && step + 1u < count) {
@@ -340,12 +343,12 @@ fn scan(
     return best;
 }
 
-// Greatest value of a pair's lanes up to this one. The bits of each lane's `left_mask` select the
-// lanes that receive values from the left.
+// Returns the greatest value of a pair's lanes up to this one. The bits of each lane's `left_mask`
+// select the lanes that receive values from the left.
 fn highest(value: S, left_mask: i32, lane: u32) -> vec2<i32> {
     var best = rounded(value);
     let joins = vec2<bool>((left_mask & 65535) != 0, (left_mask & -65536) != 0) & vec2<bool>(lane > 0u);
-    // One exchange more than needed makes their number even, because exchanges through workgroup
+    // One exchange more than needed makes their number even, because the two halves of workgroup
     // memory alternate.
     for (var step = 0u; step < LANES; step++) {
         let left = from_left(best, step);
@@ -354,12 +357,12 @@ fn highest(value: S, left_mask: i32, lane: u32) -> vec2<i32> {
     return best;
 }
 
-// Stores a pair's score (or its lower bound) in the lane where the query ends in this pass: the
-// greater of this pass's `best` and the value of earlier passes. Lists the pair if these were the
-// query's last columns and the score reaches the floor. Does nothing if `is_none`.
-// All lanes take this path to its end. When lanes without a pair returned early, some scores of
-// sw_tile_half_targets on NVIDIA lacked the values of the lanes to the left, as if the last
-// exchange had moved behind the return.
+// Stores a pair's score (or its lower bound) in the lane where the query ends in this pass. The
+// score is the greater of this pass's `best` and the value of earlier passes. Lists the pair if
+// these were the query's last columns and the score reaches the floor. Does nothing if `is_none`.
+// All lanes must run this function to its end. With an early return of lanes without a pair, some
+// scores of sw_tile_half_targets on NVIDIA lacked the values of the lanes to the left, as if the
+// compiler had moved the last exchange behind the return.
 fn keep(part: LanePart, is_none: bool, lane: u32, target_index: u32, best: i32) {
     let is_last = (part.state & END) != 0u;
     let keeps = !is_none && (part.state & THERE) != 0u && (is_last || lane == LANES - 1u);
@@ -382,18 +385,18 @@ fn keep(part: LanePart, is_none: bool, lane: u32, target_index: u32, best: i32) 
     }
 }
 
-// Whether the query has columns to the left of this part.
+// Returns whether the query has columns to the left of this part.
 fn has_left(part: LanePart) -> bool {
     return (part.state & (THERE | BEGIN)) == THERE;
 }
 
-// Whether the query has columns to the right of this part.
+// Returns whether the query has columns to the right of this part.
 fn goes_right(part: LanePart) -> bool {
     return (part.state & (THERE | END)) == THERE;
 }
 
-// First word and number of words of a target's rows inside a range of words; no words for teams
-// without a target.
+// Returns the first word and the number of words of a target's rows within a range of words. Groups
+// of lanes without a target get no words.
 fn rows_in_range(task: Task, index: u32, word_begin: u32, word_end: u32) -> vec2<u32> {
     if (index >= task.count) {
         return vec2<u32>(0u);
@@ -404,8 +407,8 @@ fn rows_in_range(task: Task, index: u32, word_begin: u32, word_end: u32) -> vec2
     return vec2<u32>(row_target.end_word - words + begin, min(word_end, words) - begin);
 }
 
-// Computes the tasks of a workgroup. `place`: index of the invocation in the workgroup, such that
-// exchanging invocations have neighbouring indices.
+// Computes the tasks of a workgroup. `place` is the index of the invocation in the workgroup, such
+// that invocations that exchange values have neighbouring indices.
 fn run_tasks(workgroup: u32, place: u32, t: u32) {
     let lane = place % LANES;
     let team = place / LANES;
@@ -415,8 +418,8 @@ fn run_tasks(workgroup: u32, place: u32, t: u32) {
     let slot_begin = slot * params.slot_vectors;
     let kept_begin = slot_begin + params.slot_borders * (params.slot_rows / 2u);
     loop {
-        // Takes the next task by ticket (any workgroup may take any task; no workgroup waits), or
-        // the task of this slot.
+        // Takes the next task by ticket, or the task of this slot. With tickets, any workgroup may
+        // take any task, and no workgroup waits.
         if (t == 0u) {
             wg_task = params.task_begin + slot;
             if (is_ticketed) {
@@ -467,8 +470,8 @@ fn run_tasks(workgroup: u32, place: u32, t: u32) {
                 let lane_best = scan(
                     vec2<u32>(a.x, b.x), counts, border, left_mask, has_right, kept, word_begin > 0u, lane, steps);
                 let best = highest(lane_best, left_mask, lane);
-                // The parts are loaded again, because keeping them would cost registers during a
-                // scan.
+                // The parts are loaded again, because keeping them during a scan would cost
+                // registers.
                 let first = lane_part(pass_parts, lane, 0u);
                 let is_none = word_end < task.words || index >= task.count;
                 keep(first, is_none, lane, task.before + index, best.x);

@@ -10,18 +10,18 @@ fn number(value: i32) -> S {
     return vec2<f16>(f16(f32(value) / 2048.0));
 }
 
-// The scores of the two pairs. 2048 stands for 2048 or more.
+// Returns the scores of the two pairs. 2048 stands for 2048 or more.
 fn rounded(value: S) -> vec2<i32> {
     return vec2<i32>(vec2<f32>(value) * 2048.0);
 }
 
-// The sum, but at least 0 and at most 1.
+// Returns the sum, clamped to the range from 0 to 1.
 fn floored(a: S, b: S) -> S {
     return saturate(a + b);
 }
 
-// The greater value, if b is at most 1 above a. The saturating addition runs in parallel to the
-// comparisons of the other maxima.
+// Returns the greater value, provided that b is at most 1 above a. The saturating addition runs in
+// parallel with the comparisons of the other maxima.
 fn later_max(a: S, b: S) -> S {
     return a + saturate(b - a);
 }
@@ -52,7 +52,8 @@ fn unpacked(words: vec2<i32>) -> B {
     return vec4<f16>(vec2<f16>(g), vec2<f16>(e));
 }
 
-// Padding scores far below all others; -2048 is low enough.
+// Returns a score as a half float. The score of padding is far below all others, and -2048 is low
+// enough for it.
 fn score_of(row: u32, symbol: u32) -> f16 {
     return f16(f32(max(table[row + symbol], -2048)) / 2048.0);
 }

@@ -14,12 +14,13 @@ struct L {
 const QUERIES: u32 = 1u;
 const TARGETS: u32 = 2u;
 
-// Bits of a packed border that belong to the query: all bits, of both targets.
+// Returns the bits of a packed border that belong to the query: all bits, which contain both
+// targets.
 fn border_mask(first: bool, second: bool) -> i32 {
     return select(0, -1, first);
 }
 
-// Profile entries of a load.
+// Returns the profile entries of one load.
 fn loaded(places: vec2<u32>) -> L {
     return L(profile[places.x], profile[places.y]);
 }
@@ -28,7 +29,8 @@ fn column_of(scores: L, c: u32) -> S {
     return vec2<f16>(scores.one[c], scores.two[c]);
 }
 
-// Scores of a code against LOAD symbols of the query. The code's row of the table starts at `row`.
+// Returns the scores of a code against LOAD symbols of the query. The code's row of the table
+// starts at `row`.
 fn scores_of(row: u32, symbols: vec2<u32>) -> V {
     let a = symbols.x;
     return vec4<f16>(

@@ -2,8 +2,8 @@
 
 #import tile_half_numbers
 
-// Scores of LOAD columns of both queries, side by side: of the first two columns, and of the
-// others.
+// Scores of LOAD columns of both queries, side by side. `near` contains the first two columns, and
+// the other field the last two.
 struct V {
     near: vec4<f16>,
     far: vec4<f16>,
@@ -14,12 +14,12 @@ alias L = V;
 const QUERIES: u32 = 2u;
 const TARGETS: u32 = 1u;
 
-// Bits of a packed border that belong to the first and to the second query.
+// Returns the bits of a packed border that belong to the first and to the second query.
 fn border_mask(first: bool, second: bool) -> i32 {
     return select(0, 65535, first) | select(0, -65536, second);
 }
 
-// Profile entry of a load.
+// Returns the profile entry of one load.
 fn loaded(places: vec2<u32>) -> L {
     return profile[places.x];
 }
@@ -37,13 +37,13 @@ fn column_of(scores: L, c: u32) -> S {
     return scores.far.zw;
 }
 
-// Scores of a code against LOAD symbols of both queries. The code's row of the table starts at
-// `row`.
+// Returns the scores of a code against LOAD symbols of both queries. The code's row of the table
+// starts at `row`.
 fn scores_of(row: u32, symbols: vec2<u32>) -> V {
     return V(two_columns(row, symbols), two_columns(row, symbols >> vec2<u32>(16u)));
 }
 
-// Scores of a code against the first two of these symbols.
+// Returns the scores of a code against the first two of these symbols.
 fn two_columns(row: u32, symbols: vec2<u32>) -> vec4<f16> {
     let one = symbols & vec2<u32>(255u);
     let two = (symbols >> vec2<u32>(8u)) & vec2<u32>(255u);

@@ -16,17 +16,17 @@ fn number(value: i32) -> S {
     return value;
 }
 
-// The scores of the two pairs; the second is unused.
+// Returns the scores of the two pairs; the second one is unused.
 fn rounded(value: S) -> vec2<i32> {
     return vec2<i32>(value, 0);
 }
 
-// The sum, but at least 0.
+// Returns the sum, but at least 0.
 fn floored(a: S, b: S) -> S {
     return max(a + b, 0);
 }
 
-// The greater value.
+// Returns the greater value.
 fn later_max(a: S, b: S) -> S {
     return max(a, b);
 }
@@ -51,12 +51,12 @@ fn unpacked(words: vec2<i32>) -> B {
     return words;
 }
 
-// Bits of a packed border that belong to the first query. There is no second one.
+// Returns the bits of a packed border that belong to the first query. There is no second one.
 fn border_mask(first: bool, second: bool) -> i32 {
     return select(0, -1, first);
 }
 
-// Profile entry of a load.
+// Returns the profile entry of one load.
 fn loaded(places: vec2<u32>) -> L {
     return profile[places.x];
 }
@@ -65,7 +65,8 @@ fn column_of(scores: L, c: u32) -> S {
     return scores[c];
 }
 
-// Scores of a code against LOAD symbols of the query. The code's row of the table starts at `row`.
+// Returns the scores of a code against LOAD symbols of the query. The code's row of the table
+// starts at `row`.
 fn scores_of(row: u32, symbols: vec2<u32>) -> V {
     let a = symbols.x;
     return vec4<i32>(

@@ -39,14 +39,14 @@ var<private> walk_state: u32;
 var<private> from_left_kind: u32;
 var<private> from_above_kind: u32;
 var<private> left_tag: u32;
-// Place and number of the collected runs, and the last of them, up to one quad.
+// Location of the collected runs, their number, and the last ones, up to one quad.
 var<private> pair_runs: ArenaPart;
 var<private> run_count: u32;
 var<private> held: vec4<u32>;
-// The run that still grows.
+// The current run, which may still grow.
 var<private> run_kind: u32;
 var<private> run_length: u32;
-// Counts of IdentityDefinition.
+// Counts from which the identity is computed (`IdentityDefinition`).
 var<private> matches: u32;
 var<private> mismatches: u32;
 var<private> gap_columns: u32;
@@ -63,8 +63,8 @@ fn emit(code: u32) {
     run_count++;
 }
 
-// Ends the current run. The first run is an end gap if it is a gap. The caller handles the last
-// run.
+// Ends the current run. The run that is collected first is the alignment's last one. If it is a
+// gap, it is an end gap. The caller handles the run that is collected last.
 fn close_run() {
     if (run_length == 0u) {
         return;
@@ -100,7 +100,8 @@ fn push(kind: u32, length: u32) {
     run_length += length;
 }
 
-// Tests IdentityFilter with exact counts and a looser threshold. The host tests again.
+// Tests the identity filter with exact counts and a slightly lower threshold. The host repeats the
+// test exactly.
 fn reaches(m: u32, n: u32) -> bool {
     let longer = f32(max(m, n));
     if (params.filter_mode == 3u) {
@@ -119,8 +120,8 @@ fn reaches(m: u32, n: u32) -> bool {
     return f32(matches) >= params.filter_threshold * f32(denominator);
 }
 
-// Starts a traceback at a cell, after end gaps to the corner, of which at most one is not empty.
-// `turned`: the columns of the kernel are symbols of the query, but of the target in the reported
+// Starts a traceback at a cell, after the end gaps between this cell and the corner, of which at
+// most one is not empty. `turned` states that the kernel's query is the target of the reported
 // alignment.
 fn start_traceback(i: u32, j: u32, m: u32, n: u32, turned: bool) {
     from_left_kind = select(INSERTION, DELETION, turned);
@@ -142,7 +143,7 @@ fn start_traceback(i: u32, j: u32, m: u32, n: u32, turned: bool) {
     push(from_above_kind, n - i);
 }
 
-// Takes one step, from a cell with these directions.
+// Takes one step of the traceback, given the directions of the cell.
 fn advance(bits: u32) {
     if (!AFFINE || (walk_state == IN_LEFT && (bits & 4u) != 0u)) {
         walk_state = AT_V;
@@ -150,7 +151,7 @@ fn advance(bits: u32) {
     if (walk_state == AT_V && (bits & 2u) == 0u) {
         walk_state = select(IN_ABOVE, IN_LEFT, (bits & 3u) == left_tag);
     }
-    // A single call of push per step keeps its loops from being inlined several times.
+    // There is only one call of push per step, so that its loops are not inlined several times.
     var kind = select(MISMATCH, MATCH, (bits & 1u) != 0u);
     if (walk_state == IN_LEFT) {
         kind = from_left_kind;
@@ -165,11 +166,12 @@ fn advance(bits: u32) {
     }
 }
 
-// Ends at the first row or column. Returns the number of runs; the last quad is padded.
+// Ends the traceback at the first row or column. Returns the number of runs. The last quad is
+// padded.
 fn end_traceback(m: u32, n: u32) -> u32 {
     push(from_left_kind, walk_j);
     push(from_above_kind, walk_i);
-    // The alignment's first run is an end gap, too, unless it is also the last.
+    // The run at the alignment's start is an end gap, too, unless it is the only run.
     let is_only_run = run_length == m + n;
     let last_kind = run_kind;
     let last_length = run_length;
