@@ -1,5 +1,6 @@
 //! Pruning of rows above the limit, in modes where the pattern may end anywhere in the text or
-//! overlap it (Ukkonen 1985). If a cell is within the limit, all cells up its diagonal are too.
+//! overlap it (Ukkonen 1985). If a cell is within the limit, all earlier cells on its diagonal are
+//! within the limit, too.
 
 use super::EditPair;
 use super::layout::{GroupLayout, MAX_PAIRS};
@@ -52,6 +53,7 @@ impl CutOff {
     /// Updates `words` for the next 64 columns, after `before` columns. Returns the distances in
     /// the last row of these words. Returns `None` if no pair can be within its limit from there
     /// on.
+    ///
     /// # Safety
     /// `buffer` points to all words of the group in the layout `at`. They may be written.
     #[inline(always)]

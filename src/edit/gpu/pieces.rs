@@ -1,5 +1,6 @@
 //! Patterns against long texts: a text is cut into pieces, so that many invocations search it at
 //! once.
+//!
 //! A part of the text with a distance of at most m from a pattern of m symbols has at most 2 m
 //! symbols. Every piece has its own columns, and starts 2 m symbols before them. The piece that
 //! owns a column computes the exact distance of the ends in it. The ends that a piece finds before

@@ -59,7 +59,7 @@ impl ResidentTexts {
             return Err(gpu.unsuited(format!("{bytes} bytes of texts exceed its limit of {limit} bytes")));
         }
         let mut words = vec![0u32; (bytes / 4) as usize];
-        // Split the buffer into the part of each text.
+        // Divides the buffer into one part for each text.
         let mut rest = words.as_mut_slice();
         let mut taken = 0;
         let mut jobs = Vec::new();
@@ -124,7 +124,8 @@ impl ResidentProfiles {
     ) -> Result<Arc<Self>> {
         let mut begins = Vec::with_capacity(store.len());
         let mut next = 0u64;
-        // The work of each thread: the end of its patterns, and the number of u32 values.
+        // For each thread, the end of its range of patterns, and the number of u32 values that it
+        // writes.
         let (mut ends, mut first) = (Vec::new(), 0);
         for &length in store.lengths() {
             // The total is checked against the limit below.

@@ -6,11 +6,11 @@
 //! `w - q e` of them occur in the text. In modes other than overlap, all rows are covered. In
 //! overlap mode, the covered rows are one of the following:
 //!
-//! - the rows from the first to row i. The bound on e is the reach's bound up to i, and i is at
-//!   least the number of rows that may not be left unaligned;
+//! - the rows from the first to row i. The reach ([`OverlapReach`]) limits e by the length i of the
+//!   overlap. At least the rows that may not stay unaligned are covered;
 //! - the rows from some row to the last, and the text from its start. With j symbols of the text
 //!   and i of the pattern, j <= i + e and e <= rate j, so e <= rate i / (1 - rate). Also, i is at
-//!   least j - rate j for the least j;
+//!   least j - rate j, where j is the least number of text symbols in an overlap;
 //! - some rows in the middle, and the whole text: i >= n - e.
 //!
 //! Windows are counted in segments. If the covered rows end within a segment, this segment does not
@@ -31,7 +31,7 @@ pub(super) struct SegmentTest {
 }
 
 /// Computes tests for a pattern of `m` symbols and texts of these lengths. Every pair within the
-/// limit passes at least one test. Returns false if any pair may be within the limit.
+/// limit passes at least one test. Returns false if tests cannot rule out any pair.
 pub(super) fn tests(scheme: &EditScheme, m: u32, q: usize, lengths: &[u32], tests: &mut Vec<SegmentTest>) -> bool {
     tests.clear();
     let symbols = m as usize;

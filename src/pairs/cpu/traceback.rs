@@ -6,6 +6,7 @@
 //! to a column c. dh and f of the row above are the kept ones. Cells left of c are skipped. Column
 //! c is assumed to be reached only by a gap from the row above, so that no value exceeds the true
 //! one.
+//!
 //! **Why a part is sufficient.** Let o be the cost of opening a gap, and s the greatest value of a
 //! diagonal step. A path that passes the row above in column c or before it has a value of at most
 //! V(c) + o there, because a gap leads from there to c. Let the current cell be h rows below and

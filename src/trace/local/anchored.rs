@@ -26,9 +26,9 @@
 //! A third limit follows from the best possible score of the remaining target symbols. It trims a
 //! strip's last row on both sides.
 //!
-//! Strips of rows are computed as in [`Skew`]. Each strip starts at the first column that the row
-//! above leaves, and ends as soon as no lane holds a value above the limits. All values are kept,
-//! and [`super::reach`] follows the alignments through them.
+//! Strips of rows are computed as in [`Skew`]. Each strip starts at the first column with a live
+//! value in the row above, and ends as soon as no lane has a value above the limits. All values are
+//! stored, and [`super::reach`] follows the alignments through them.
 
 mod strip;
 

@@ -15,9 +15,9 @@
 //!
 //! **A known score** limits the sweep to a band of diagonals. Let S be the score and s the greatest
 //! score of two symbols. The alignment has at least `P = S / s` columns of two symbols. At most
-//! min(i, j) of them lie before a cell (i, j) of the alignment, and at most min(m - i, n - j) after
+//! min(i, j) of them are before a cell (i, j) of the alignment, and at most min(m - i, n - j) after
 //! it. The cell's diagonal i - j is therefore from `P - n` to `m - P`. Cells outside the band count
-//! as 0. No value exceeds its value without the band, and the values along the alignment are equal.
+//! as 0. This raises no value, and it does not change the values along the alignment.
 
 use std::ops::Range;
 

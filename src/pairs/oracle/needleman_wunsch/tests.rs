@@ -30,9 +30,11 @@ fn alignments_equal_the_ones_worked_by_hand() {
         ("ACGGT", "ACGGGT", linear(5, -4, 10), 15, "2=1D3="),
         // The mismatch costs as much as two gaps: the diagonal takes precedence.
         ("A", "C", linear(1, -2, 1), -2, "1X"),
-        // The mismatch costs more than two gaps. The traceback meets I first, so D comes before it.
+        // The mismatch costs more than two gaps. The traceback takes I first, so D precedes it in
+        // the alignment.
         ("A", "C", linear(1, -3, 1), -2, "1D1I"),
-        // Both ways score the same, but one has a match more: A against A, C against a gap.
+        // Both alignments have the same score, but one has one more match: A against A, C against a
+        // gap.
         ("AC", "A", linear(0, 0, 0), 0, "1=1I"),
         // With affine gaps, one gap of two is cheaper than two gaps of one.
         ("AACCTT", "AATT", affine(5, -4, 10, 1), 8, "2=2I2="),
@@ -184,7 +186,7 @@ fn all_tiny_pairs_agree_with_all_their_alignments() {
             schemes.extend(
                 [EndGaps::Charged, EndGaps::Free].map(|end_gaps| scheme(match_score, mismatch_score, gaps, end_gaps)),
             );
-            // All possible costs of end gaps, but only a few for the gap cost of 10.
+            // All possible costs of end gaps, but only a few of them for the gap cost of 10.
             for (first, next) in
                 (0..=gaps.first).flat_map(|first| (0..=gaps.next.min(first)).map(move |next| (first, next)))
             {
@@ -204,8 +206,8 @@ fn all_tiny_pairs_agree_with_all_their_alignments() {
                 if let Err(error) = check(&answer, query, target, scoring) {
                     panic!("{query:?} {target:?} {:?}: {error}", (scoring.gaps, scoring.end_gaps));
                 }
-                // With gaps of cost zero, a free run can join a charged run of the same kind.
-                // Rescoring sees one run.
+                // If gaps cost nothing, a free end gap can follow a charged inner gap of the same
+                // kind. The verification then sees a single run.
                 assert_eq!(verify(&answer.cigar, query, target, scoring).unwrap(), answer.score);
             }
         }

@@ -36,7 +36,7 @@ impl<W: Lanes> StripSweep<'_, '_, W> {
     /// # Safety
     /// The processor has the instructions of `W`. `self.above` and, if `AFFINE`, `self.gaps` point
     /// to [`MAX_LANES`] elements, then one element for each column, then [`MAX_LANES`] more. All of
-    /// these may be written. `skew` stands at a strip of these columns.
+    /// these may be written. `skew` is set to a strip of these columns.
     #[inline(always)]
     pub(super) unsafe fn run<const AFFINE: bool>(
         self,
