@@ -62,7 +62,7 @@ pub struct EditShape {
     /// Capacity of the list of pairs within the limit. A fixed number, 0 for no list, or `None` for
     /// a fraction of the batch.
     pub list_room: Option<u32>,
-    /// Number of u32 words of the heads that are computed first ([`super::heads`]). A fixed number,
+    /// Number of u32 words of the heads that are computed first (module `heads`). A fixed number,
     /// 0 for no heads, or `None` for the number that the limit requires.
     pub head_words: Option<u32>,
 }
