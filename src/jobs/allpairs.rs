@@ -5,8 +5,8 @@
 //! of one set with itself gives each pair once, with the earlier sequence as the query.
 //!
 //! Local alignments ([`Mode::Local`]) are computed in the same way. No score bounds their identity,
-//! so a minimum identity requires the traceback of every pair with a column. Pairs without a score
-//! above 0 have an empty alignment. A minimum score of 1 ([`AllPairs::min_score`]) excludes them.
+//! so a minimum identity requires the traceback of every pair with a score above 0. All other pairs
+//! have an empty alignment. A minimum score of 1 ([`AllPairs::min_score`]) excludes them.
 //!
 //! For nucleotides, the reverse complement of each query can be compared as well
 //! ([`AllPairs::strand`]). Engines treat it as a separate query. The row of a pair has the better
@@ -61,9 +61,9 @@ pub struct AllPairs {
     pub min_score: Option<i64>,
     /// Whether to compute scores only, without alignments. Excludes `min_identity`.
     pub score_only: bool,
-    /// Maximum number of pairs for each query. The pairs with the greatest identity are kept, then
-    /// by score, then by the order of targets. With `score_only`, they are ranked by score. Local
-    /// alignments are ranked by score, then by identity.
+    /// Maximum number of pairs for each query. Global alignments are ranked by identity, then by
+    /// score. Local alignments are ranked by score, then by identity. With `score_only`, the score
+    /// alone counts. Equal pairs are ranked by the order of targets.
     pub max_hits: Option<usize>,
     /// Whether to rescore every alignment, and to fail if the result differs from the computed
     /// score.
@@ -160,8 +160,8 @@ impl AllPairs {
         forward.saturating_mul(u64::from(self.strands().copies()))
     }
 
-    /// Returns how the queries of [`AllPairs::job`] relate to strands, and whether they are
-    /// compared only with later targets.
+    /// Returns which strands of each query are compared, and whether a query is compared only with
+    /// the sequences after it.
     fn strands(&self) -> QueryStrands {
         QueryStrands { strand: self.strand, later_only: self.against.is_none() && self.strand != Strands::Plus }
     }

@@ -6,10 +6,12 @@
 //! of [`crate::edit::trace`] and are computed just before a pair is reported.
 //!
 //! Engines are fastest if the candidates of a pattern are adjacent. Otherwise the candidates are
-//! computed in a different order. In that case, in most cases with both strands, and with a maximum
-//! number of hits per pattern, all distances are kept until the end: 8 bytes for each candidate and
-//! strand. In other cases they are kept chunk by chunk. If there is a limit and only GPUs compute,
-//! only pairs within it are kept, with 12 bytes each.
+//! computed in a different order.
+//!
+//! All distances of candidates are kept until the end, with 8 bytes for each candidate and strand,
+//! if the order is changed, if there is a maximum number of hits per pattern, and in most cases
+//! with both strands. Otherwise they are kept chunk by chunk. If there is a limit and only GPUs
+//! compute, only pairs within it are kept, with 12 bytes each.
 //!
 //! For nucleotides, the reverse complement of each pattern can be compared as well
 //! ([`EditDistances::strand`]). Engines treat it as a separate pattern. The row of a pair has the
@@ -126,8 +128,8 @@ impl EditDistances {
         EditDistances { strand: Strands::Plus, ..self.clone() }.job().cells().saturating_mul(u64::from(copies))
     }
 
-    /// Returns how the patterns of [`EditDistances::job`] relate to strands, and whether they are
-    /// compared only with later texts.
+    /// Returns which strands of each pattern are compared, and whether a pattern is compared only
+    /// with the sequences after it.
     fn strands(&self) -> QueryStrands {
         let is_triangle = matches!(self.against, Against::Later);
         QueryStrands { strand: self.strand, later_only: is_triangle && self.strand != Strands::Plus }

@@ -30,10 +30,11 @@ use crate::score::{self, EditMode, EditScheme, IdentityDefinition, Scoring};
 /// Maximum number of pairs of a chunk. Results do not wait for each other, so a chunk only needs to
 /// fill a batch.
 const CHUNK_PAIRS: u64 = 1 << 26;
-/// Maximum number of selected pairs that are kept. With more pairs, a filter by scores is as good.
+/// Maximum number of selected pairs that are kept. If more pairs pass, all pairs are scored
+/// instead, and the filter by scores excludes as many.
 const MAX_SELECTED: usize = 1 << 26;
-/// Minimum number of cells for a separate pass over all pairs on the CPU. Smaller jobs do not pay
-/// off.
+/// Minimum number of cells for a separate pass over all pairs on the CPU. In smaller jobs, the pass
+/// saves no time.
 const MIN_CELLS: u64 = 2_000_000_000;
 /// Minimum number of cells for a pass on a GPU, which is opened a second time for it. The first
 /// number applies if scores determine which pairs to trace back. The second number applies if end
@@ -50,12 +51,12 @@ const MAX_OVERLAP_SYMBOLS: u32 = 12_000;
 /// The choice never changes the output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EditFilter {
-    /// If it pays off: for large jobs with a high identity.
+    /// Exclude pairs if this saves time: in large jobs with a high minimum identity.
     #[default]
     Auto,
-    /// If edit distances can exclude pairs at all.
+    /// Exclude pairs whenever edit distances can exclude any.
     On,
-    /// Never.
+    /// Compute no edit distances.
     Off,
 }
 
@@ -108,8 +109,9 @@ pub(super) fn run_if_it_pays(goal: &IdentityGoal, planned: &plan::PairsSpec, run
     filter.select_on(planned, &mut engine_set, run).map(Some)
 }
 
-/// Returns CPU threads that compute the pairs of lost GPUs. They filter pairs by edit distances if
-/// a job on the CPU alone does so, unless `is_filtered` is set.
+/// Returns engines on CPU threads that compute the pairs of lost GPUs. They filter pairs by edit
+/// distances if a job on the CPU alone would do so. They do not if `is_filtered` is set, because
+/// the pairs are then filtered already.
 ///
 /// # Errors
 /// The errors of an invalid choice of devices.
@@ -137,7 +139,7 @@ pub(super) struct EditDistanceFilter {
 }
 
 impl EditDistanceFilter {
-    /// Decides by the whole job, `planned`, whether to filter. Opens no device.
+    /// Returns a filter if edit distances pay off for the whole job, `planned`. Opens no device.
     ///
     /// # Errors
     /// The errors of an invalid choice of devices.

@@ -119,8 +119,8 @@ fn open_cells(
     let started = Instant::now();
     let opened = tuned(&adapters, scoring, cells);
     tracing::debug!(adapters = opened.len(), cells, seconds = started.elapsed().as_secs_f64(), "opened");
-    // A card with little memory gets small batches, and the threads may be faster. The queue shares
-    // the work out by speed.
+    // A card with little memory gets small batches, and the threads may be faster. The queue
+    // distributes the work by speed.
     let is_short = adapters.iter().any(|(found, memory)| is_short(found, *memory));
     let is_helped = options.devices.is_empty() && is_short;
     for engine in opened {
@@ -163,13 +163,12 @@ pub(super) fn open_edit(
     Ok(engines)
 }
 
-/// Returns the devices that filter pairs by edit distances before pairs of `cells` are scored. They
-/// are the devices that score, except software adapters unless `software` is set. The list may be
-/// empty. Opens no device.
+/// Returns the devices that filter pairs by edit distances before a job of `cells` cells is scored.
+/// They are the devices that score. Software adapters are included only if `software` is set. The
+/// list may be empty. Opens no device.
 ///
 /// # Errors
 /// The errors of an invalid choice of devices.
-/// A wrong choice of devices.
 pub(super) fn edit_filter_devices(options: &Run, threads: usize, cells: u64, software: bool) -> Result<Vec<Device>> {
     let mut chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
     chosen.retain(|device| match device {
@@ -267,8 +266,8 @@ fn open_kind<K: GpuKind + CpuKind>(
     Ok(engines)
 }
 
-/// Returns the number of threads that compute. Next to GPUs that align every pair, only half of the
-/// threads compute. The others process the alignments of the GPUs, and such a job waits for that.
+/// Returns the number of threads that compute. If GPUs align every pair, only half of the threads
+/// compute. The others process the alignments of the GPUs, which limits the speed of such a job.
 /// (An H200 and 16 threads, 2,500 genes: 28% slower than the GPU alone with 16 computing threads,
 /// 4% with 12, not slower with 8.)
 fn worker_threads(threads: usize, next_to_gpus: bool, filter: &ResultFilter) -> usize {

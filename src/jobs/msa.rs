@@ -33,8 +33,8 @@ use crate::{posterior, profile};
 
 /// Maximum bytes of the probabilities of all pairs. Larger jobs align families first.
 const MAX_BYTES: u64 = 4 << 30;
-/// Maximum number of cells for the probabilities of all pairs: some minutes of a few threads.
-/// Larger jobs align families first.
+/// Maximum number of cells for the probabilities of all pairs. They take a few threads some
+/// minutes. Larger jobs align families first.
 const MAX_CELLS: u64 = 200_000_000_000;
 
 /// The method of a multiple alignment.

@@ -1,10 +1,10 @@
 //! Aligns listed pairs: one row per pair, in the order of the list.
 //!
 //! The pairs are records with equal numbers of two files, which the job reads in step, or pairs of
-//! sequence numbers in a list. Either way, the job reads them in chunks. Each of them is one chunk
-//! of the queue. A chunk groups the targets of a query, whatever their order in the list. A few
-//! chunks are in progress at any time, so memory does not grow with the number of pairs. Scores and
-//! alignments equal the results of [`AllPairs`], on the same engines.
+//! sequence numbers in a list. In both cases, the job reads them in parts. Each part is one chunk
+//! of the queue. A chunk groups the targets of a query, in any order of the list. A few chunks are
+//! in progress at any time, so memory does not grow with the number of pairs. Scores and alignments
+//! equal the results of [`AllPairs`], on the same engines.
 
 mod blocks;
 mod finish;
@@ -270,8 +270,8 @@ impl Job for PairList {
         })?;
         // A read error ends the planning, and then the run.
         chunks.failure()?;
-        // A pair that is listed several times is computed once. Within blocks every occurrence
-        // counts, as in the plan.
+        // A pair that is listed several times is computed once, so the summary of a whole job
+        // counts it once. The summary of blocks counts every occurrence, as the plan does.
         let summary = if is_whole { finisher.end_whole()? } else { finisher.end()? };
         Ok(Summary { seconds: started.elapsed().as_secs_f64(), ..summary.with_engines(ran) })
     }

@@ -180,7 +180,7 @@ impl ReadStages<'_> {
             while !self.is_at_end && self.rounds.len() < MAX_GROUPS && self.finish.len() < MAX_FINISHING {
                 match reads.next()? {
                     NextReads::Chunk(reads) => self.begin(reads),
-                    // The next scored group asks again.
+                    // The next scored group triggers another request.
                     NextReads::Nothing if self.rounds.len() > 0 => break,
                     NextReads::Nothing | NextReads::End => self.is_at_end = true,
                 }
@@ -191,8 +191,8 @@ impl ReadStages<'_> {
             if self.is_at_end || self.rounds.len() > 0 {
                 return Ok(());
             }
-            // Engines have no work until some groups are aligned, and no outcome would ask for more
-            // reads.
+            // Engines have no work until some groups are aligned. No outcome of an engine would
+            // start the next group, so this call waits for an aligned group.
             most = MAX_FINISHING - 1;
         }
     }

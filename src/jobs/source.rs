@@ -66,11 +66,11 @@ impl BlockSource for ListedBlocks {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code under these locks panics.
+    // No code panics while it has one of these locks, so the data is always valid.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Subtracts cells that engines have from those still to come.
+/// Subtracts cells that engines have received from the cells of available blocks.
 pub(in crate::jobs) fn subtract_cells(coming: &AtomicU64, cells: u64) {
     let less = |coming: u64| Some(coming.saturating_sub(cells));
     // The closure always returns a value.

@@ -129,7 +129,7 @@ impl AllPairs {
             Ok(opened)
         })?;
         if let Some(prefiltered) = prefiltered.take() {
-            // The only block is the whole job.
+            // Removes the whole job from the source: it is the only block.
             source.take_all();
             return self.finish_prefiltered(whole, engine_set, prefiltered, execution, sink);
         }
@@ -230,8 +230,7 @@ impl AllPairs {
         let Execution { run, threads } = execution;
         let mut finisher =
             PairFinisher::new(PairAligner::new(self, job, &run.interrupt), &threads.pool, open_blocks, sink);
-        // The scheme was decided before the first batch, so an invalid choice of devices was
-        // already refused.
+        // An invalid choice of devices was refused before the first batch.
         let reserve = || {
             edit_filter::reserve(&self.goal(), job, is_filtered, run, &threads.pool)
                 .unwrap_or_else(|_| workers(threads.count(), &run.interrupt))

@@ -271,7 +271,7 @@ impl LineWriter {
             }
             self.forming.resize_with(due.len().max(self.forming.len()), LineBuffer::default);
             if let ([keys], 0) = (&due[..], formed) {
-                // A small amount is not worth waking other threads.
+                // Waking other threads for so few bytes would take longer.
                 form(keys, &mut self.forming[0]);
             } else {
                 pool.in_place_scope(|scope| {

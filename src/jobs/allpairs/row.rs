@@ -10,8 +10,9 @@ use crate::jobs::blocks::bytes::{
 use crate::score::AlignmentCounts;
 use crate::seq::{SequenceId, Strand};
 
-/// Flags in the first byte of a record: the strand is minus; there is an alignment.
+/// Flag in the first byte of a record: the strand is minus.
 const MINUS: u8 = 1;
+/// Flag: there is an alignment.
 const ALIGNED: u8 = 2;
 /// Flag: the alignment does not start at the start of both sequences, or has a score that differs
 /// from the result's.

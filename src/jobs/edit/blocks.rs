@@ -15,14 +15,15 @@ use crate::score::{EditDistance, IdentityDefinition};
 use crate::seq::part::Extents;
 use crate::seq::{QueryStrands, Strand};
 
-/// Flags in the first byte of a row: the strand is minus; there is an alignment.
+/// Flag in the first byte of a row: the strand is minus.
 const MINUS: u8 = 1;
+/// Flag: there is an alignment.
 const ALIGNED: u8 = 2;
 
 impl EditDistances {
-    /// Returns groups of candidates whose pairs are selected together: all candidates of a pattern,
-    /// and the candidates between them. If a border between blocks separates a group, the selection
-    /// is repeated when the rows are joined.
+    /// Returns the smallest ranges of candidates that contain all candidates of each pattern in
+    /// them, because `max_hits` selects among these. Without `max_hits`, every candidate is its own
+    /// range. If a range is in several blocks, the selection is repeated when rows are joined.
     fn groups(&self, candidates: &[Candidate]) -> Vec<Range<u32>> {
         let all = 0..candidates.len() as u32;
         if self.max_hits.is_none() {
@@ -58,7 +59,7 @@ impl EditDistances {
                 let one = all.start + candidate as u32;
                 size_of(&(one..one + 1))
             };
-            // A candidate that is too large by itself is not cut.
+            // A single candidate is never cut, even if it is too large for a block.
             let single = |candidate: u64, _: u64| {
                 let (pairs, cells) = size_of_one(candidate);
                 vec![Block { units: candidate..candidate + 1, targets: None, pairs, cells: saturating_u64(cells) }]

@@ -207,9 +207,9 @@ impl OpenEditChunk {
 }
 
 impl PairNumbering {
-    /// Returns the number of a pair in its chunk, which starts with the pattern `first`. With both
-    /// strands, returns the number of its pair of results. For two sequences of one set, an engine
-    /// may have used either as the pattern.
+    /// Returns the number of a pair in its chunk, which starts with the pattern `first`. Both
+    /// strands of a pair have the same number. For two sequences of one set, an engine may have
+    /// used either as the pattern.
     #[inline]
     fn index(self, first: SequenceId, pattern: SequenceId, text: SequenceId) -> usize {
         match self {
@@ -226,8 +226,8 @@ impl PairNumbering {
     }
 }
 
-/// Returns an empty collection for this number of pairs. It is a list as long as engines list the
-/// pairs within the limit.
+/// Returns an empty collection for this number of pairs. It starts as a list, and remains one while
+/// engines report lists of the pairs within the limit.
 fn no_results(pairs: u64) -> BatchDistances {
     // Numbers of listed pairs have 32 bits.
     match u32::try_from(pairs) {

@@ -138,7 +138,7 @@ impl EditDistanceFilter {
 /// A block in progress.
 struct OpenFilterBlock {
     part: QueryPart,
-    /// Its pairs and cells, which have been reported as progress when the block is complete.
+    /// All of its pairs and cells. They have been reported as progress when the block is complete.
     all: ReportedProgress,
     /// Number of pairs without a result.
     left: u64,
@@ -147,7 +147,8 @@ struct OpenFilterBlock {
 }
 
 impl OpenFilterBlock {
-    /// Adds results of this number of pairs. Returns false if the block has fewer pairs left.
+    /// Subtracts `pairs` computed pairs and adds `more` selected pairs. Returns false if the block
+    /// has fewer pairs without a result.
     fn take(&mut self, pairs: u64, more: Vec<(u32, u32)>, most: usize) -> bool {
         if let Some(selected) = &mut self.selected {
             selected.extend(more);

@@ -16,7 +16,8 @@ pub(super) struct DeviceThresholds {
     /// Minimum number of cells per thread, over all profiles. A thread needs some tenths of a
     /// second for them, as long as a device needs to get ready.
     pub(super) job_cells: u64,
-    /// Minimum number of cells of two profiles, which take a thread longer than a launch.
+    /// Minimum number of cells of two profiles. A thread needs more time for them than the launch
+    /// of a kernel takes.
     pub(super) least_cells: u64,
 }
 

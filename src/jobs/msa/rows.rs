@@ -170,7 +170,7 @@ impl Divisible for DistanceRows {
         }
     }
 
-    /// Most counts have two bytes.
+    /// Estimates two bytes per count, which most counts have.
     fn part_bytes(&self, block: &Block) -> u64 {
         block.pairs.saturating_mul(2)
     }

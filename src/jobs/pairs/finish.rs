@@ -16,8 +16,8 @@ use crate::jobs::source::OpenBlocks;
 use crate::jobs::{PairResult, Summary};
 use crate::pairs::Pairs;
 
-/// Limits beyond which no chunk is read: bytes of results that wait for an older chunk, and number
-/// of chunks after that chunk.
+/// Maximum bytes of results that wait for an older chunk. Above it, no further chunk is read. The
+/// next constant limits the number of chunks after that older chunk.
 const MAX_BYTES: u64 = 1 << 28;
 const MAX_CHUNKS: usize = 8;
 

@@ -7,22 +7,22 @@ use crate::error::{Error, Result};
 use crate::jobs::PairResult;
 use crate::jobs::allpairs::row::{decode as decode_result, encode as encode_result};
 use crate::jobs::blocks::bytes::{push, take};
-/// Appends a row in bytes, without its sequences.
 use crate::jobs::blocks::unresolved_store;
 use crate::seq::SequenceId;
 
+/// Appends a row in bytes, without its sequences.
 pub(super) fn encode(row: &PairRow, bytes: &mut Vec<u8>) {
     push(bytes, row.number);
     encode_result(&row.result, bytes);
 }
 
-/// Decodes a row. Its sequences are unknown.
+/// Removes a row from the front of `bytes`. Its sequence stores are empty until [`resolve`].
 pub(super) fn decode(bytes: &mut &[u8]) -> Option<PairRow> {
     let number = take(bytes)?;
     Some(PairRow { number, queries: unresolved_store(), targets: unresolved_store(), result: decode_result(bytes)? })
 }
 
-/// Finds the sequences of rows. Reads the files again.
+/// Sets the sequence stores of decoded rows. Reads input files again.
 pub(super) fn resolve(job: &PairList, rows: &mut [PairRow]) -> Result<()> {
     for row in rows {
         let PairResult { query, target, .. } = row.result;

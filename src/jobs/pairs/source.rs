@@ -126,7 +126,7 @@ impl PairListPlanner {
             (PairSource::InStep(files), _) => {
                 let mut files = files.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 let read = match end {
-                    // These records are read only once.
+                    // The whole job reads these records once, in order.
                     TO_THE_END => files.next()?,
                     _ => Some(files.at(first)?.ok_or_else(|| no_pair(first))?),
                 };

@@ -1,6 +1,6 @@
-//! Blocks of a search. A block has several queries, or a single query and a range of the subjects
-//! in their order by falling length. E-values do not depend on blocks, because they use the size of
-//! the whole database.
+//! Blocks of a search. A block has several queries, or a single query and a range of the subjects.
+//! Subjects are ordered by falling length. E-values do not depend on blocks, because they use the
+//! size of the whole database.
 
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -59,9 +59,9 @@ impl<'a> Gatherer<'a> {
         self.deliver()
     }
 
-    /// Adds pairs to the lists of their batch. A pair that a list drops because of its threshold is
-    /// not needed by any other list: some of the subjects already have as many better pairs as a
-    /// query may have in total.
+    /// Adds pairs to the lists of their batch. Raises the threshold of a query when its list is
+    /// full. Another block may search the same query in other subjects. The threshold is valid
+    /// there as well, because the query already has as many better pairs as it may have in total.
     fn keep_best(&mut self, outcome: &BatchOutcome<Pairs>) -> Result<()> {
         let (tracer, thresholds) = (&self.tracer, self.thresholds);
         let (chunk, subjects) = tracer.chunks.of_store(&outcome.batch.chunk.targets)?;
@@ -89,7 +89,7 @@ impl<'a> Gatherer<'a> {
         kept.ok_or_else(|| Error::Internal(format!("a result of queries from {first} on, which are not in progress")))
     }
 
-    /// Counts off pairs of these queries, which must belong to the batch that is due.
+    /// Subtracts computed pairs of these queries, which must belong to the batch that is due.
     fn count(&mut self, queries: Range<SequenceId>, pairs: u64) -> Result<()> {
         let took = self.delivery.blocks().first(|batch| {
             let is_own = batch.queries.start <= queries.start && queries.end <= batch.queries.end;

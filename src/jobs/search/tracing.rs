@@ -57,7 +57,7 @@ impl OpenQuery {
         (most - self.hits.len()).min(self.left.len())
     }
 
-    /// Adds a hit, unless the pair has one on the other strand, which has at least the same score.
+    /// Adds a hit, unless the other strand of the pair is already a hit, with at least this score.
     fn take(&mut self, hit: SearchHit, most: usize) {
         if self.hits.len() < most && self.records.insert(hit.record) {
             self.hits.push(hit);
@@ -222,7 +222,8 @@ impl HitTracer<'_> {
     }
 }
 
-/// Returns whether a fraction reaches a limit as it is written: nine of ten symbols reach 90%.
+/// Returns whether a fraction reaches a limit, without rounding errors: nine of ten symbols reach
+/// 90%.
 fn reaches(value: f64, least: f64) -> bool {
     100.0 * value >= 100.0 * least
 }
