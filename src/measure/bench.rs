@@ -3,9 +3,9 @@
 //! of Li, Ranka and Sahni 2014 (sections IV and V), and the tables of Alachiotis, Berger and
 //! Stamatakis 2013.
 //!
-//! Each experiment has its own file and gives one [`MeasurementTable`] per device. Sequences are random with a
-//! fixed seed, unless a file is given. Every number is a measurement of this run. Missing
-//! measurements are marked.
+//! Each experiment has its own file and gives one [`MeasurementTable`] per device. Sequences are
+//! random with a fixed seed, unless a file is given. Every number is a measurement of this run.
+//! Missing measurements are marked.
 
 mod buffering;
 pub mod compare;
@@ -155,7 +155,7 @@ impl Contender {
 pub struct BenchRun {
     /// The experiments.
     pub experiments: Vec<Experiment>,
-    /// The devices. If empty, the best hardware adapter, or the CPU if there is no such adapter.
+    /// The devices. If empty, the run uses the best hardware adapter, or the CPU if there is none.
     pub devices: Vec<Device>,
     /// The kernels to measure, and whether to measure the CPU engine.
     pub contenders: Vec<Contender>,

@@ -116,7 +116,7 @@ fn number(cell: &TableCell) -> Option<f64> {
 
 fn label(value: f64, is_log: bool) -> String {
     let value = if is_log { value.exp2() } else { value };
-    // Ticks are round numbers. Rounding errors are not cell_text.
+    // Ticks are round numbers. Four digits hide rounding errors.
     let text = four_digits(value);
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     match text {

@@ -7,8 +7,8 @@ use crate::long::{LeftSource, LongEngine, Method, PanelSweep, SweepResult, Sweep
 
 /// An engine that outlives the jobs that use it, and keeps its compiled kernels.
 ///
-/// A job that abandons the engine leaves it in a thread that may never end. While that thread has
-/// the engine, other jobs do not wait for it. They get an error that the device is lost.
+/// A job that abandons the engine leaves it in a thread that may never end. Other jobs do not wait
+/// for that thread. They receive an error that the device is lost.
 #[derive(Clone)]
 pub struct SharedEngine {
     label: String,

@@ -51,7 +51,7 @@ const MODES: [(&str, Family); 2] = [("clustalw", Family::Clustal), ("accurate", 
 struct MsaContender {
     mode: &'static str,
     is_gpu: bool,
-    /// Rates of cells beyond the duration of the smallest family.
+    /// Rates of the cells, without the fixed time that the smallest family takes.
     rates: Rates,
     least_seconds: Option<f64>,
 }

@@ -297,7 +297,8 @@ fn push(table: &mut MeasurementTable, case: &PhyloCase, rows: &[PhyloRow]) {
     for (index, row) in rows.iter().enumerate() {
         let gcups =
             |of: fn(&Timing) -> Option<f64>| row.timing.and_then(|timing| Some(Timing::gcups(cells, of(&timing)?)));
-        // The combined row has no kernel time of its own, and only this row is compared with a sum.
+        // Only the combined row is compared with the sum of the engines' speeds. It has no kernel
+        // time.
         let is_together = !row.is_kernel && row.who != "cpu";
         let in_kernels = || gcups(|timing| timing.kernel_seconds).into();
         let values = vec![

@@ -18,7 +18,8 @@ const VERSION: &str = "1";
 /// Maximum number of bytes in a line.
 const MAX_LINE_BYTES: u64 = 1 << 16;
 
-/// Columns that identify the rows of a table, independent of the device and its speed.
+/// Names of tables, each with the columns that identify its rows. These columns do not depend on
+/// the device or its speed.
 const NAMING: [(&str, &[&str]); 10] = [
     ("kernels", &["work", "gaps", "length_symbols", "pairs", "kernel"]),
     ("slices", &["kernel", "gaps", "workgroup_invocations", "slice_columns", "length_symbols"]),

@@ -1,6 +1,6 @@
 //! Slice widths and workgroup sizes of `nw_slice` and `nw_slice_half` (Truong et al. 2014, section
 //! 6.3, table 4 and figure 11). In the paper, the slice width k follows from block size and shared
-//! memory. Here slices are in registers, and both sizes are free.
+//! memory. Here slices are in registers, so both sizes can be chosen independently.
 
 use super::timing::{Timing, repeat, stream};
 use super::{Experiment, ExperimentContext, GapKind, mark};
@@ -23,8 +23,8 @@ const QUICK_LENGTH: u32 = 64;
 /// Initial and maximum number of pairs.
 const PAIRS: [u64; 2] = [4096, 1 << 20];
 const QUICK_PAIRS: [u64; 2] = [64, 64];
-/// Target duration in seconds. It hides the last workgroups of a batch, which leave the device idle
-/// for some tens of milliseconds.
+/// Target duration in seconds. At the end of a batch, the device is partly idle for some tens of
+/// milliseconds, which hardly matters over this duration.
 const FULL_SECONDS: f64 = 0.2;
 
 const COLUMNS: [TableColumn; 10] = [

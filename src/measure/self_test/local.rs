@@ -28,9 +28,9 @@ const MIN: i64 = 60;
 /// Score of a pair of sequences by their numbers.
 type ScoresByPair = HashMap<(SequenceId, SequenceId), i64>;
 
-/// A test of all scores, or of the scores that reach a minimum, which kernels list. The scores of
-/// the CPU are the expected ones, because they are tested against the oracle. Columns are computed
-/// in passes, and scores of every pass count.
+/// A test of all scores, or of the lists of scores that reach a minimum. The expected scores are
+/// those of the CPU, which are tested against the oracle. Kernels compute columns in passes, and a
+/// best score may be in any pass.
 #[derive(Debug)]
 pub struct LocalTest {
     store: Arc<SequenceStore>,

@@ -113,7 +113,7 @@ impl SelfTest for PhyloTest {
 pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     each(kernels_of(Family::Phylo, found), PhyloTest::with_all_schemes(), |test, kernel| {
         let mut pairs = 0;
-        // Tests few and many columns, whatever suits the reads.
+        // Tests both widths of columns, even if one of them does not suit the reads.
         for width in 0..2 {
             let engine = PhyloGpu::open(found)?.with_kernel(Some(kernel));
             let shape = engine.shape();

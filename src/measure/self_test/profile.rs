@@ -76,7 +76,6 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
 
 /// Returns profiles of random columns. Each column has two letters, and one letter is in most
 /// sequences.
-/// sequences.
 pub(in crate::measure) fn pair(lengths: [usize; 2], letters: usize, seed: u64) -> ProfilePair {
     let numbers = |length: usize, seed: u64| -> Vec<usize> {
         let store = random_store(Alphabet::Bytes, 1, length, seed);

@@ -12,8 +12,8 @@ use crate::seq::{Alphabet, Code, SequenceStore};
 
 /// Number of candidate regions of a read.
 pub(crate) const CANDIDATES: u32 = 20;
-/// A read of m symbols may have up to m / [`ERRORS`] errors. Its region is longer by this number at
-/// both ends.
+/// A read of m symbols may have up to m / `ERRORS` errors. Its region extends beyond it by this
+/// number of symbols at each end.
 const ERRORS: u32 = 5;
 /// Inverse of the mean fraction of changed symbols in a read.
 pub(crate) const CHANGED: u32 = 20;
