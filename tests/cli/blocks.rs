@@ -9,7 +9,7 @@ use super::*;
 
 const TINY: &str = "assets/papara/tiny";
 
-/// Runs a command that fails like invalid input does. Returns its standard error.
+/// Runs a command that fails with the exit code for invalid input. Returns its standard error.
 fn refused(arguments: &[&str]) -> String {
     let run = pairwave(arguments).assert().code(2).stdout("");
     let text = String::from_utf8(run.get_output().stderr.clone()).expect("text");
@@ -65,7 +65,7 @@ fn pairs_in_blocks_give_the_output_of_the_whole_job() {
         &["allpairs", WINDOWS, GENES, "--mode", "local", "--format", "text"],
     ];
     for (number, job) in jobs.iter().enumerate() {
-        // Blocks hold whole queries, or parts of a query's targets.
+        // Blocks have whole queries, or one query with a part of its targets.
         let cells = ["24M", "5M", "2M", "5M", "1M"][number];
         let work = planned(&folder, &format!("work{number}"), cells, job);
         compute(&work);
@@ -164,7 +164,7 @@ fn searches_and_listed_pairs_in_blocks_give_the_output_of_the_whole_job() {
         let page = |path: &str| if *has_page { vec!["--report".to_owned(), path.to_owned()] } else { Vec::new() };
         runs(&[job, &["-o", &whole[0], "--device", "cpu"][..], &words(&page(&whole[1]))].concat());
         runs(&[&["merge", &work, "-o", &merged[0]][..], &words(&page(&merged[1]))].concat());
-        // Headers hold the file names as typed.
+        // Headers contain the file names as typed.
         let text = |path: &str| {
             let bytes = fs::read(path).expect("it is there");
             let text = String::from_utf8(bytes).expect("text");
@@ -199,8 +199,6 @@ fn searches_and_listed_pairs_in_blocks_give_the_output_of_the_whole_job() {
     );
 }
 
-/// With a partly damaged database, the blocks that need the damaged part fail and are named, and
-/// all other blocks are computed.
 #[test]
 fn long_pairs_in_blocks_are_written_as_at_once() {
     needs_adapter();
@@ -253,6 +251,8 @@ fn long_pairs_in_blocks_are_written_as_at_once() {
     assert!(refused(&["merge", &path(&folder, "work4"), "--plot", "p.svg"]).contains("--plot draws alignments"));
 }
 
+/// With a partly damaged database, the blocks that need the damaged part fail and are named, and
+/// all other blocks are computed.
 #[test]
 fn a_block_that_fails_is_named_and_the_others_are_computed() {
     let folder = folder();

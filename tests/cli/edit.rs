@@ -171,7 +171,7 @@ fn empty_part_ends_first() {
     let texts = file(&folder, "t.fa", ">t1\nCGT\n>t2\nCCACC\n");
     let all: String = ["p1", "p2", "p3"].iter().flat_map(|p| ["t1", "t2"].map(|t| format!("{p}\t{t}\n"))).collect();
     let list = file(&folder, "l.tsv", &all);
-    // Distances and ends are edlib's first ones.
+    // The expected values are the distance and the first end that edlib reports.
     let infix = "p1\tt1\t1\t1\t0\t0.000000\t1I\np1\tt2\t0\t3\t3\t1.000000\t1=\n\
                  p2\tt1\t4\t1\t0\t0.000000\t4I\np2\tt2\t3\t1\t3\t0.250000\t1I2X1=\n\
                  p3\tt1\t1\t1\t2\t0.666667\t1I2=\np3\tt2\t1\t3\t4\t0.666667\t2=1I\n";

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// Longer than any test machine needs for the awaited event.
+/// Time limit for an awaited event. No test machine needs this long.
 const LONG: Duration = Duration::from_secs(120);
 
 /// Returns `count` sequences of ten symbols.
@@ -119,8 +119,8 @@ fn ignored_signals_do_not_disable_others() {
     }
 }
 
-/// Signals that end a process at once leave no unfinished file either. The exit status is the
-/// signal's.
+/// Signals that end a process immediately also leave no unfinished file. The exit status is that of
+/// the signal.
 #[test]
 fn other_signals_leave_no_file() {
     use std::os::unix::process::ExitStatusExt;

@@ -86,7 +86,7 @@ fn help_lists_them_by_program() {
     }
 }
 
-/// Names in Latin 1 are written unchanged in every format that can hold them.
+/// Names in Latin 1 are written unchanged in every format that allows them.
 #[test]
 fn names_that_are_not_utf_8() {
     let folder = folder();

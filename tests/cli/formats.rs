@@ -144,7 +144,7 @@ fn text() {
     assert_snapshot!(blocks + &narrow + &allpairs(&local));
 }
 
-/// Returns SAM without the line that holds the command line.
+/// Returns SAM without the line that contains the command line.
 fn sam_lines(arguments: &[&str]) -> String {
     let [first, second] = [0, 1].map(|way| {
         let text = allpairs_each(&TWO_WAYS[way..=way], &[arguments, &["--format", "sam"]].concat());
@@ -210,7 +210,7 @@ fn sam() {
     assert_snapshot!(text + "\n" + &local);
 }
 
-/// Contents that SAM cannot hold are rejected before anything is computed.
+/// Contents that SAM cannot represent are rejected before anything is computed.
 #[test]
 fn sam_rejects_unsupported_content() {
     let folder = folder();

@@ -64,8 +64,8 @@ fn json_lines() {
     assert_snapshot!(genes(&["--min-identity", "0.97", "--format", "jsonl"]));
 }
 
-/// Parts of proteins with their rows. A pair without a positive score is a line of the table but
-/// not a hit.
+/// Proteins share only parts. A pair without a positive score has a line in the table but is not a
+/// hit in other formats.
 #[test]
 fn proteins_in_every_format() {
     let folder = folder();

@@ -19,7 +19,8 @@ fn long(arguments: &[&str]) -> String {
     each("long", TWO_WAYS, arguments)
 }
 
-/// Returns the output of `long` under [`SCHEME`]; SAM without the line that holds the command line.
+/// Returns the output of `long` under [`SCHEME`]; SAM without the line that contains the command
+/// line.
 fn scored(arguments: &[&str]) -> String {
     let text = each("long", &TWO_WAYS[..1], &[arguments, SCHEME].concat());
     for (device, threads) in &TWO_WAYS[1..] {
@@ -177,7 +178,8 @@ fn proteins() {
     assert_snapshot!(long(&[&query, &target, "--format", "text", "--check"]));
 }
 
-/// No score is high enough: a table without rows, an unmapped read, and a plot without a path.
+/// If no score is high enough, the output is a table without rows, an unmapped read, or a plot
+/// without a path.
 #[test]
 fn no_alignment() {
     let folder = folder();

@@ -70,7 +70,8 @@ fn devices_test_themselves() {
     needs_adapter();
     let text = output(&["devices", "--self-test", "--device", "0,cpu"]);
     let tests: Vec<&str> = text.lines().filter(|line| line.contains("self-test")).collect();
-    // The walk is a part of what the kernels before it are compared by; not every adapter has half floats.
+    // `nw_walk` is tested together with the kernels whose directions it follows. Not every adapter
+    // has half floats.
     let lacks_halves = !support::adapter().adapter.features().contains(wgpu::Features::SHADER_F16);
     let is_tested = |stem: &&str| *stem != "nw_walk" && !(lacks_halves && stem.ends_with("_half"));
     let stems = || KERNELS.iter().map(|kernel| kernel.stem).filter(is_tested);

@@ -99,7 +99,7 @@ fn proteins_score_as_by_needle() {
     ");
 }
 
-/// More pairs than a chunk holds, through a pipe: the rows equal those of `allpairs`.
+/// Reads more pairs than fit in a chunk from a pipe. The rows equal those of `allpairs`.
 #[test]
 fn many_pairs_equal_the_pairs_of_allpairs() {
     let folder = folder();

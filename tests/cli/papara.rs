@@ -218,8 +218,8 @@ fn standard_input_and_short_names() {
     }
 }
 
-/// More reads than are in flight at once: finished reads are reused, and a truncated part is
-/// computed again.
+/// There are more reads than are in progress at a time. Finished reads are reused, and a truncated
+/// part is computed again.
 #[test]
 fn checkpoints() {
     let folder = small();

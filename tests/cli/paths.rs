@@ -90,8 +90,8 @@ fn run(folder: &Path, job: &str, mark: &[u8]) -> Command {
     command
 }
 
-/// Runs all jobs in a directory. Returns each file's bytes by its name without `mark`, and the output of the last job. Checks that
-/// standard error stays empty.
+/// Runs all jobs in a directory. Returns each file's bytes by its name without `mark`, and the
+/// output of the last job. Checks that standard error stays empty.
 fn written(folder: &Path, mark: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     fs::create_dir(folder).unwrap();
     inputs(folder, mark);
@@ -139,7 +139,7 @@ fn names_that_are_not_utf8_work_everywhere() {
     assert_eq!(plain[&b"hits.tsv"[..]], plain[&b"hits.again.tsv"[..]]);
 }
 
-/// Names that are displayed alike are different files.
+/// Names that look identical when displayed are different files.
 #[test]
 fn names_that_look_alike_are_different_files() {
     let folder = folder();

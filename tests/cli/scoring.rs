@@ -142,7 +142,7 @@ fn proteins() {
     assert_eq!(tables[0].trim_start(), tables[1].trim_start_matches("--matrix BLOSUM62\n"));
 }
 
-/// Lengths around every size that a kernel rounds to, in one file.
+/// One file has lengths close to every size that a kernel rounds to.
 #[test]
 fn lengths_of_every_kind() {
     let folder = folder();

@@ -143,8 +143,8 @@ fn lines_are_those_of_blastp_where_it_finds_the_same() {
 }
 
 /// Pieces of 16S genes with ambiguous codes, some of them reverse-complemented, in 199 genes.
-/// `scripts/compare/blastn.py` holds BLASTN's command line. BLASTN cuts off alignments that score
-/// little for some hundred columns.
+/// `scripts/compare/blastn.py` has BLASTN's command line. BLASTN ends an alignment where its score
+/// does not rise for some hundred columns.
 #[test]
 fn lines_are_those_of_blastn_where_it_finds_the_same() {
     let mut compared = Vec::new();
@@ -160,8 +160,8 @@ fn lines_are_those_of_blastn_where_it_finds_the_same() {
     assert_eq!(compared, [[14, 8, 2], [6, 3, 15], [24, 0, 0]]);
 }
 
-/// Counts BLAST's lines (`6 std score`) that are equal here, that hold another of several best
-/// alignments, and that hold an alignment below the best score. Scores here are `times` as great as
+/// Counts BLAST's lines (`6 std score`) that are equal here, that have another alignment with the
+/// best score, and that have an alignment below the best score. Scores here are `times` as great as
 /// BLAST's.
 fn held_against<'a>(ours: &str, theirs: impl Iterator<Item = &'a str>, times: i64) -> [usize; 3] {
     let score = |cells: &[&str]| cells[12].parse::<i64>().expect("a score");

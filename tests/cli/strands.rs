@@ -165,7 +165,7 @@ fn the_other_strand_in_every_format() {
         let arguments = [&[&*genes, "--strand", "both"], format].concat();
         writeln!(text, "{}", each("allpairs", TWO_WAYS, &arguments)).unwrap();
     }
-    // The header holds the command line.
+    // The header contains the command line.
     let sam = each("allpairs", &TWO_WAYS[..1], &[&genes, "--strand", "both", "--format", "sam"]);
     sam.lines().filter(|line| !line.starts_with("@PG")).for_each(|line| writeln!(text, "{line}").unwrap());
     assert_snapshot!(text);

@@ -144,8 +144,8 @@ fn devices_compute_local_searches() {
     }
 }
 
-/// With filters, pairs are traced from the best on until enough pass, and not beyond the last pair
-/// of a round.
+/// With filters, pairs are traced in rounds, best first, until enough of them pass. No pair after
+/// the last round is traced.
 #[test]
 fn few_pairs_are_traced_beyond_reported_hits() {
     let (search, _) = self::search(0x7ace, &protein());
