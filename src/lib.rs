@@ -20,7 +20,8 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
-//! [`EditDistances`] computes Levenshtein distances, here of a pattern to the nearest part of a text:
+//! [`EditDistances`] computes Levenshtein distances, here of a pattern to the nearest part of a
+//! text:
 //!
 //! ```
 //! use pairwave::score::{EditMode, EditScheme, Equality, Limit};
@@ -126,9 +127,10 @@
 //!
 //! # Features
 //!
-//! `cli` and `bench` are on by default. `cli` is the program: argument parser, progress bars, signal
-//! handler and log. `bench` measures and tests devices, and includes `plot`, which draws dot plots of
-//! long pairs. A library needs none of them: `default-features = false` switches them off.
+//! `cli` and `bench` are on by default. `cli` is the program: argument parser, progress bars,
+//! signal handler and log. `bench` measures and tests devices, and includes `plot`, which draws dot
+//! plots of long pairs. A program that uses the library needs none of these features:
+//! `default-features = false` switches them off.
 //!
 //! # Modules
 //!
@@ -166,12 +168,12 @@
 //! mock.rs       an engine for tests, with programmed answers and failures
 //! ```
 //!
-//! # How a pair travels
+//! # The path of a pair
 //!
 //! 1. [`seq::read_files`] packs every record into a [`SequenceStore`], one byte per symbol.
 //! 2. [`AllPairs`] defines the pairs. [`pairs::plan`] cuts them into chunks of queries, and chunks
-//!    into blocks: a query and a range of targets of similar length. Blocks with the same score type
-//!    go together.
+//!    into blocks: a query and a range of targets of similar length. Blocks with the same score
+//!    type go together.
 //! 3. Each [`Engine`](engine::Engine), a GPU or a CPU thread, has a thread that pulls a batch of
 //!    blocks from the [queue](engine::queue) when it is free. It submits the next batch before it
 //!    collects the previous one. The batch size follows the measured speed ([`engine::sizing`]).
@@ -181,25 +183,25 @@
 //!    identity, it returns only the pairs that can reach it ([`score::bound`]). A GPU has several
 //!    kernels ([`pairs::kernels`]) and uses the one with the lowest predicted cost
 //!    ([`gpu::choosing`]). Some kernels also trace the pairs and return alignments as runs
-//!    ([`alignment::packed`]). Local alignments ([`Mode::Local`]) are not filtered, because no score
-//!    bounds their identity.
+//!    ([`alignment::packed`]). Local alignments ([`Mode::Local`]) are not filtered, because no
+//!    score bounds their identity.
 //! 5. CPU threads trace their own pairs ([`trace::traceback()`]), and pairs that a GPU returns
 //!    without an alignment, while engines continue. Results are restored to input order chunk by
-//!    chunk. The program formats lines of [`output`] where results arise ([`engine::postprocess`]), so
-//!    that only bytes wait for their turn ([`jobs::blocks::Encode`]).
+//!    chunk. The threads that compute results also format them as lines of [`output`]
+//!    ([`engine::postprocess`]), so that only bytes wait for their turn ([`jobs::blocks::Encode`]).
 //!
 //! The other jobs use the same queue:
 //!
 //! - **[`Search`]** takes parts of a database ([`seq::Subjects`]) as targets. Engines report only
 //!   pairs whose score suffices for the E-value ([`score::statistics`]) and for the current list of
 //!   their query.
-//! - **[`EditDistances`]** has blocks of its own ([`edit::work`], [`edit::plan`]). Engines compute
-//!   distances and ends, and CPU threads align the reported pairs ([`edit::trace`]).
-//! - **[`LongAlignment`]** has engines of its own ([`mod@long`]). A chain of engines sweeps the
+//! - **[`EditDistances`]** has its own type of block ([`edit::work`], [`edit::plan`]). Engines
+//!   compute distances and ends, and CPU threads align the reported pairs ([`edit::trace`]).
+//! - **[`LongAlignment`]** has its own engines ([`mod@long`]). A chain of engines sweeps the
 //!   matrix in panels of columns; each passes its right border to the next while both compute. Some
 //!   rows and columns are kept, and the path is traced between them ([`jobs::long`]).
-//! - **[`PhyloAlignment`]** reads the tree and the alignment of its leaves ([`Reference::read`]) and
-//!   computes a vector of ancestral states for every edge ([`papara::edge_vectors`]). Reads are
+//! - **[`PhyloAlignment`]** reads the tree and the alignment of its leaves ([`Reference::read`])
+//!   and computes a vector of ancestral states for every edge ([`papara::edge_vectors`]). Reads are
 //!   streamed ([`seq::ReadChunks`]). A search ([`papara::search`]) scores them against unions of
 //!   vectors, whose scores bound their members, and then against the members that can still be best
 //!   ([`papara::work`]). CPU threads align each read with its best edge ([`papara::trace`]).
@@ -208,9 +210,9 @@
 //!   ([`profile`]). The default mode aligns by the probabilities that residues are aligned
 //!   ([`posterior`]); large sets use families ([`posterior::large`]).
 //!
-//! Scores are exact integers. A documented rule picks one of several best alignments ([`trace`]; for
-//! long pairs [`mod@long`], for reads [`papara::trace`]). The result never depends on device, thread
-//! count or batch size.
+//! Scores are exact integers. A documented rule picks one of several best alignments ([`trace`];
+//! for long pairs [`mod@long`], for reads [`papara::trace`]). The result never depends on device,
+//! thread count or batch size.
 //!
 //! # Reading order
 //!
@@ -229,8 +231,8 @@
 //!
 //! # Conventions
 //!
-//! Lengths are numbers of symbols, and positions count from 0 unless a format requires otherwise. Gap
-//! costs are positive and are subtracted: a gap of k symbols costs `first + (k - 1) * next`
+//! Lengths are numbers of symbols, and positions count from 0 unless a format requires otherwise.
+//! Gap costs are positive and are subtracted: a gap of k symbols costs `first + (k - 1) * next`
 //! ([`Gaps`] converts from the conventions of other tools). In a [`Cigar`], `I` is a query symbol
 //! with a gap and `D` a target symbol with a gap. Every error that input can cause names its place
 //! ([`error::InputLocation`]).
@@ -300,8 +302,8 @@ struct ReadMe;
 ///
 /// The sequences are strings or bytes with letters of the scheme's alphabet in either case; `U`
 /// equals `T`. An empty sequence is aligned with gaps. The result is the canonical alignment of
-/// [`trace`]. [`align_local`] and [`align_semi_global`] set the mode. [`AllPairs`] aligns many pairs
-/// faster.
+/// [`trace`]. [`align_local`] and [`align_semi_global`] set the mode. [`AllPairs`] aligns many
+/// pairs faster.
 ///
 /// # Errors
 /// Returns [`Error::Input`] for a letter that is not in the alphabet. The location has `query` or
@@ -376,8 +378,8 @@ pub fn edit_distance(a: impl AsRef<[u8]>, b: impl AsRef<[u8]>) -> u32 {
     edit::cpu::distance(a.as_ref(), b.as_ref())
 }
 
-/// Reads a file of FASTA or FASTQ records, plain or compressed, and detects its alphabet; `-` is standard input.
-/// [`seq::read_files`] takes several files and an alphabet.
+/// Reads a file of FASTA or FASTQ records, plain or compressed, and detects its alphabet. `-` is
+/// standard input. [`seq::read_files`] takes several files and an alphabet.
 ///
 /// # Errors
 /// Returns the errors of [`seq::read_files`].
@@ -403,7 +405,8 @@ fn encode(name: &str, letters: &[u8], alphabet: Alphabet) -> Result<Vec<Code>> {
     letters.iter().enumerate().map(encode).collect()
 }
 
-/// Returns the first character of some bytes, or the first byte if they do not start with valid UTF-8.
+/// Returns the first character of some bytes, or the first byte if they do not start with valid
+/// UTF-8.
 fn shown(letters: &[u8]) -> char {
     let whole = letters.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
     whole.or_else(|| letters.first().copied().map(char::from)).unwrap_or_default()
