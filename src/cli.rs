@@ -1,7 +1,7 @@
 //! Command line: typed arguments become validated options, and these become one job. Only this
 //! module uses clap.
 //!
-//! [`args`] holds the typed arguments, [`options`] validates them, and [`runner`] runs the job.
+//! [`args`] contains the typed arguments, [`options`] validates them, and [`runner`] runs the job.
 //! Files depend on each other in one direction only: args -> common -> runner -> one file per
 //! command -> options. A test compares this order with the `use` lines.
 
@@ -82,7 +82,7 @@ pub(crate) fn run() -> ExitCode {
 
 /// Turns off Mesa's device selection layer if there is no display server. The layer does not affect
 /// the choice of adapter here, but it asks for a Wayland display and complains on standard error if
-/// there is none, as on every cluster node.
+/// there is none, for example on a compute node.
 fn quieten_vulkan() {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: the process has no other thread yet.

@@ -15,8 +15,8 @@ pub(super) fn is_heard() -> bool {
     tracing::enabled!(tracing::Level::WARN)
 }
 
-/// Warns if local alignments under these scores span whole sequences whatever is aligned. Returns
-/// whether it warned.
+/// Warns if local alignments under these scores span whole sequences even if these are unrelated.
+/// Returns whether it warned.
 pub(super) fn warn_of_growth(chance: &Chance) -> bool {
     match chance.growth() {
         Growth::Everything(mean) => tracing::warn!(

@@ -1,7 +1,8 @@
 //! Tests that no option is silently without effect.
 //!
-//! For each two options of a job, adding either to the other changes the output, or the pair is
-//! rejected. Exceptions are the options in `NEUTRAL` and the pairs listed here.
+//! The tests try every pair of options of a job. Adding either option to the other must change the
+//! output, or the program must reject the pair. The options in `NEUTRAL` and the pairs listed here
+//! are exceptions.
 
 mod case;
 mod jobs_of_pairs;

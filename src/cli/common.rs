@@ -279,12 +279,12 @@ impl From<AlphabetName> for AlphabetChoice {
 /// Greatest number of renamed rows that are listed one by one.
 pub(super) const NAMED: usize = 5;
 
-/// Warns of rows whose names a format cannot hold.
+/// Warns of rows whose names a format cannot store.
 pub(super) fn warn_of_names(path: Option<&Path>, renamed: &[Renamed]) {
     warn_of_some_names(path, renamed, renamed.len() as u64);
 }
 
-/// Warns of `count` renamed rows. `renamed` holds the first of them, which are listed.
+/// Warns of `count` renamed rows. `renamed` contains the first of them, which are listed.
 pub(super) fn warn_of_some_names(path: Option<&Path>, renamed: &[Renamed], count: u64) {
     let file = path.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
     for one in renamed.iter().take(NAMED) {

@@ -53,7 +53,7 @@ impl DeviceChoice {
             choices.push(choice);
         }
         let alone = choices.iter().find(|choice| matches!(choice, DeviceChoice::Auto | DeviceChoice::All));
-        // 'all' includes the CPU, so naming both is no contradiction.
+        // 'all' includes the CPU, so 'all' and 'cpu' may be named together.
         let company = choices.iter().filter(|&choice| *choice != DeviceChoice::Cpu).count();
         match alone {
             Some(choice) if company > 1 || *choice == DeviceChoice::Auto && choices.len() > 1 => {

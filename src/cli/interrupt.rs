@@ -36,9 +36,11 @@ mod system {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicI32, Ordering};
 
-    /// Signals that ask to stop. Batch systems send SIGUSR1, SIGUSR2 and SIGXCPU before their limits are reached.
+    /// Signals that ask to stop. Batch systems send SIGUSR1, SIGUSR2 and SIGXCPU before their
+    /// limits are reached.
     const REQUESTS: [c_int; 6] = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU];
-    /// Other signals that end a process, except faults in its code. `abort` sends SIGABRT, for example when memory is short.
+    /// Other signals that end a process, except those for faults in its code. `abort` sends
+    /// SIGABRT, for example if memory is short.
     const ENDS: [c_int; 7] = [SIGQUIT, SIGABRT, SIGALRM, SIGVTALRM, SIGPROF, SIGSYS, SIGTRAP];
     /// Further signals that end a process on Linux.
     #[cfg(target_os = "linux")]
@@ -66,16 +68,19 @@ mod system {
             if is_ignored(signal) {
                 continue;
             }
-            // SAFETY: `handle` only uses atomics and system calls that are allowed in signal handlers.
+            // SAFETY: `handle` only uses atomics and system calls that are allowed in signal
+            // handlers.
             if let Err(problem) = unsafe { register(signal, move || handle(signal)) } {
                 tracing::debug!("signal {signal} cannot be handled: {problem}");
             }
         }
-        // SAFETY: `end_with` only calls `unlink`, `write` and `_exit`, which are allowed in signal handlers.
+        // SAFETY: `end_with` only calls `unlink`, `write` and `_exit`, which are allowed in signal
+        // handlers.
         if let Err(problem) = unsafe { register(SIGBUS, || end_with(FILE_CHANGED)) } {
             tracing::debug!("SIGBUS cannot be handled: {problem}");
         }
-        // A file beyond the limit of `ulimit -f` then makes the write fail instead of ending the process.
+        // With this handler, a write beyond the limit of `ulimit -f` fails. Without it, the process
+        // would end.
         if let Err(problem) = signal_hook::flag::register(SIGXFSZ, Arc::default()) {
             tracing::debug!("SIGXFSZ cannot be handled: {problem}");
         }
@@ -105,8 +110,9 @@ mod system {
             end_with(MEMORY_IS_SHORT);
         }
         remove_temporaries();
-        // Ends the process by the signal, so that the parent sees which one it was. For SIGPOLL and real-time signals this
-        // returns, but a job must not go on without its files.
+        // Ends the process by the signal, so that the parent process can identify the signal. For
+        // SIGPOLL and real-time signals, this call returns. The job must end nevertheless, because
+        // its files were removed.
         let _ = emulate_default_handler(signal);
         // SAFETY: `_exit` is allowed in signal handlers.
         unsafe { libc::_exit(128 + signal) };
@@ -141,7 +147,8 @@ mod system {
 
     fn is_ignored(signal: c_int) -> bool {
         let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: without a new action the call only writes the current one to `action`, which has the expected type.
+        // SAFETY: without a new action, the call only writes the current one to `action`, which has
+        // the expected type.
         let asked = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
         // SAFETY: the call succeeded, so it has initialised `action`.
         asked == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN

@@ -32,9 +32,9 @@ fn prefixed() -> &'static str {
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Shows pairwave's warnings and measurements, with `quiet` only its errors, with `verbose` also
-/// its progress. Messages of drivers and libraries are hidden unless the environment variable asks
-/// for them.
+/// Starts logging of pairwave's warnings and measurements. With `quiet`, only errors are shown.
+/// With `verbose`, devices and kernels are reported as well. Messages of drivers and libraries are
+/// hidden unless the environment variable selects them.
 pub(super) fn start(quiet: bool, verbose: bool) {
     let standard = match (quiet, verbose) {
         (true, _) => "pairwave=error",

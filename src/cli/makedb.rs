@@ -60,7 +60,7 @@ impl MakeDb {
     /// Returns the directory for sorted parts that do not fit in memory: the directory of the
     /// output, which must have space anyway.
     fn aside(&self) -> PathBuf {
-        // For a link, the directory of its target. Pipes and devices have no directory of their own.
+        // For a symbolic link, this is the directory of its target.
         let output = self.output.canonicalize().unwrap_or_else(|_| self.output.clone());
         match output.parent() {
             _ if output.metadata().is_ok_and(|file| !file.is_file()) => std::env::temp_dir(),
@@ -84,7 +84,8 @@ pub(super) fn make(job: &MakeDb, quiet: bool) -> Result<()> {
         progress.advance(size.sequences - before, 0);
         before = size.sequences;
     })?;
-    // Watched only from here on: while input is read, an interrupt ends the process and leaves no files.
+    // Interrupts are watched from here on. While input is read, an interrupt ends the process, and
+    // there are no files to remove.
     let interrupted = interrupt::watch();
     let all = sorted.size().sequences;
     let mut output = Output::create(&job.output)?;

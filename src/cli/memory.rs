@@ -24,7 +24,8 @@ fn remember(memory: *mut u8) -> *mut u8 {
 // SAFETY: every method forwards its arguments to the system's allocator and returns its result.
 unsafe impl GlobalAlloc for Remembering {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller meets the conditions of `GlobalAlloc`, which the system's allocator shares.
+        // SAFETY: the caller meets the conditions of `GlobalAlloc`, which the system's allocator
+        // shares.
         remember(unsafe { System.alloc(layout) })
     }
 

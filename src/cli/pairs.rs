@@ -204,7 +204,7 @@ impl BlockCommand for PairsJob {
     }
 }
 
-/// Writes rows, formatting runs of rows with the same sequences at once.
+/// Writes rows. Formats adjacent rows with the same sequence stores in one call.
 fn write(writer: &mut dyn PairWriter, rows: &[PairRow], pool: &rayon::ThreadPool) -> Result<()> {
     let is_same = |a: &PairRow, b: &PairRow| Arc::ptr_eq(&a.queries, &b.queries) && Arc::ptr_eq(&a.targets, &b.targets);
     for rows in rows.chunk_by(is_same) {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Bar that is on the terminal now, so that warnings can be printed above it.
+/// Bar that is currently on the terminal. Warnings are printed above it.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Progress bar of a job. Drawn only if standard error is a terminal; otherwise it costs almost

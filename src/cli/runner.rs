@@ -109,8 +109,9 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     // Checks now, not after hours of computation, that these files can be written.
     [files.output, files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
     let input = command.read(&run)?;
-    // Watched only after reading, because a read that waits for a terminal or a pipe would not see the flag, and before
-    // any file is created, because an interrupt during reading ends the process and must leave no files.
+    // Interrupts are watched only after reading, because a read that waits for a terminal or a pipe
+    // would not see the flag. An interrupt during reading therefore ends the process, so no file
+    // may be created before this line.
     run.interrupt = interrupt::watch();
     let stats = files.stats.map(Output::create).transpose()?;
     let picture = files.picture.map(Output::create).transpose()?;

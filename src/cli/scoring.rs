@@ -154,7 +154,8 @@ impl ScoringChoice {
             use --matrix, or --alphabet dna if they are nucleotides",
                 ));
             }
-            // The options equal the scheme's scores: use the scheme's table, which may hold more than these numbers.
+            // The options equal the scheme's scores. The scheme's table is used, because it may
+            // have other scores besides these.
             (Some(SymbolScoreTable::Nucleotide { match_score, mismatch, ambiguity }), _)
                 if named.nucleotide() == Some((*match_score, *mismatch, *ambiguity)) =>
             {

@@ -33,7 +33,7 @@ fn bytes(text: &str) -> Option<u64> {
         "t" => 4,
         _ => return None,
     };
-    // The text holds only digits and points: no sign, exponent, infinity or NaN.
+    // The text consists of digits and points: no sign, exponent, infinity or NaN.
     let number: f64 = number.parse().ok()?;
     Some((number * 1024f64.powi(power)) as u64)
 }

@@ -21,7 +21,8 @@ pub(super) fn options_in(advice: &str) -> impl Iterator<Item = &str> {
     words.filter_map(|word| word.strip_prefix("--")).filter(|name| !name.is_empty())
 }
 
-/// Returns the advice for an option that a command does not have. `has` reports whether the command has an option.
+/// Returns the advice for an option that a command does not have. `has` reports whether the command
+/// has an option.
 pub(super) fn instead(command: Option<&str>, option: &str, has: impl Fn(&str) -> bool) -> Option<&'static str> {
     let name = option.trim_start_matches('-').split('=').next().unwrap_or_default();
     let name = name.to_ascii_lowercase().replace('_', "-");
@@ -51,7 +52,7 @@ pub(super) fn in_plain_words(message: &str) -> String {
         .replace("invalid float literal", "not a number")
 }
 
-/// Returns the advice for a word that is no command.
+/// Returns the advice for a word that is not a command.
 pub(super) fn command_instead(word: &str) -> Option<String> {
     let name = word.to_ascii_lowercase().replace('_', "-");
     if let Some((_, line)) = COMMANDS.iter().find(|(names, _)| names.contains(&&*name)) {
@@ -61,7 +62,8 @@ pub(super) fn command_instead(word: &str) -> Option<String> {
     is_file.then(|| format!("name a command before the files, as in 'pairwave allpairs {word}'"))
 }
 
-/// Returns the advice for a number that cannot be parsed, for an option such as `--min-identity <FRACTION>`.
+/// Returns the advice for a number that cannot be parsed, for an option such as
+/// `--min-identity <FRACTION>`.
 pub(super) fn number_instead(option: &str, value: &str) -> Option<String> {
     let name = option.split_whitespace().next().unwrap_or_default();
     let unit = option.split_once('<').map_or("", |(_, unit)| unit.trim_end_matches('>'));
@@ -140,7 +142,8 @@ pub(super) fn first_word(typed: &[OsString]) -> Option<&str> {
     (!word.starts_with('-')).then_some(word)
 }
 
-/// Returns the option that a letter stands for in PaPaRa, where letters differ from our other commands.
+/// Returns the option that a letter stands for in `pairwave papara`. Its letters are PaPaRa's and
+/// differ from those of the other commands.
 pub(super) fn letter_instead(command: Option<&str>, option: &str, typed: &[OsString]) -> Option<String> {
     let (letter, meant) = match (command?, option) {
         ("papara", "reads") => ("-q", "use --quiet for no messages"),

@@ -18,18 +18,18 @@ pub(super) struct CommandCase {
     pub(super) command: &'static str,
     /// Inputs to try the options with. An option has an effect if it has one for any of them.
     pub(super) inputs: &'static [&'static str],
-    /// CommandOptions that are added to every pair.
+    /// Options that are added to every pair.
     pub(super) bases: &'static [&'static str],
-    /// CommandOptions with values that are not their defaults.
+    /// Options to combine, with values that are not their defaults.
     pub(super) items: &'static [&'static str],
-    /// CommandOptions that may have no effect next to others.
+    /// Options that may have no effect next to certain others.
     pub(super) idle: &'static [Idle],
 }
 
-/// Option, the others separated by ` | `, and the reason.
+/// An option, the options next to which it has no effect (separated by ` | `), and the reason.
 pub(super) type Idle = (&'static str, &'static str, &'static str);
 
-/// CommandOptions that only select where results go.
+/// Options that print text about the program, or only select the file for the results.
 const PLACES: &[&str] = &["output", "help", "version"];
 
 /// Output of a command line including its files; `None` for an error.

@@ -56,7 +56,8 @@ impl WidthArgs {
 
 /// Refuses options that need alignments where only scores are computed.
 ///
-/// Each entry holds an option, whether it was given, and its use of alignments for the message.
+/// Each entry consists of an option, whether it was given, and its use of alignments for the
+/// message.
 pub(in crate::cli) fn check_score_only(score_only: bool, options: &[(&str, bool, &str)]) -> Result<()> {
     match options.iter().find(|(_, given, _)| score_only && *given) {
         Some((option, _, why)) => {

@@ -37,7 +37,8 @@ pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
     let task = MergeOperation { directory: &directory, output: output.as_deref(), stats: stats.as_deref(), run, quiet };
     let mut arguments = directory.manifest().arguments.clone();
     let job = arguments.first().map(|job| job.display().to_string()).unwrap_or_default();
-    // Inserted after the job's name and before its positional arguments, because names may imply formats.
+    // Inserted after the job's name and before its positional arguments, because names may imply
+    // formats.
     for (option, path) in others.iter().chain(output.as_ref().map(|path| ("--output", path.clone())).as_ref()) {
         if *option != "--output" && !OF_JOBS.contains(&(&*job, option)) {
             return Err(Error::usage(format!(

@@ -36,7 +36,7 @@ const THREAD_SPEED: f64 = 3e9;
 const BLOCKS_A_RANK: u64 = 64;
 /// Least time of a block in seconds. Files and messages take some of it.
 const MIN_SECONDS: f64 = 0.1;
-/// Longest time that a file server may take to show what another machine wrote.
+/// Maximum time until a network file system shows files that another machine wrote.
 const SIGHT: Duration = Duration::from_secs(120);
 
 /// Runs a job on all ranks.

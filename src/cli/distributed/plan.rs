@@ -37,7 +37,8 @@ impl JobOperation for PlanOperation<'_> {
         }
         let target = plan.directory.as_deref().map(absolute).transpose()?;
         target.as_deref().map_or(Ok(()), Directory::check_new)?;
-        // Computed before the input is read, so that a change in between is detected when blocks are computed.
+        // Computed before the input is read. A later change of the input is then detected when
+        // blocks are computed.
         let fingerprint = target.is_some().then(|| fingerprint(&plan.arguments)).transpose()?;
         let input = command.read(&run_settings(command.compute(), command.family())?)?;
         let job = command.job(&input)?;

@@ -30,8 +30,8 @@ use std::time::Instant;
 const GROUP_SECONDS: f64 = 20.0;
 /// Greatest number of blocks in a group.
 const GROUP: usize = 16;
-/// Number of consecutive failures after which the process stops, because the blocks are not the
-/// cause.
+/// Number of consecutive failures after which the process stops. The machine is then more likely to
+/// be the cause than the blocks.
 const FAILURES: usize = 3;
 
 /// Computes blocks.

@@ -81,7 +81,7 @@ impl OneSequence {
     }
 }
 
-/// Rejects names and lengths that SAM cannot hold.
+/// Rejects names and lengths that SAM cannot represent.
 fn check_sam(options: &Long, query: &OneSequence, target: &OneSequence) -> Result<()> {
     if !matches!(options.format, LongFormat::Sam { .. }) {
         return Ok(());

@@ -36,8 +36,8 @@ impl Papara {
         Namer::new(self.name_rules(), reference.names.iter().map(|name| name.as_slice()))
     }
 
-    /// Returns the fingerprint of a checkpoint: all arguments except formatting options, all files, and the
-    /// references as they were read, since these may come from standard input.
+    /// Returns the fingerprint of a checkpoint. It covers all arguments except formatting options,
+    /// all files, and the references as they were read, since these may come from standard input.
     fn fingerprint(&self, reference: &Reference) -> Result<Fingerprint> {
         let rows = reference.names.iter().map(|name| name.as_slice()).zip(&reference.rows);
         let rows = rows.flat_map(|(name, row)| [name, b"\t", row.as_slice(), b"\n"]);
@@ -81,7 +81,7 @@ impl Papara {
 /// Writers of the results.
 struct PaparaWriters<'a> {
     reference: &'a Reference,
-    /// Writer of rows that are written at once.
+    /// Writer of rows that are written as they arrive.
     alignment: Option<PlacedWriter>,
     table: Option<BestTable>,
     /// Splits of edges that have reads. They are stored because each takes a search through the

@@ -31,7 +31,8 @@ impl HitWriter {
         let (queries, has_page) = (context.queries.len() as SequenceId, page.is_some());
         let mut writers = Vec::new();
         if let Some(page) = page {
-            // Hits without alignments are rejected when they arrive. Blocks without hits give an empty page.
+            // Hits without alignments are rejected when they arrive. Blocks without hits give an
+            // empty page.
             let context = SearchContext { has_alignments: true, ..context.clone() };
             writers.push(written::open(&page.format, context, page.output)?);
         }

@@ -184,7 +184,7 @@ fn long_pairs() {
     assert_eq!((job.host_memory, job.checkpoint, job.plot, job.files.stats), (None, None, None, None));
     let LongFormat::Tsv(fields) = job.format else { panic!() };
     assert_eq!((fields.len(), fields[2].name), (14, "strand"));
-    // One file may hold both sequences.
+    // Both sequences may be in one file.
     let job = long(
         "g.fa g.fa --query-id a --target-id b --alphabet dna --strand both --top 5 --min-score 100 --method chunked1 \
          --strip 4096 --chunk 512 --no-prune --host-memory 2G --memory 1G --checkpoint work --format text --width 100 \

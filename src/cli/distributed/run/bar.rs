@@ -4,8 +4,8 @@ use pairwave::jobs::Progress;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Forwards cells to a bar as they are computed, and finished blocks if a job does not report its
-/// cells.
+/// Forwards cells to a bar as they are computed. If a job does not report its cells, forwards the
+/// cells of finished blocks.
 pub(super) struct BlockBar {
     bar: Arc<dyn Progress>,
     /// Cells that were forwarded to the bar.
