@@ -1,18 +1,19 @@
-// sw_striped_chase: from start state to start state, back along the path (phase 2; Li, Ranka and Sahni,
-//             section V).
-// Recurrence: None. A traceback at a point of a block's lower or right border leaves the block, or its
-//             alignment starts, at that point's start state.
+// sw_striped_chase: follows the path backwards from start state to start state (phase 2; Li, Ranka
+//             and Sahni, section V).
+// Recurrence: None. The start state of a point on a block's lower or right border is the point
+//             where a traceback from there leaves the block, or where its alignment starts.
 // Owns:       One invocation, all of `paths`.
-// Layout:     window[k]: for strip strip_begin + k the first chunk row with start states, the chunk row after
-//             the last one, the block of the first chunk row, and 1 if each chunk is a block, 0 if all
-//             chunks are one block.
+// Layout:     window[k]: for strip strip_begin + k the first chunk row with start states, the chunk
+//             row after the last one, the block of the first chunk row, and 1 if each chunk is a
+//             block, or 0 if all chunks are one block.
 //             starts: as sw_striped_starts writes them.
-//             paths: as common/striped_paths.wgsl describes. `row`, `column` and `state` are the position at
-//             which the chase stopped.
-// Invariant:  The parts in the list lead from the position of the traceback to the current point.
+//             paths: as common/striped_paths.wgsl describes. `row`, `column` and `state` are the
+//             position at which the chase stopped.
+// Invariant:  The parts in the list lead from the first position of the traceback to the current
+//             point.
 // Uniform:    No barrier.
-// Limits:     The list has room for a part for every strip and chunk row of the window. The memory of
-//             directions has room for one part.
+// Limits:     The list has space for a part for every strip and chunk row of the window. The memory
+//             of directions has space for one part.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
 
 #import striped_edges
@@ -30,7 +31,7 @@ fn main() {
     var directions = 0u;
     var runs = 0u;
     var reason = LOST;
-    // Every turn goes to another block, up or left.
+    // Every turn moves to another block, which is above or to the left.
     for (var turn = 0u; turn <= params.path_capacity; turn++) {
         if (row == 0u || column == 0u) {
             reason = BORDER;
@@ -47,7 +48,7 @@ fn main() {
         }
         let strip = (column - 1u + params.lead) / params.strip;
         let chunk_row = (row - 1u) / params.chunk;
-        // Wraps around left of the window.
+        // The difference wraps around if the strip is to the left of the window.
         let place = strip - params.strip_begin;
         if (place >= params.strip_count) {
             reason = LEFT_WINDOW;
@@ -86,7 +87,7 @@ fn main() {
         if (symbols > 0u) {
             var words = directions_words(row - start_row, column - start_column);
             if (EDGES) {
-                // Whole rectangles of one chunk at a time.
+                // The trace stage computes whole rectangles, one chunk at a time.
                 words = directions_words(params.chunk, column - left);
             }
             if (count >= params.path_capacity || words > params.directions_capacity_words - directions) {

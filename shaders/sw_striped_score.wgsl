@@ -1,69 +1,77 @@
-// sw_striped_score: one very long pair, one strip of columns per workgroup (StripedScore; Li, Ranka and
-//             Sahni, section IV).
-// Recurrence: H[i,j] = max(H[i-1,j-1] + sub(a[i],b[j]), I[i,j], D[i,j]), in local mode at least 0. Each
-//             column keeps the gap that enters the next row, I[i+1,j] = max(I[i,j] - next, H[i,j] - first).
+// sw_striped_score: one very long pair, one strip of columns per workgroup (StripedScore; Li, Ranka
+//             and Sahni, section IV).
+// Recurrence: H[i,j] = max(H[i-1,j-1] + sub(a[i],b[j]), I[i,j], D[i,j]), in local mode at least 0.
+//             Each column keeps the gap that enters the next row:
+//               I[i+1,j] = max(I[i,j] - next, H[i,j] - first)
 //             Each row keeps D in the same way.
-// Owns:       Lane t of strip k keeps CELLS columns in registers, from (k * LANES + t) * CELLS - padding on.
-//             It is one block of 4 rows behind lane t - 1: at step s it computes block s - t. Lanes before
-//             the first column compute nothing that matters. Column LAST_CELL of the last lane is the last
-//             column of the panel.
-// Layout:     Vertical borders: u32 (begin(k) + (i & mask(k))) * 2 holds H along the left border of strip k,
-//             and the next u32 the gap that enters. The panel's first and last border and every
-//             keep_strips-th one are kept as a whole. The others are rings. Values are stored with their
-//             highest bit flipped, so that 0 means "not written yet": no value is the least integer.
+// Owns:       Lane t of strip k keeps CELLS columns in registers, starting with column
+//             (k * LANES + t) * CELLS - padding. It is one block of 4 rows behind lane t - 1: at
+//             step s it computes block s - t. The results of lanes before the first column are not
+//             used. Column LAST_CELL of the last lane is the last column of the panel.
+// Layout:     Vertical borders: u32 (begin(k) + (i & mask(k))) * 2 contains H along the left border
+//             of strip k, and the next u32 the gap that enters. The panel's first and last border
+//             and every keep_strips-th one are kept as a whole. The others are rings. Values are
+//             stored with their highest bit flipped, so that 0 means "not written yet". No value is
+//             the least integer.
 //             Horizontal borders: (c * columns_stride + j) * 2, along row min(c * mark, rows).
-//             State: (k * STATE_WORDS + w) * LANES + t holds value w of lane t between dispatches.
-//             Records: first 4 u32 for each strip: its best score, the first step of the first batch that
-//             has it, and the number of recorded batches. Then 2 u32 for each strip that alternate between
-//             dispatches: twice the number of consecutive batches that were pruned before a dispatch, plus 1
-//             if the strip was skipped in the previous dispatch. Then SLOTS slots for each strip: value w of
-//             lane t before a batch at w * LANES + t, the values that entered in the batch, and its first
-//             step.
+//             State: (k * STATE_WORDS + w) * LANES + t contains value w of lane t between
+//             dispatches.
+//             Records consist of three sections. The first one has 4 u32 for each strip: its best
+//             score, the first step of the first batch that has this score, and the number of
+//             recorded batches. The second one has 2 u32 for each strip, which alternate between
+//             dispatches: twice the number of consecutive batches that were pruned before a
+//             dispatch, plus 1 if the strip was skipped in the previous dispatch. The third one has
+//             SLOTS slots for each strip: value w of lane t before a batch at w * LANES + t, then
+//             the values that entered in the batch, then its first step.
 // Schedule:   In a dispatch, strip k makes steps base - k * lag to base + steps - k * lag.
-//             With lag >= steps + LANES - 1, earlier dispatches wrote everything that it reads (wavefront).
-//             With a smaller lag it waits for its left neighbour (PERSISTENT). Strips are taken in order by
-//             ticket, so a strip that waits always waits for one that runs. The value itself is the flag, so
-//             no order between two memory locations is required.
-//             A lane that polls too often sets `stuck` and computes on with wrong values. The host then
-//             discards the results of the panel.
-// Invariant:  After step s, block s - t of lane t is final. After a batch, all its borders are in global
-//             memory.
-//             After a batch, the slots of a strip hold the first batch in which a lane reached the strip's
-//             best score, and those of the following SLOTS - 1 batches in which another lane reached it,
-//             because lanes to the right reach a block later. The uppermost block with the score is in one
-//             of them. The host finds the cell there: later batches start below all blocks of the first one.
-// Clear:      A strip is clear if its lanes hold no values, and its right border contains nothing that its
-//             neighbour still has to read except pruned values. If all strips from the first one on are
-//             clear, and the values that enter the first one cannot reach the best score, neither can
-//             anything that they would compute in a dispatch. These strips are skipped (PRUNE and
-//             PERSISTENT, with steps >= lag). They do not write their right borders, except those that are
-//             kept as a whole. A strip that reads such a border determines by itself that it is clear. All
-//             strips come to the same conclusion, because they use what was known before the dispatch:
+//             With lag >= steps + LANES - 1, earlier dispatches wrote everything that it reads
+//             (wavefront). With a smaller lag it waits for its left neighbour (PERSISTENT). Strips
+//             are taken in order by ticket, so a strip that waits always waits for one that runs. A
+//             value that is not 0 shows that it is written, so no order between two memory
+//             locations is required.
+//             A lane that polls too often sets `stuck` and continues with wrong values. The host
+//             then discards the results of the panel.
+// Invariant:  After step s, block s - t of lane t is final. After a batch, all its borders are in
+//             global memory.
+//             After a batch, the slots of a strip contain the first batch in which a lane reached
+//             the strip's best score. They also contain those of the following SLOTS - 1 batches in
+//             which another lane reached it, because lanes to the right reach a block later. The
+//             uppermost block with the score is in one of these batches, because later batches
+//             start below all blocks of the first one. The host finds the best cell there.
+// Clear:      A strip is clear if its lanes contain no values, and its neighbour still has to read
+//             only pruned values from its right border. Suppose that all strips from the first one
+//             to strip k are clear, and that the values that enter the first strip cannot reach the
+//             best score. Then no cell that these strips would compute in a dispatch can reach it,
+//             and they are skipped (PRUNE and PERSISTENT, with steps >= lag). Skipped strips do not
+//             write their right borders, except those that are kept as a whole. A strip that reads
+//             such a border determines by itself that it is clear. All strips come to the same
+//             conclusion, because they use only values that were known before the dispatch:
 //             `best_floor`, `left_reached`, and the u32 values of this turn.
-// Uniform:    Strip and steps follow from the workgroup's number or ticket. All lanes make all steps.
+// Uniform:    Strip and steps follow from the workgroup's number or ticket. All lanes make all
+//             steps.
 // Limits:     The number of rows is a multiple of 4. Values fit in 32 bits (LongPair::fits).
 // Oracle:     src/long/oracle.rs
-//
-// Constants:  LANES, CELLS, CLASSES (different query symbols), CODES, BATCH (steps between exchanges through
-//             memory), LAST_CELL, LOCAL, LINEAR, BEST, PRUNE, PERSISTENT.
-//             `lanes` is lanes_subgroup or lanes_workgroup, as the host chooses.
+// Constants:  LANES, CELLS, CLASSES (different query symbols), CODES, BATCH (steps between
+//             exchanges through memory), LAST_CELL, LOCAL, LINEAR, BEST, PRUNE, PERSISTENT.
+//             The import `lanes` is lanes_subgroup or lanes_workgroup, as the host chooses.
 
 #import lanes
 
 const C4: u32 = CELLS / 4u;
 const STATE_WORDS: u32 = 2u * CELLS + 10u;
 const FLIP: u32 = 0x80000000u;
-// Score of padding: no path gains by it, and no sum with it wraps.
+// Score of padding. No path gains by it, and sums with it do not wrap.
 const PADDING_SCORE: i32 = -536870912;
 const NO_INDEX: u32 = 0xffffffffu;
 const BATCH_WORDS: u32 = BATCH * 8u;
 const VALUES_A_LANE: u32 = (BATCH_WORDS + LANES - 1u) / LANES;
-// Maximum number of recorded batches: those that do not lie completely below the first one.
+// Maximum number of recorded batches. Batches that are completely below the first one are not
+// recorded.
 const SLOTS: u32 = (LANES + BATCH - 2u) / BATCH + 1u;
 const SLOT_WORDS: u32 = (2u * CELLS + 9u) * LANES + BATCH_WORDS + 1u;
 const HEAD_WORDS: u32 = 4u;
 const TURN_WORDS: u32 = 2u;
-// Strips that a lane reads at once.
+// Number of strips whose state a lane reads at once.
 const AT_ONCE: u32 = 4u;
 
 struct Params {
@@ -93,12 +101,12 @@ struct Params {
     spin_limit: u32,
     // Distance in strips of the vertical borders that are kept as a whole.
     keep_strips: u32,
-    // Entries of all borders that are kept as a whole, which is where the rings begin.
+    // Total number of entries of borders that are kept as a whole. The rings begin there.
     rings_begin: u32,
-    // Columns that the first strip lacks, a multiple of CELLS.
+    // Number of columns by which the first strip is narrower, a multiple of CELLS.
     padding: u32,
-    // The greatest H of the first strip's left border in this dispatch, and which of a strip's
-    // alternating u32 values belongs to it.
+    // Greatest H of the first strip's left border in this dispatch, and index of the strip's u32
+    // values for this dispatch, which alternate.
     left_reached: i32,
     turn: u32,
 }
@@ -123,7 +131,7 @@ struct Shared {
 @group(0) @binding(8) var<storage, read_write> records: array<i32>;
 
 var<workgroup> profile: array<vec4<i32>, CLASSES * C4 * LANES>;
-// Borders of a batch: for each step H of four rows, then their gaps.
+// Borders of a batch: for each step, H of four rows, and then their gaps.
 var<workgroup> incoming: array<vec4<i32>, 2u * BATCH>;
 var<workgroup> outgoing: array<vec4<i32>, 2u * BATCH>;
 
@@ -157,7 +165,7 @@ fn value_index(w: u32, first_block: i32, begin: u32, mask: u32) -> u32 {
     return 2u * (begin + (u32(row) & mask)) + (w & 1u);
 }
 
-// Returns value w of a border that is clear.
+// Returns value w of a clear border.
 fn clear_value(w: u32) -> u32 {
     return flipped(select(0, params.first, (w & 1u) == 1u));
 }
@@ -211,8 +219,8 @@ fn first_working_strip(strip: u32, t: u32) -> u32 {
     return strip + 1u;
 }
 
-// Marks a lane's columns as clear along marked rows and the last row, for blocks `first` to
-// `after`.
+// Marks a lane's columns as clear along the marked rows and the last row, for the blocks from
+// `first` up to but excluding `after`.
 fn clear_marks(lane_column: i32, first: i32, after: i32) {
     let blocks = params.rows / 4u;
     for (var mark = u32(max(first, 0)) / params.mark_blocks + 1u; ; mark++) {
@@ -227,7 +235,8 @@ fn clear_marks(lane_column: i32, first: i32, after: i32) {
             }
         }
         if (lane_column == 0) {
-            // Also on the panel's left border, so that no value of an earlier panel stays.
+            // The panel's left border is cleared, too, so that no value of an earlier panel
+            // remains.
             horizontal[at] = vec2<i32>(0, params.first);
         }
         if (end == blocks) {
@@ -240,8 +249,8 @@ fn flipped(value: i32) -> u32 {
     return bitcast<u32>(value) ^ FLIP;
 }
 
-// State of a lane: its columns above the block, the cell left of these, and the values of the block
-// that it delivers.
+// State of a lane: its columns above the block, the cell to the left of these, and the values of
+// the block that it delivers.
 struct Lane {
     h: array<i32, CELLS>,
     gap: array<i32, CELLS>,
@@ -250,7 +259,7 @@ struct Lane {
     sent_gap: vec4<i32>,
 }
 
-// Returns the gap that enters the row below in a column.
+// Returns the gap that enters the next row in a column.
 fn entering_gap(lane: ptr<function, Lane>, c: u32) -> i32 {
     if (LINEAR) {
         return (*lane).h[c] + params.first;
@@ -258,9 +267,9 @@ fn entering_gap(lane: ptr<function, Lane>, c: u32) -> i32 {
     return (*lane).gap[c];
 }
 
-// Computes four rows with the classes `symbols`. Returns the greatest of `floor` and their H. There
-// is no branch, so that rows can overlap. Vectors are rotated, so that every index is a constant
-// and all values stay in registers.
+// Computes four rows with the classes `symbols`. Returns the maximum of `floor` and their H. There
+// is no branch, so that the computations of rows can overlap. Vectors are rotated, so that every
+// index is a constant and all values stay in registers.
 fn compute_block(lane: ptr<function, Lane>, symbols: u32, left_h: vec4<i32>, left_gap: vec4<i32>, floor: i32, t: u32, is_end: bool) -> i32 {
     var classes = symbols;
     var nears = left_h;
@@ -340,14 +349,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         return;
     }
 
-    // Phase 1: decide whether there is anything to compute; prepare the profile and the lane's
+    // Phase 1: decide whether the strip can be skipped. If not, prepare the profile and the lane's
     // state.
     let lane_column = i32((strip * LANES + t) * CELLS) - i32(params.padding);
     let left_begin = edge_begin(strip);
     let left_mask = edge_mask(strip);
     let right_begin = edge_begin(strip + 1u);
     let right_mask = edge_mask(strip + 1u);
-    // Consecutive batches that were pruned, and the block up to which the left border is clear
+    // Number of consecutive pruned batches, and the block up to which the left border is clear
     // although no strip wrote it.
     var pruned_in_row = 0u;
     var clear_until = -1;
@@ -368,7 +377,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         if (at_work >= strip && strip > params.first_strip) {
             clear_until = 0x7fffffff;
             if (!is_whole(strip)) {
-                // Values that the left strip wrote before it was skipped must not be read when
+                // Values that the left strip wrote before it was skipped must not be read after
                 // their entries are reused.
                 for (var w = t; w < u32(params.lag) * 8u; w += LANES) {
                     let row = u32(step_begin) * 4u + w / 2u + 1u;
@@ -409,7 +418,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     }
     // Safe: each invocation wrote its own entries.
     var lane: Lane;
-    // Score that a lane must exceed for a new record. Lanes before the first column never do.
+    // Score that a lane must exceed to record a batch. Lanes before the first column never do.
     var record = select(0, 0x7fffffff, lane_column < 0);
     // The strip's best score, the first step of the first batch that has it, and the number of
     // recorded batches.
@@ -417,7 +426,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     var strip_step = 0;
     var kept = 0u;
     let head = strip * HEAD_WORDS;
-    // Number of times that the lane may still poll for a missing value.
+    // Number of times that the lane may still poll for missing values.
     var patience = params.spin_limit;
     let state_begin = strip * STATE_WORDS * LANES + t;
     if (step_begin == 0) {
@@ -451,9 +460,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             kept = u32(records[head + 2u]);
         }
     }
-    // The best score of all strips is read one batch ahead as well. It only rises, so an older
-    // score only prunes less. Pruned batches do not read it, because all strips would read the same
-    // address. The number of pruned batches is added at the end.
+    // The best score of all strips is read one batch in advance, too. It only rises, so an older
+    // score prunes less but never too much. Pruned batches do not read it, because all strips would
+    // read the same address. The number of pruned batches is added at the end.
     var known_ahead = 0;
     var pruned = 0u;
     if (PRUNE) {
@@ -470,11 +479,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     }
 
     let is_end = t == LANES - 1u && strip + 1u == params.strips;
-    // The lane that the left border enters. Lanes before it do not matter. They receive the same
-    // values, because a shuffle might deliver anything.
+    // The lane that the left border enters. The results of lanes before it are not used. They
+    // receive the same values, because the result of a shuffle could otherwise be undefined.
     let first_lane = select(0u, params.padding / CELLS, strip == 0u);
 
-    // Phase 2: batches of steps. The left border is read one batch ahead, because memory is slow.
+    // Phase 2: batches of steps. The left border is read one batch in advance, because memory is
+    // slow.
     var ahead: array<u32, VALUES_A_LANE>;
     for (var k = 0u; k < VALUES_A_LANE; k++) {
         let place = value_index(k * LANES + t, step_begin - i32(first_lane), left_begin, left_mask);
@@ -502,8 +512,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     if (value == 0u) {
                         atomicStore(&shared_best.stuck, 1u);
                     }
-                    // Safe: the ring is long enough that the slot's next value comes in a later
-                    // dispatch.
+                    // Safe: the ring is so long that the entry's next value is written only in a
+                    // later dispatch.
                     if (!is_whole(strip)) {
                         atomicStore(&vertical[place], 0u);
                     }
@@ -523,8 +533,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 }
             }
         }
-        // Whether all blocks of the batch lie in the panel, and none is the last one before a mark
-        // or the last block of the panel.
+        // Whether all blocks of the batch are in the panel, and none of them is the last one before
+        // a mark or the last one of the panel.
         let lowest_end = batch - i32(LANES) + 2;
         let highest_end = batch + i32(BATCH);
         let is_plain = lowest_end > 0 && highest_end < i32(blocks)
@@ -533,12 +543,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         if (PRUNE) {
             var go = true;
             known = max(params.best_floor, bitcast<i32>(of_first(bitcast<u32>(known_ahead), t)));
-            // Lower scores do not matter.
+            // Lower scores need not be recorded.
             record = max(record, known - 1);
             let reach = reach_of(strip, batch);
-            // While a path that starts here could still reach the best score, no batch is pruned.
+            // No batch is pruned if a path that starts here could still reach the best score.
             if (reach < known) {
-                // Gaps that enter are less than the H that they leave, so H bounds everything.
+                // Gaps that enter are less than the H from which they come, so the greatest H is an
+                // upper bound of all values.
                 var tops = max(vec4<i32>(highest, lane.corner, 0, 0), lane.sent_h);
                 for (var c4 = 0u; c4 < C4; c4++) {
                     tops = max(tops, vec4<i32>(lane.h[c4 * 4u], lane.h[c4 * 4u + 1u], lane.h[c4 * 4u + 2u], lane.h[c4 * 4u + 3u]));
@@ -547,7 +558,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 go = any_of_all(highest + reach >= known, t);
             }
             if (!go) {
-                // No path through this batch can reach the best score: all lanes drop their values.
+                // No path through this batch can reach the best score, so all lanes drop their
+                // values.
                 for (var c = 0u; c < CELLS; c++) {
                     lane.h[c] = 0;
                     lane.gap[c] = params.first;
@@ -578,8 +590,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         }
         let before = lane;
         let record_before = record;
-        // A number that the compiler does not know prevents unrolling of this long loop, which
-        // would be slower.
+        // The compiler does not know this number of steps, so it does not unroll the long loop,
+        // which would be slower.
         let batch_steps = u32(min(step_end - batch, i32(BATCH)));
         if (is_plain) {
             for (var s = 0u; s < batch_steps; s++) {
@@ -614,9 +626,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     }
                     if (u32(block) + 1u == mark_end || u32(block) + 1u == blocks) {
                         let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
-                        // One lane is here at a time. The others wait, and so do all strips to the
-                        // right. Therefore there is one test for all columns, except in the lane
-                        // with the panel's last column.
+                        // Only one lane is here at a time. The other lanes wait, and so do all
+                        // strips to the right. Therefore there is one test for all columns, except
+                        // in the lane with the panel's last column.
                         let place = at + u32(lane_column) + 1u;
                         if (lane_column >= 0 && u32(lane_column) + CELLS <= params.columns) {
                             for (var c = 0u; c < CELLS; c++) {
@@ -680,8 +692,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             }
         }
 
-        // The right border, written by all lanes. Safe: the barrier makes the last lane's values
-        // visible.
+        // All lanes write the right border. Safe: the barrier makes the last lane's values visible.
         workgroupBarrier();
         for (var w = t; w < BATCH_WORDS; w += LANES) {
             let place = value_index(w, batch - i32(LANES) + 1, right_begin, right_mask);

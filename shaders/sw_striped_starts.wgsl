@@ -1,23 +1,25 @@
-// sw_striped_starts: where the tracebacks from a block's lower and right borders leave the block, or where
-//             their alignments start (phase 2 of StripedAlignment and of both ChunkedAlignments; Li, Ranka
-//             and Sahni, section V).
-// Recurrence: I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next), D[i,j] = max(H[i,j-1] - first, D[i,j-1] -
-//             next), H[i,j] = max(H[i-1,j-1] + sub, I[i,j], D[i,j]), if LOCAL at least 0.
-//             The start state of a value is that of the term that gives the value, and of the first such
-//             term if there are several: the traceback of src/long.rs. Where H is 0 and LOCAL, an alignment
-//             starts.
-// Owns:       Workgroup g has block g. Invocation t has its columns t * CELLS + 1 .. (t + 1) * CELLS. At step
-//             s it computes row s - t + 1.
+// sw_striped_starts: finds where the tracebacks from a block's lower and right borders leave the
+//             block, or where their alignments start (phase 2 of StripedAlignment and of both
+//             ChunkedAlignments; Li, Ranka and Sahni, section V).
+// Recurrence: I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)
+//             D[i,j] = max(H[i,j-1] - first, D[i,j-1] - next)
+//             H[i,j] = max(H[i-1,j-1] + sub, I[i,j], D[i,j]), if LOCAL at least 0
+//             The start state of a value is that of the term that gives the value. If several terms
+//             do, it is that of the first one, as in the traceback of src/long.rs. With LOCAL, an
+//             alignment starts where H is 0.
+// Owns:       Workgroup g computes block g. Invocation t keeps its columns t * CELLS + 1 to
+//             (t + 1) * CELLS. At step s it computes row s - t + 1.
 // Layout:     window[strip_count + g]: strip, row before the first, last row.
-//             starts[2 * g * (block_rows + strip) ..]: two u32 (for H and D) for every cell of the right
-//             border, and from 2 * block_rows on two (for H and I) for every cell of the lower border.
-//             A start state has row and column from the block's upper left corner, and the state:
-//             row << (COLUMN_BITS + 2) | column << 2 | state.
-// Invariant:  After the barrier that ends step s, wg_exchange[(s & 1) * WG + t] holds the values that row
-//             s - t + 1 delivers to the right.
-// Uniform:    The block comes from workgroupUniformLoad. Barriers are in loops over its rows only.
-// Limits:     strip <= WG * CELLS, strip < 2^COLUMN_BITS, rows of a block < 2^(30 - COLUMN_BITS). WG is a
-//             power of two.
+//             starts[2 * g * (block_rows + strip) ..]: two u32 (for H and D) for every cell of the
+//             right border, and from 2 * block_rows on two (for H and I) for every cell of the
+//             lower border. A start state consists of the state, and of row and column, which count
+//             from the block's upper left corner:
+//               row << (COLUMN_BITS + 2) | column << 2 | state
+// Invariant:  After the barrier that ends step s, wg_exchange[(s & 1) * WG + t] contains the values
+//             that row s - t + 1 delivers to the right.
+// Uniform:    The block comes from workgroupUniformLoad. Barriers are only in loops over its rows.
+// Limits:     strip <= WG * CELLS, strip < 2^COLUMN_BITS, rows of a block < 2^(30 - COLUMN_BITS).
+//             WG is a power of two.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
 
 #import striped_edges
@@ -30,7 +32,7 @@ const RING: u32 = 2u * WG;
 
 var<workgroup> wg_table: array<i32, CODES * CODES>;
 // The left border and the rows' symbols (as offsets into the table) of this batch of WG rows and of
-// the previous one.
+// the previous batch.
 var<workgroup> wg_left: array<vec2<i32>, RING>;
 var<workgroup> wg_symbols: array<u32, RING>;
 // H, the D that enters the next column, and their start states.
@@ -72,8 +74,8 @@ fn main(
     let own_starts = 2u * index * (params.block_rows + params.strip);
     let own_lower_starts = own_starts + 2u * params.block_rows;
 
-    // Phase 1: the upper border, into registers. Columns beyond the right border repeat the last
-    // one and are never read.
+    // Phase 1: load the upper border into registers. Columns beyond the right border repeat the
+    // last column and are never read.
     let own_column = t * CELLS;
     let chunk_row = above / params.chunk;
     var symbols: array<u32, CELLS>;
@@ -88,7 +90,7 @@ fn main(
         h[c] = edge.x;
         insertion[c] = edge.y;
         h_start[c] = start_state(0u, column, STATE_H);
-        // A gap is left at the border if opening it gives its value.
+        // On a border, a traceback leaves a gap if opening the gap gives its value.
         insertion_start[c] = start_state(0u, column, select(STATE_I, STATE_H, edge.y == edge.x - params.first));
     }
     let corner = min(own_column, width);
@@ -109,7 +111,7 @@ fn main(
         workgroupBarrier();
         let until = min(base + WG, steps);
         for (var step = base; step < until; step++) {
-            // Wraps around before the lane's first row.
+            // The difference wraps around before the lane's first row.
             let place = step - t;
             if (place < rows && t < lanes) {
                 let row = place + 1u;
@@ -129,7 +131,7 @@ fn main(
                 var diagonal_start = h_before_start;
                 h_before = from_left.x;
                 h_before_start = bitcast<u32>(from_left.z);
-                // Start states of I and D at the row's cells, for the borders.
+                // Start states of I and D at the cells of this row, for the borders.
                 var insertion_here: array<u32, CELLS>;
                 var deletion_here: array<u32, CELLS>;
                 for (var c = 0u; c < CELLS; c++) {
@@ -184,8 +186,8 @@ fn main(
                     }
                 }
             }
-            // Steps alternate between two halves, so that one barrier a step separates readers and
-            // writers.
+            // Steps alternate between two halves, so that one barrier per step separates readers
+            // from writers.
             workgroupBarrier();
         }
     }

@@ -1,32 +1,37 @@
-// sw_striped_trace: the columns of all parts of a path at once (phase 3; Li, Ranka and Sahni, section V).
+// sw_striped_trace: computes the columns of all parts of a path at once (phase 3; Li, Ranka and
+//             Sahni, section V).
 // Recurrence: As in sw_striped_starts.
-//             With EDGES (ChunkedAlignment1), a part is traced chunk by chunk from its end on, from the
-//             borders of the chunks and in the same memory.
-//             Without EDGES, a part is traced in the rectangle between its two ends, as a global alignment
-//             that starts with 0 in the start's state. Let A be its values, F those of the whole matrix, and
-//             f the value F of the start. A path from the start is one of many paths to a cell, so A <= F -
-//             f. The canonical path passes the start, so A = F - f on it. Therefore, at each of its cells,
-//             the term that gives F also gives A, and a term that is less than F does not give A: the
-//             traceback is the same.
-//             This requires that F follow from the start by the recurrence wherever A does. Along the
-//             region's first row and column, which are given, F does not, so A does not continue there.
-// Owns:       Workgroup g has part g and its share of `directions` and `runs`. Invocation t has columns t *
-//             CELLS + 1 .. of a rectangle, and computes row s - t + 1 at step s.
-// Layout:     directions[directions_begin + s * lanes + t]: the row's CELLS cells, the first one lowest, 4
-//             bits each: 0 and 1 if H comes along the diagonal over = or X, 2 if from I, 3 if from D; plus 4
-//             if the I that enters the next row leaves to H, plus 8 if the D that enters the next column
-//             does. (The paper's 3 bits for H repeat these two bits, and the start of a local alignment is
-//             known from phase 2.)
-//             runs[runs_begin ..]: kind | length << 2, with kinds 0 to 3 for = X I D, from the part's end to
-//             its start.
-// Invariant:  As in sw_striped_starts. After the barrier behind a rectangle its directions are written. Then
-//             one invocation follows them.
-// Uniform:    The position of the traceback comes from workgroupUniformLoad. Barriers are in loops over it.
-// Limits:     strip <= WG * CELLS. WG is a power of two. (rows + strip) times the greatest cost or score is
-//             less than 2^29, so that values that do not come from the start stay below those that do.
+//             With EDGES (ChunkedAlignment1), a part is traced chunk by chunk, starting with its
+//             end, from the borders of the chunks. All chunks use the same memory.
+//             Without EDGES, a part is traced in the rectangle between its two ends, as a global
+//             alignment that starts with 0 in the start's state. Let A be its values, F those of
+//             the whole matrix, and f the value F of the start. A path from the start is one of
+//             many paths to a cell, so A <= F - f. The canonical path passes through the start, so
+//             A = F - f on it. Therefore, at each of its cells, the term that gives F also gives A,
+//             and a term that is less than F does not give A. So the traceback is the same.
+//             This requires that F follow from the start by the recurrence wherever A does. The
+//             values in the region's first row and column are given, so F does not follow there,
+//             and no path of A continues there.
+// Owns:       Workgroup g computes part g and its share of `directions` and `runs`. Invocation t
+//             keeps columns from t * CELLS + 1 on of a rectangle, and computes row s - t + 1 at
+//             step s.
+// Layout:     directions[directions_begin + s * lanes + t]: the row's CELLS cells, the first one
+//             lowest, 4 bits each. Bits 0 and 1 are 0 if H comes along the diagonal by =, 1 if by
+//             X, 2 if from I, and 3 if from D. Bit 2 is set if the traceback of the I that enters
+//             the next row leaves to H here, and bit 3 if that of the D that enters the next column
+//             does. (The paper has 3 bits for H, which repeat bits 2 and 3. Phase 2 determines the
+//             start of a local alignment.)
+//             runs[runs_begin ..]: kind | length << 2, with kinds 0 to 3 for = X I D, from the
+//             part's end to its start.
+// Invariant:  As in sw_striped_starts. After the barrier behind a rectangle its directions are
+//             written. Then one invocation follows them.
+// Uniform:    The position of the traceback comes from workgroupUniformLoad. Barriers are only in
+//             loops over this position.
+// Limits:     strip <= WG * CELLS. WG is a power of two. (rows + strip) times the greatest cost or
+//             score is less than 2^29, so that values of paths that do not come from the start stay
+//             below those that do.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
-//
-// `striped_border` is striped_border_edges with EDGES, else striped_border_anchored.
+// Imports:    `striped_border` is striped_border_edges with EDGES, or else striped_border_anchored.
 
 #import striped_symbols
 #import striped_paths
@@ -46,7 +51,8 @@ const NONE: u32 = 4u;
 @group(0) @binding(9) var<storage, read_write> directions: array<u32>;
 @group(0) @binding(10) var<storage, read_write> runs: array<u32>;
 
-// A rectangle of the region: the row above it, the column left of it, and its rows and columns.
+// A rectangle of the region: the row above it, the column to the left of it, and the numbers of its
+// rows and columns.
 struct Rectangle {
     above: u32,
     left: u32,
@@ -57,13 +63,13 @@ struct Rectangle {
 var<workgroup> wg_table: array<i32, CODES * CODES>;
 var<workgroup> wg_left: array<vec2<i32>, RING>;
 var<workgroup> wg_symbols: array<u32, RING>;
-// H and the D that enters the next column.
+// H, and the D that enters the next column.
 var<workgroup> wg_exchange: array<vec2<i32>, RING>;
 var<workgroup> wg_path: Path;
 // Row, column and state of the traceback, and 1 while it has not reached the start of the part.
 var<workgroup> wg_point: vec4<u32>;
 
-// The run that still grows, and the index of the next one.
+// The current run, which may still grow, and the index of the next run.
 var<private> run_kind: u32;
 var<private> run_length: u32;
 var<private> run_place: u32;
@@ -83,8 +89,8 @@ fn fill(area: Rectangle, path: Path, t: u32) {
     let lanes = (area.columns + CELLS - 1u) / CELLS;
     let steps = area.rows + lanes - 1u;
 
-    // The upper border, into registers. Columns beyond the right border repeat the last one and are
-    // never read.
+    // Loads the upper border into registers. Columns beyond the right border repeat the last column
+    // and are never read.
     let own_column = t * CELLS;
     var symbols: array<u32, CELLS>;
     var h: array<i32, CELLS>;
@@ -112,7 +118,7 @@ fn fill(area: Rectangle, path: Path, t: u32) {
         workgroupBarrier();
         let until = min(base + WG, steps);
         for (var step = base; step < until; step++) {
-            // Wraps around before the lane's first row.
+            // The difference wraps around before the lane's first row.
             let place = step - t;
             if (place < area.rows && t < lanes) {
                 let row_symbol = wg_symbols[place % RING];
@@ -155,8 +161,8 @@ fn fill(area: Rectangle, path: Path, t: u32) {
                 wg_exchange[(step & 1u) * WG + t] = vec2<i32>(h[CELLS - 1u], deletion);
                 directions[path.directions_begin + step * lanes + t] = word;
             }
-            // Steps alternate between two halves, so that one barrier a step separates readers and
-            // writers.
+            // Steps alternate between two halves, so that one barrier per step separates readers
+            // from writers.
             workgroupBarrier();
         }
     }
@@ -166,7 +172,7 @@ fn fill(area: Rectangle, path: Path, t: u32) {
 // Returns the next wg_point.
 fn trace_back(area: Rectangle, path: Path, end_state: u32) -> vec4<u32> {
     let lanes = (area.columns + CELLS - 1u) / CELLS;
-    // Position of the start. It is not in this rectangle if it lies in a chunk above.
+    // Position of the start. It is outside this rectangle if it is in a chunk above.
     let start_row = path.start_row - area.above;
     let start_column = path.start_column - area.left;
     var i = area.rows;
@@ -174,8 +180,8 @@ fn trace_back(area: Rectangle, path: Path, end_state: u32) -> vec4<u32> {
     var state = end_state;
     var word_at_hand = 0xffffffffu;
     var word = 0u;
-    // Whether the gap may be left at this cell, because the traceback came from the cell that it
-    // enters.
+    // Whether the traceback has left its first cell. It can then leave a gap at a cell, because it
+    // came from the cell that the gap enters.
     var has_moved = false;
     while (i > 0u && j > 0u && (i != start_row || j != start_column)) {
         let lane = (j - 1u) / CELLS;
@@ -209,7 +215,7 @@ fn trace_back(area: Rectangle, path: Path, end_state: u32) -> vec4<u32> {
         return vec4<u32>(0u);
     }
     if (!EDGES) {
-        // On a border there is one way to the start.
+        // On a border there is only one path to the start.
         if (i == 0u) {
             push(DELETION, j);
         } else {
@@ -217,7 +223,7 @@ fn trace_back(area: Rectangle, path: Path, end_state: u32) -> vec4<u32> {
         }
         return vec4<u32>(0u);
     }
-    // Up into the next chunk: a part that leaves to the left ends there.
+    // Continues upwards in the next chunk. A part that leaves to the left ends there.
     let edge = upper_border(area, j, STATE_H);
     if (state == STATE_I && edge.y == edge.x - params.first) {
         state = STATE_H;
@@ -258,7 +264,7 @@ fn main(
         }
         area.rows = point.x - area.above;
         area.columns = point.y - area.left;
-        // A part along a border is a gap.
+        // A part along a border is a single gap.
         if (area.rows > 0u && area.columns > 0u) {
             fill(area, path, t);
         }
