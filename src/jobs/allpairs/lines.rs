@@ -53,7 +53,8 @@ pub(super) struct LineSettler {
     aligner: PairAligner,
     encoder: Arc<dyn Encode<PairResult>>,
     keys: BufferPool<RowKey>,
-    /// Buffers for the keys of whole chunks, which are a hundred times larger.
+    /// Buffers for the keys of whole chunks. They are about a hundred times as large as the buffers
+    /// for reports.
     chunk_keys: BufferPool<RowKey>,
     bytes: BufferPool<u8>,
     scratch: Mutex<Vec<LineScratch>>,
@@ -294,7 +295,8 @@ fn pass_on(chunk: &mut LineBuffer, sink: &mut dyn BlockSink<PairResult>) -> Resu
     }
 }
 
-/// Removes the keys of about `BYTES_PER_STEP` bytes from the front; `None` if there are none.
+/// Removes keys from the front whose rows take about `BYTES_PER_STEP` bytes. Returns `None` if no
+/// key is left.
 fn next_chunk<'a>(left: &mut &'a [RowKey]) -> Option<&'a [RowKey]> {
     let mut bytes = 0;
     let full = left.iter().position(|key| {

@@ -9,9 +9,10 @@ use crate::seq::part::{Extents, QueryPart};
 /// and each pair may be a row in the file of its block.
 const MAX_PAIRS: u64 = 1 << 26;
 
-/// Cuts units into blocks of about `cells` cells or `MAX_PAIRS` pairs. A block exceeds this by at
-/// most half, unless a single pair does. `size` returns the pairs and cells of a unit. `split` cuts
-/// a unit that is worth two or more blocks into the given number of pieces.
+/// Cuts units into blocks of about `cells` cells, or of about `MAX_PAIRS` pairs if a block has more
+/// pairs otherwise. A block exceeds these numbers by at most half, unless a single pair exceeds
+/// them. `size` returns the pairs and cells of a unit. `split` cuts a unit that is as large as
+/// several blocks into the given number of pieces.
 pub fn cut(
     units: u64,
     cells: u64,

@@ -100,7 +100,8 @@ impl<'a> Rounds<'a> {
         self.groups.len()
     }
 
-    /// Announces that no further group follows. The chunks end when all groups are complete.
+    /// Ends the chunks if all groups are complete. The caller repeats the call once no further
+    /// group follows.
     pub(super) fn end(&self) {
         if self.groups.is_empty() {
             self.ready.window.open(usize::MAX);

@@ -110,7 +110,8 @@ impl<'a> ReadRanges<'a> {
 
     /// Returns the next reads of the range; `None` if it ends with the file.
     fn chunk(&mut self) -> Result<Option<ReadChunk>> {
-        // After an error, the file is not read any further.
+        // After an error, `self.source` stays empty, so no later call continues at an unknown
+        // position.
         let mut source = match self.source.take().filter(|source| source.at <= self.range.start) {
             Some(source) => source,
             None => ReadFile::open(self.job)?,

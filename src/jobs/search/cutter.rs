@@ -34,7 +34,7 @@ pub(super) struct UncutBatch {
     queries: Range<SequenceId>,
     /// Numbers of the subject chunks that the queries are compared with.
     chunks: Arc<[u32]>,
-    /// Number of these subject chunks that are done.
+    /// Number of these subject chunks that are cut.
     done: usize,
 }
 
