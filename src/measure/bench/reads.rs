@@ -25,7 +25,7 @@ const QUICK_READS: u32 = 3;
 /// Durations for choosing the size of a batch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchSeconds {
-    /// Target duration in seconds, which fills a device.
+    /// Target duration in seconds. A batch of this duration keeps a device busy.
     pub full: f64,
     /// Maximum duration in seconds.
     pub most: f64,
@@ -70,9 +70,10 @@ pub(super) struct ReadSpeeds {
 }
 
 impl ReadSpeeds {
-    /// Returns reads that fill a device, within `counts`. A batch of them takes about `full` and at
-    /// most `most` seconds. Returns `None` if the lowest number of reads would exceed the time of a
-    /// row. If reads of similar length were not measured yet, measures shorter ones first.
+    /// Returns a batch of reads that fills a device. The number of reads is within `counts`, and
+    /// the duration of the batch is within `seconds`. Returns `None` if the lowest number of reads
+    /// would exceed the time of a row. If reads of similar length were not measured yet, measures
+    /// shorter ones first.
     pub(super) fn fill(
         &mut self,
         context: &ExperimentContext<'_>,
