@@ -115,7 +115,7 @@ mod tests {
     }
 
     impl Said {
-        /// Reads all sources of the library in a folder.
+        /// Collects the texts of some tokens.
         fn read(&mut self, tokens: TokenStream) {
             let tokens: Vec<TokenTree> = tokens.into_iter().collect();
             for (place, token) in tokens.iter().enumerate() {

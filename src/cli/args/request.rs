@@ -1,7 +1,7 @@
 //! Arguments of a job by name, independent of spelling, and the subset that determines its results.
 //!
 //! The lists [`NEUTRAL`], [`OUTPUT_FILES`] and [`LAYOUT`] name the arguments that do not determine
-//! results. Every other argument does, so a new argument counts until it is listed there.
+//! results. Every argument that is not listed, for example a new one, determines results.
 
 use crate::cli::neutral::{NEUTRAL, OUTPUT_FILES};
 use clap::{ArgAction, ArgMatches, ValueHint, builder::PossibleValue, parser::ValueSource};

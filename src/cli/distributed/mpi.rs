@@ -76,7 +76,7 @@ struct RanksOperation<'a> {
 /// First message from rank 0 to the other ranks.
 #[derive(Serialize, Deserialize)]
 enum Prelude {
-    /// There is no job.
+    /// Rank 0 could not prepare the job, so no job follows.
     Nothing,
     Begin {
         /// Directory for finished blocks, in the form of [`names`]; `None` sends them to rank 0.
