@@ -1,5 +1,5 @@
-//! Several devices share a job. Each has its own buffers and gets a share by its speed. The results
-//! equal the results of one device, even if one device is lost.
+//! Several devices share a job. Each has separate buffers and gets a share according to its speed.
+//! The results equal those of one device, even if a device is lost.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Barrier, OnceLock};
@@ -122,7 +122,7 @@ fn lost_device_causes_one_warning_and_the_other_continues() {
     assert_eq!((lines.len(), warnings::about("the survivor").len()), (1, 0), "{lines:?}");
 }
 
-/// A library call can list a device twice: it becomes two engines with half of the memory each.
+/// A library call can list a device twice. It becomes two engines with half of the memory each.
 #[test]
 fn adapter_listed_twice_becomes_two_engines() {
     let found = adapter();
@@ -180,8 +180,8 @@ fn interrupt_ends_a_measurement() {
     assert!(matches!(error, Error::Interrupted), "{error}");
 }
 
-/// A wrong job is refused before a device is opened and measured; the flag would interrupt a
-/// measurement.
+/// A wrong job is refused before a device is opened and measured. The interrupt flag is set, so a
+/// measurement would end with another error.
 #[test]
 fn wrong_options_are_refused_before_devices_are_opened() {
     let devices = vec![Device::Adapter(Box::new(adapter()))];

@@ -1,6 +1,6 @@
 //! GPUs with little memory. Stores that pass through an engine stay within its budget. If a buffer
-//! cannot be allocated, the batch is computed anyway or returned, but never lost, and the engine
-//! keeps working.
+//! cannot be allocated, the batch is still computed or returned, but never lost, and the engine
+//! continues to work.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use pairwave::seq::{Alphabet, SequenceStore};
 use support::check::assert_right;
 use support::*;
 
-/// Number of stores that pass through an engine: more than fit on the device, but not too many for
-/// the host.
+/// Number of stores that pass through an engine. They do not all fit on the device, but the host
+/// can hold them.
 const STREAM: usize = 16;
 
 /// Returns a store of five short sequences, and one sequence of `symbols` symbols that no batch
@@ -79,8 +79,8 @@ fn check_edit(batch: &EditBatch, report: &pairwave::edit::EditReport) {
     assert_right(&test, &report.found.clone().into_each(), "a stream of batches");
 }
 
-/// Sends batches through an engine, as many at once as it accepts. The budget holds at every
-/// moment.
+/// Sends batches through an engine, as many at once as it accepts. Fails if the budget is exceeded
+/// at any time.
 fn stream<K: GpuKind>(
     gpu: &mut GpuEngine<K>,
     batches: impl Iterator<Item = Arc<engine::Batch<K>>>,
@@ -168,7 +168,7 @@ fn computed_in_shortage<K: GpuKind>(
         }
         Err(error) => panic!("buffer {after}: {error}"),
     };
-    // The engine keeps working.
+    // The engine continues to work afterwards.
     gpu.gpu().feign_shortage("", 0, 0);
     let ticket = gpu.submit(Arc::clone(batch)).expect("there is memory again");
     check(batch, &gpu.collect(ticket).expect("the device answers"));
@@ -187,7 +187,7 @@ fn check_refusal_of_each_buffer<K: GpuKind>(
         buffers += 1;
     }
     assert!(buffers >= 7, "{buffers} buffers only");
-    // Refuses all buffers from one on, so that some are refused twice.
+    // Refuses all buffers from a certain one on, so that some are refused twice.
     for after in [0, buffers / 2, buffers - 1] {
         let (refused, is_done) = computed_in_shortage(open(), batch, ("", after, u64::MAX), check);
         assert!(refused >= 2 && !is_done);
@@ -200,7 +200,7 @@ fn pairs_are_computed_if_a_buffer_is_refused() {
     let [queries, targets] = [1, 1].map(|symbols| heavy_store(&mut rng, Alphabet::Dna, symbols));
     let batch = pairs_batch(&queries, &targets, ResultFilter::Scores);
     check_refusal_of_each_buffer(|| kernel_checked("nw_slice"), &batch, check_pairs);
-    // With less scratch memory the batch takes more rounds.
+    // With less scratch memory, the batch takes more rounds.
     let short = ("scratch", 0, 3);
     assert_eq!(computed_in_shortage(kernel_checked("nw_slice"), &batch, short, check_pairs), (3, true));
 }

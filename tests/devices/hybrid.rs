@@ -1,5 +1,5 @@
-//! CPU threads and GPUs on one queue: the results are equal for all combinations, even if a GPU is
-//! lost.
+//! CPU threads and GPUs share one queue. The results are equal for all combinations, even if a GPU
+//! is lost.
 
 use std::sync::{Arc, Barrier};
 
@@ -39,7 +39,7 @@ fn run(job: &AllPairs, engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>
     run_on(job, engines, &two_threads()).expect("the job ends well")
 }
 
-/// An engine with small batches that waits in its first submission until all others have started,
+/// An engine with small batches. In its first submission it waits until all others have started,
 /// too. A GPU can be destroyed after a submission, with work in flight.
 struct SynchronizedEngine<E> {
     engine: E,
@@ -84,8 +84,8 @@ impl<E: Engine<Pairs>> Engine<Pairs> for SynchronizedEngine<E> {
     }
 }
 
-/// Returns a GPU and CPU workers. The GPU is destroyed after the submission of this number, if
-/// there is one.
+/// Returns a GPU and CPU workers. If `destroyed_at` is given, the GPU is destroyed after the
+/// submission with this number.
 fn mixed(gpu: PairsGpu, cpus: usize, destroyed_at: Option<usize>) -> Vec<Box<dyn Engine<Pairs>>> {
     let all = Arc::new(Barrier::new(1 + cpus));
     let device = gpu.gpu().device.clone();
@@ -111,8 +111,8 @@ fn results_do_not_depend_on_the_engines() {
         for (way, engines) in ways {
             let (results, summary) = run(job, engines);
             assert!(results == expected, "job {index}, {way}: other results");
-            // The number of tracebacks depends on the filtering engine: a GPU may compare exact
-            // identities.
+            // The number of tracebacks depends on the engine that filters, because a GPU may
+            // compare exact identities.
             let counts = |summary: &Summary| (summary.pairs, summary.cells, summary.written);
             assert_eq!(counts(&summary), counts(&alone), "job {index}, {way}");
             let cells: u64 = summary.engines.iter().map(|engine| engine.cells).sum();
@@ -128,8 +128,8 @@ fn results_do_not_depend_on_the_engines() {
 fn destroyed_gpu_next_to_the_cpu_causes_one_warning() {
     warnings::record("warn");
     let job = jobs().remove(3);
-    // The warnings of all tests of the process are recorded, so that the adapter needs a name that
-    // no other test uses.
+    // The warnings of all tests of the process are recorded together, so the adapter needs a name
+    // that no other test uses.
     let name = "destroyed next to the cpu";
     let gpu = PairsGpu::open(&adapter_called(name), Config::default()).expect("the adapter opens");
     let (results, summary) = run(&job, mixed(gpu, 2, Some(0)));

@@ -1,4 +1,5 @@
-//! Engines of very unequal speed end together: the queue in simulated time, and once in real time.
+//! Engines of very unequal speed end at the same time. Most tests run the queue in simulated time,
+//! and one runs it in real time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use pairwave::score::Scoring;
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::*;
 
-/// Duration of the simulated jobs in seconds without losses.
+/// Duration of a simulated job without losses, in seconds.
 const JOB_SECONDS: f64 = 20.0;
 
 /// Properties of a simulated engine.
@@ -41,7 +42,7 @@ impl SimulatedKind {
         SimulatedKind { speed, launch: 0.0001, ready: 0.0, cells, in_flight: 1, min_work: 0.004, universal: true }
     }
 
-    /// Returns a GPU with two batches in flight, computed one after the other.
+    /// Returns a GPU with two batches in flight, which it computes one after another.
     fn gpu(speed: f64) -> Self {
         let cells = (0.7 * speed) as u64;
         SimulatedKind { speed, launch: 0.003, ready: 0.3, cells, in_flight: 2, min_work: 0.025, universal: false }
@@ -72,7 +73,8 @@ impl Ends {
         self.engines.iter().map(|end| end.1).fold(0.0, f64::max)
     }
 
-    /// Time from the first engine's end to the last one's, as a fraction of the job's time.
+    /// Returns the time between the ends of the first and the last engine, as a fraction of the
+    /// job's time.
     fn imbalance(&self) -> f64 {
         let first = self.engines.iter().map(|end| end.1).fold(f64::MAX, f64::min);
         (self.last() - first) / self.last()
@@ -140,7 +142,7 @@ fn jobs(seed: u64) -> Vec<PairsSpec> {
     vec![triangle, rectangle]
 }
 
-/// Returns engines with these ratios of speed, which together need [`JOB_SECONDS`] for the job.
+/// Returns engines with these ratios of speed. Together they need [`JOB_SECONDS`] for the job.
 fn engines(job: &PairsSpec, cpus: &[f64], gpus: &[f64]) -> Vec<SimulatedKind> {
     let all: f64 = cpus.iter().chain(gpus).sum();
     let speed = |ratio: &f64| ratio / all * job.cells() as f64 / JOB_SECONDS;
@@ -178,8 +180,8 @@ fn engines_end_within_two_percent_of_the_job() {
     }
 }
 
-/// The simulation detects pieces that do not shrink: a slow engine that takes seconds of work at
-/// the end ends late.
+/// The simulation detects pieces that do not shrink. A slow engine then takes seconds of work near
+/// the end of the job, and ends late.
 #[test]
 fn simulation_detects_pieces_that_do_not_shrink() {
     let job = jobs(1).remove(0);

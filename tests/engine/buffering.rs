@@ -16,7 +16,8 @@ fn results_do_not_depend_on_batches_in_flight() {
         let mut all = Vec::new();
         for in_flight in [1, 2] {
             let mut engine = support::kernel_checked("nw_slice").with_batches(in_flight);
-            // A large batch between small ones: a buffer is reused after its results were read.
+            // A large batch is between small ones, so a buffer is reused after its results were
+            // read.
             let sizes = [3000, u64::MAX, 3000];
             let hits: Vec<_> =
                 sizes.iter().flat_map(|&cells| support::compute(&mut engine, &support::batches(&job, cells))).collect();

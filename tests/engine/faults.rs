@@ -1,5 +1,5 @@
-//! Engines that fail in every way. Other engines compute their work, each pair once, with one
-//! warning. If no engine is left, the job ends with an error and does not hang.
+//! Engines that fail in every way. Other engines compute their work, each pair once, and there is
+//! one warning. If no engine is left, the job ends with an error and does not hang.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,8 +27,8 @@ use support::blocks::check_blocks;
 use support::*;
 
 const FINE: Act = Act::Compute(Duration::ZERO);
-/// Patience of the tests of silent devices; the first batch may take four times as long. Other
-/// tests use half a minute, so that a device on a loaded machine does not count as silent.
+/// Patience in tests of silent devices. The first batch may take four times as long. Other tests
+/// use half a minute, so that a device on a loaded machine does not count as silent.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 fn all_aligned() -> AllPairs {
@@ -72,7 +72,7 @@ fn expected(job: &AllPairs) -> Vec<PairResult> {
 }
 
 /// An engine that waits until another one has reached the end of its script, so that it does not
-/// compute everything before.
+/// compute all work before.
 struct Meeting {
     engine: Box<dyn Engine<Pairs>>,
     gate: Gate,
@@ -92,7 +92,7 @@ impl Meeting {
 
 impl Drop for Meeting {
     fn drop(&mut self) {
-        // No engine may wait for a lost engine, however it ended.
+        // No engine may wait for a lost engine, regardless of how it was lost.
         if self.opens_after.is_some() {
             self.gate.open();
         }
@@ -129,9 +129,9 @@ impl Engine<Pairs> for Meeting {
     }
 }
 
-/// Runs jobs on a faulty engine alone, next to another engine, and next to the CPU. Fails unless
-/// the results are correct, the engine is lost exactly if `is_lost`, and a loss causes exactly one
-/// warning.
+/// Runs jobs on a faulty engine alone, together with another engine, and together with the CPU.
+/// Fails unless the results are correct, the engine is lost exactly if `is_lost`, and a loss causes
+/// exactly one warning.
 fn faulty(name: &str, is_lost: bool, script: impl Fn() -> Vec<Act>) {
     faulty_in(&["scores", "filter", "alignments"], None, name, is_lost, script);
 }
@@ -197,7 +197,7 @@ fn unfinished_blocks_and_refused_batches_go_to_the_cpu() {
 
 #[test]
 fn silent_engine_is_replaced() {
-    // The gate stays closed while the job runs: the threads are left behind.
+    // The gate stays closed while the job runs, so the threads are left behind.
     let gate = Gate::default();
     faulty_in(&["alignments"], Some(PATIENCE), "hangs", true, || vec![Act::Hang(gate.clone())]);
     let all = ["scores", "filter", "alignments"];
@@ -222,7 +222,7 @@ fn engine_with_an_invalid_report_is_replaced() {
     }
 }
 
-/// A caller that takes longer than the patience does not cause the loss of an engine.
+/// A caller that takes longer than the patience does not cause an engine to be lost.
 #[test]
 fn slow_caller_does_not_cause_lost_engines() {
     let engines: Vec<Box<dyn Engine<Pairs>>> =
@@ -242,12 +242,12 @@ fn slow_caller_does_not_cause_lost_engines() {
     assert!(ran.engines.iter().all(|engine| engine.lost.is_none()), "{:?}", ran.engines);
 }
 
-/// Reports of an engine that was abandoned are ignored, even if the job still runs.
+/// Reports of an abandoned engine are ignored, even while the job still runs.
 #[test]
 fn late_answer_of_an_abandoned_engine_is_ignored() {
     let (job, begun, late) = (all_aligned(), Gate::default(), Gate::default());
     let engine = Meeting::opening(mock("late", [Act::Hang(late.clone())]), &begun, 1);
-    // Its first batch lasts until the other engine's answer has arrived.
+    // The first batch of this engine lasts until the other engine's answer has arrived.
     let delay = Act::Compute(8 * PATIENCE);
     let other = Meeting::waiting(mock("patient", [delay]).with_real_speed(1e9), &begun);
     let opener = std::thread::spawn({
@@ -264,7 +264,7 @@ fn late_answer_of_an_abandoned_engine_is_ignored() {
             self.0.name()
         }
         fn universal(&self) -> bool {
-            // A universal engine is never abandoned, so that it may take its time.
+            // A universal engine is never abandoned, so it may be slow.
             true
         }
         fn capacity(&self) -> Capacity {
@@ -332,7 +332,7 @@ fn job_ends_with_an_error_if_the_reserve_fails_too() {
         let error = run_queue(vec![panicking("first")], reserve, chunks()).expect_err("no engine is left");
         assert_eq!(error.to_string(), "internal error: no engine is left: panicked: panicked by script");
     }
-    // A job whose engines all hang, including the reserve, ends, too.
+    // A job also ends if all its engines hang, including the reserve.
     let gate = Gate::default();
     let hanging = |name: &str| Box::new(mock(name, [Act::Hang(gate.clone())])) as Box<dyn Engine<Pairs>>;
     let error = run_queue(vec![hanging("first")], vec![hanging("second")], chunks()).expect_err("no engine is left");
@@ -376,7 +376,8 @@ type Named<T> = Vec<(&'static str, T)>;
 /// Runs a job. Returns its rows as text, and the names of the engines that computed it.
 type AnyJob = Box<dyn Fn(&Run) -> (String, Vec<String>)>;
 
-/// Computes a job in blocks, in two sessions. Fails unless the rows equal the rows of the whole job on the CPU.
+/// Computes a job in blocks, in two sessions. Fails unless the rows equal those of the whole job on
+/// the CPU.
 type AnyBlocks = Box<dyn Fn(&Run)>;
 
 fn any_blocks<J>(job: J, cells: u64) -> AnyBlocks
@@ -479,9 +480,9 @@ fn every_job() -> (Named<AnyJob>, Named<AnyBlocks>) {
     (whole, in_blocks)
 }
 
-/// A device cannot be opened, or is lost before its first batch or later. The rows equal the rows
-/// of the CPU. If the device cannot be opened, the engines equal the engines of a job on the CPU,
-/// too, including the filter.
+/// A device cannot be opened, or it is lost before its first batch or later. The rows equal those
+/// of the CPU. If the device cannot be opened, the list of engines, including the filter, also
+/// equals that of a job on the CPU.
 #[test]
 fn every_job_computes_the_same_rows_without_a_failing_device() {
     for (name, job) in every_job().0 {
@@ -494,7 +495,8 @@ fn every_job_computes_the_same_rows_without_a_failing_device() {
     }
 }
 
-/// A device fails when a session opens it, or in one of the session's blocks. `plan`, `run` and ranks use sessions.
+/// A device fails when a session opens it, or in one of the session's blocks. The commands `plan`
+/// and `run` and the ranks of a distributed job use sessions.
 #[test]
 fn sessions_continue_without_a_failing_device() {
     for failure in [FeignedFailure::AtOpen, FeignedFailure::AfterChecks(0), FeignedFailure::AfterChecks(12)] {
@@ -505,8 +507,8 @@ fn sessions_continue_without_a_failing_device() {
     }
 }
 
-/// Without its GPUs a job decides again about the filter: at the start, and for the pairs that a
-/// lost GPU leaves.
+/// When a job loses its GPUs, it decides again whether the CPU filters pairs: at the start, and for
+/// the pairs that a lost GPU leaves.
 #[test]
 fn cpu_filter_runs_when_a_device_fails() {
     // Enough cells for a filter on the CPU.

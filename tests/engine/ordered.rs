@@ -1,6 +1,6 @@
-//! Results of chunks wait for the oldest one, within limits: engines that are much faster than the
-//! holder of the oldest chunk do not run ahead forever, no engine waits forever, and the results
-//! are unchanged.
+//! Results of chunks wait for the oldest chunk, within limits. Engines that are much faster than
+//! the engine with the oldest chunk do not run ahead forever. No engine waits forever, and the
+//! results do not change.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use support::*;
 const GRAIN: MinWork = MinWork { seconds: 0.01, pairs: 1, fill: 0 };
 /// Number of pairs that an engine takes at once.
 const PAIRS: u64 = 16;
-/// No limit of bytes or of chunks.
+/// Limits of bytes and chunks that are never reached.
 const ANY: (u64, usize) = (u64::MAX, usize::MAX);
 
 fn scores() -> PairsSpec {
@@ -31,7 +31,7 @@ fn scores() -> PairsSpec {
     job(&mixed_store(&mut rng(0x0de7), Alphabet::Dna, &lengths), Scoring::truong(), ResultFilter::Scores)
 }
 
-/// Number of chunks of about 60 pairs.
+/// Returns the number of chunks of about 60 pairs.
 fn chunks(job: &PairsSpec) -> usize {
     job.chunks(u64::MAX, 60).count()
 }
@@ -53,7 +53,7 @@ fn queue(job: &PairsSpec, gatherer: &Gatherer) -> WorkQueue<Pairs> {
         .with_window(gatherer.ordered.window())
 }
 
-/// Puts hits in input order, like jobs do.
+/// Collects hits in input order, like jobs do.
 struct Gatherer {
     ordered: Ordered<Vec<PairHit>>,
     hits: Vec<PairHit>,
@@ -101,7 +101,7 @@ fn expected(job: &PairsSpec) -> Vec<PairHit> {
 }
 
 /// Lets an engine hold a part of the first chunk. Returns the number of chunks that a fast engine
-/// starts meanwhile.
+/// starts in the meantime.
 fn chunks_ahead(
     job: &PairsSpec,
     most: (u64, usize),
@@ -136,7 +136,7 @@ fn finish(queue: &WorkQueue<Pairs>, lease: WorkLease<Pairs>, gatherer: &mut Gath
     gatherer.add(&lease.info, lease.batch.pairs(), compute_batch(&lease.batch).hits);
 }
 
-/// Loses an engine. Its work is the next to be taken.
+/// Loses an engine, and checks that its work is handed out next.
 fn die(queue: &WorkQueue<Pairs>, lease: WorkLease<Pairs>, gatherer: &mut Gatherer) {
     assert!(queue.retire(lease.engine));
     assert_eq!(queue.finish(&lease, &[]), None, "the lease was revoked");
@@ -164,8 +164,8 @@ fn fast_engine_runs_ahead_of_a_slow_one_within_limits() {
     }
 }
 
-/// Work that only one engine may take waits for it. Meanwhile the other engine does not plan the
-/// whole job.
+/// If work waits for the only engine that may take it, the other engine does not plan the whole job
+/// in the meantime.
 #[test]
 fn engine_that_refuses_everything_does_not_plan_everything() {
     let job = scores();
@@ -200,8 +200,8 @@ fn run(job: &PairsSpec, engines: Vec<Box<dyn Engine<Pairs>>>, most: (u64, usize)
     gatherer.end()
 }
 
-/// The gate of the engine that holds the first chunk opens when the other engine has reached its
-/// limit.
+/// One engine holds the first chunk until its gate opens, which happens when the other engine has
+/// reached its limit.
 #[test]
 fn engines_continue_when_the_oldest_chunk_is_complete() {
     let (job, gate, most) = (scores(), Gate::default(), 3);

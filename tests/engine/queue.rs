@@ -1,4 +1,4 @@
-//! The pull queue: the results are equal for all engines, in any order, with any failure.
+//! The pull queue. The results are equal for all engines, in any order, with any failure.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -143,8 +143,8 @@ fn invalid_identities_and_gap_costs_are_refused() {
     }
 }
 
-/// While a chunk takes long to plan, other engines can finish and return work, and take returned
-/// work.
+/// While the planning of a chunk takes long, other engines can finish work, return work, and take
+/// returned work.
 #[test]
 fn engines_work_while_a_chunk_is_planned() {
     const LONG: Duration = Duration::from_secs(120);
@@ -186,10 +186,11 @@ fn engines_work_while_a_chunk_is_planned() {
     planner.join().unwrap();
 }
 
-/// The remaining cells that an engine was informed of, and the cells of the batch that followed.
+/// For each batch: the number of remaining cells that the engine was informed of before, and the
+/// number of cells in the batch.
 type Heard = Arc<Mutex<Vec<(Option<u64>, u64)>>>;
 
-/// An engine that records this information.
+/// An engine that records the numbers of [`Heard`].
 struct Listener {
     mock: Box<dyn Engine<Pairs>>,
     remaining: Option<u64>,
@@ -234,7 +235,7 @@ fn engine_learns_the_remaining_cells_before_every_batch() {
     assert!(heard.len() > 5, "{} batches", heard.len());
 }
 
-/// A queue whose chunks become known one after the other, with a model of its expected state.
+/// A queue whose chunks become known one after another, and a model of its expected state.
 struct OpenEnded {
     queue: WorkQueue<Pairs>,
     window: Arc<ReorderWindow>,
@@ -307,9 +308,9 @@ impl OpenEnded {
     }
 }
 
-/// The amount of work is unknown in advance. Engines are informed of planned work only, chunks are
-/// planned only after they are opened, the queue does not end while another chunk may come, and
-/// every pair is computed once.
+/// The amount of work is unknown in advance. Engines are informed of planned work only. Chunks are
+/// planned only after they are opened. The queue does not end while another chunk may come. Every
+/// pair is computed once.
 #[test]
 fn chunks_that_become_known_later_are_computed_once() {
     let rng = &mut rng(0x09e7);
@@ -388,7 +389,7 @@ fn blocks_added_to_a_running_queue_are_computed() {
     let one = capacity(1, 1);
     let Pull::Work(first) = queue.pull(engine, one, true) else { panic!("there is work") };
     assert_eq!(first.batch.blocks.len(), 1);
-    // A sleeping engine is woken by added blocks and by the end.
+    // Added blocks and the end of the queue wake a sleeping engine.
     let asleep = Arc::clone(&queue);
     let (sender, heard) = mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -409,7 +410,7 @@ fn blocks_added_to_a_running_queue_are_computed() {
     thread.join().expect("the thread ends");
     assert!(matches!(queue.pull(engine, some, true), Pull::Finished) && !queue.has_work());
     assert_eq!(pairs, 40 * 39 / 2);
-    // Blocks that are added too late are ignored.
+    // Blocks that are added after the queue is closed are ignored.
     let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
     queue.add(&chunk, blocks);
     assert!(!queue.has_work());

@@ -1,4 +1,5 @@
-//! The CPU engine for long pairs gives the oracle's results, however the work is cut.
+//! The CPU engine for long pairs gives the oracle's results, regardless of the sizes of panels and
+//! tiles.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +17,7 @@ use support::long::{Dripping, LongCase, SweepOutput, check_sweep, check_trace, c
 use support::long_cases::{METHODS, case, codes, relative};
 use support::random::{Rng, rng};
 
-/// Returns an engine with tiles of a size that reaches borders.
+/// Returns an engine with tiles so small that short pairs cross their borders.
 fn engine(rng: &mut Rng) -> CpuLong {
     let side = |rng: &mut Rng| rng.pick(&[1, 7, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 500]);
     let (rows, columns) = (side(rng), side(rng));
@@ -51,7 +52,7 @@ fn all_methods_trace_the_oracles_path() {
             let side = |rng: &mut Rng| rng.pick(&[None, Some(1), Some(16), Some(17), Some(31), Some(64), Some(100)]);
             let how = (method, side(rng), side(rng));
             check_trace_whole(&mut engine, &case, how);
-            // A part of the path through a part of the matrix, from any of its points.
+            // Also traces a part of the path from any of its points, through a part of the matrix.
             let Some(from) = case.from() else { continue };
             let traceback = case.matrices.trace_back(from, 0, 0);
             let from = traceback.points[rng.below(traceback.points.len())].0;

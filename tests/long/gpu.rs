@@ -1,4 +1,4 @@
-//! The GPU engine for long pairs gives the oracle's results, by both schedules and for all sizes.
+//! The GPU engine for long pairs gives the oracle's results, with both schedules and for all sizes.
 
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
@@ -46,8 +46,7 @@ fn sweeps_are_the_oracles() {
     }
 }
 
-/// Many cells have the best score: in all lanes and strips, in one block and in several, in one row
-/// and in several.
+/// Many cells have the best score: in all lanes and strips, and in one or several blocks and rows.
 #[test]
 fn first_of_equal_cells_is_the_best() {
     let (rng, mut engines) = (&mut rng(16), engines());
@@ -59,8 +58,8 @@ fn first_of_equal_cells_is_the_best() {
         let gaps = rng.pick(&[Gaps::linear(0), Gaps::linear(4), Gaps::from_blast(5, 2)]);
         let unit = codes(rng, Alphabet::Dna, 8);
         let (before, after) = (rng.below(130), rng.below(130));
-        // Copies of a unit in unrelated symbols: in rows of the same block and of others, in all
-        // columns.
+        // Copies of a unit are placed in unrelated symbols: in rows of the same block and of other
+        // blocks, and in all columns.
         let mut query = vec![1; before];
         let mut target = Vec::new();
         for _ in 0..rng.below(3) + 1 {
@@ -138,8 +137,8 @@ fn similar_sequences_are_pruned_and_right() {
     assert!(pruned * 5 > u64::from(case.m()) * u64::from(case.n()), "a fifth is pruned, not {pruned}");
 }
 
-/// Strips without values are skipped: before an alignment reaches them, after it, and before a
-/// later one.
+/// Strips without values are skipped before an alignment reaches them, after it has left them, and
+/// before a later alignment.
 #[test]
 fn strips_without_values_are_skipped() {
     let rng = &mut rng(19);
@@ -162,7 +161,7 @@ fn strips_without_values_are_skipped() {
         let cells = u64::from(case.m()) * u64::from(case.n());
         for engine in &mut engines {
             for known in [best, best * 3 / 4, best / 3] {
-                // With a cut, the second panel is clear until the alignment crosses its left
+                // If there is a cut, the second panel is clear until the alignment crosses its left
                 // border.
                 let (cuts, mark_every) = (vec![case.n() / 2; 1 - round % 2], rng.pick(&[64, 256]));
                 let pruned = check_pruned_sweep(engine, &case, &cuts, mark_every, Some(known)).pruned_cells;
@@ -174,7 +173,7 @@ fn strips_without_values_are_skipped() {
     assert!(all_pruned * 2 > all, "half of all is pruned, not {all_pruned} of {all}");
 }
 
-/// Values of an earlier panel with great scores are never read as those of a pruned panel.
+/// The great values of an earlier panel are never read as values of a pruned panel.
 #[test]
 fn a_pruned_panel_hides_values_of_the_previous_panel() {
     let rng = &mut rng(15);
@@ -192,8 +191,8 @@ fn a_pruned_panel_hides_values_of_the_previous_panel() {
     }
 }
 
-/// A region is traced in the same way whatever part of it was prepared, and whatever is traced
-/// after it.
+/// A region is traced in the same way regardless of which part of it was prepared, and of which
+/// regions are traced after it.
 #[test]
 fn prepared_regions_are_traced_alike() {
     let rng = &mut rng(16);
@@ -204,7 +203,7 @@ fn prepared_regions_are_traced_alike() {
     let from = case.from().expect("it is not empty");
     let traceback = case.matrices.trace_back(from, 0, 0);
     for mut engine in engines() {
-        // Parts of the path, each with space around it, that start anywhere.
+        // Each part of the path starts at a random point and has space around it.
         let parts: Vec<_> = (0..5)
             .map(|_| {
                 let at = traceback.points[rng.below(traceback.points.len())].0;

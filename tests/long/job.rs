@@ -1,5 +1,5 @@
-//! `LongAlignment` against the textbook: on all engines, with all cuts and places of borders, and
-//! after any number of kills and restarts.
+//! `LongAlignment` compared with the textbook algorithm: on all engines, with all divisions and
+//! locations of borders, and after any number of kills and restarts.
 
 mod columns;
 mod faulty;
@@ -157,7 +157,7 @@ fn reverse_complement(codes: &[Code]) -> Vec<Code> {
     codes.iter().rev().map(|&code| encode(facing(Alphabet::Dna.decode(code)))).collect()
 }
 
-/// Returns the textbook's alignments.
+/// Returns the alignments of the textbook algorithm.
 fn expected(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<LongHit> {
     let found = oracle::align(query, target, scoring);
     if scoring.mode == Mode::Local && found.score == 0 {
@@ -175,7 +175,7 @@ fn expected(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<LongHit> 
     }]
 }
 
-/// Returns the hits as hits of the minus strand.
+/// Converts hits of the reverse complement to hits of the minus strand.
 fn on_minus(mut hits: Vec<LongHit>, m: usize) -> Vec<LongHit> {
     for hit in &mut hits {
         hit.strand = Strand::Minus;
@@ -281,7 +281,8 @@ fn the_better_strand_comes_first() {
             assert_eq!(on(Strands::Both), better);
         }
     }
-    // Its own reverse complement: the plus strand is reported.
+    // The query is its own reverse complement, so both strands have the same score. The plus strand
+    // is reported.
     let both = [query.clone(), turned].concat();
     let job =
         LongAlignment { strand: Strands::Both, ..job(&both, &target, dna(GAPS[0], Mode::Local, EndGaps::Charged)) };
@@ -313,7 +314,7 @@ fn a_hopeless_strand_is_skipped() {
     }
 }
 
-/// No k-mer gives a bound for this strand, but everything below the least score is pruned.
+/// No k-mer gives a bound for this strand, but everything below the minimum score is pruned.
 #[test]
 fn the_least_score_prunes_a_strand_alone() {
     let rng = &mut support::rng(18);
@@ -360,7 +361,7 @@ fn an_engine_that_fails_leaves_its_work_to_the_others() {
                     assert_eq!(result.hits, expected);
                 }
                 let stats = &result.summary.engines;
-                // With four engines, this one may get no work.
+                // With four engines, this engine may get no work.
                 let lost = stats.iter().any(|engine| engine.name == "weak" && engine.lost.is_some());
                 assert!(lost || stats.len() == 4, "{stats:?}");
             }
@@ -426,7 +427,7 @@ fn invalid_jobs_are_refused() {
         let error = good.run(&run, |_| panic!("nothing is handed over")).unwrap_err();
         assert!(matches!(error, Error::Usage(_)) && error.to_string().starts_with(word), "{error}");
     }
-    // The only kernel may be named.
+    // The only kernel for long pairs may be named.
     for kernel in [None, pairwave::gpu::kernels::find("sw_striped_score")] {
         let mut cigars = Vec::new();
         let run = Run { kernel, ..Run::default() };

@@ -1,4 +1,4 @@
-//! One long pair, on every engine and on several at once.
+//! Tests of one long pair, on every engine and on several engines at once.
 
 mod cpu;
 mod gpu;

@@ -1,6 +1,6 @@
-//! GPUs of little memory and long pairs. If a buffer is refused, the engine still sweeps a panel
-//! and traces a region. Without memory the engine returns an error and stays usable. Pairs on the
-//! device stay within their budget.
+//! GPUs with little memory and long pairs. If a buffer is refused, the engine still sweeps a panel
+//! and traces a region. Without memory the engine returns an error and can be used later. Pairs on
+//! the device stay within their budget.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,7 @@ use support::long::{Dripping, LongCase, SweepOutput, check_prepared, check_sweep
 use support::long_cases::{METHODS, codes, relative};
 use support::random::rng;
 
-/// Opens an engine whose messages have this name.
+/// Opens an engine that has this name in messages.
 fn open(name: &str) -> GpuLong {
     GpuLong::open(&adapter_called(name)).expect("the adapter opens")
 }
@@ -71,14 +71,15 @@ fn check_refused(engine: &mut GpuLong, case: &LongCase, what: &str) {
 #[test]
 fn a_pair_is_swept_and_traced_without_a_refused_buffer() {
     let case = local_case(0x10e9, 300);
-    // The borders that a sweep of a whole pair leaves are traced, or are missing because memory was
-    // short.
+    // The traceback uses the borders that the sweep of a whole pair leaves. If memory was short,
+    // they are missing.
     let buffers = each_buffer_refused("whole", |engine| {
         check_sweep(engine, &case, &[], 128, false);
         check_trace_whole(engine, &case, (METHODS[2], None, None));
     });
     assert!(buffers >= 16, "{buffers} buffers only");
-    // Panels, of which the second needs more memory, and a region whose chunks are computed again.
+    // Sweeps two panels, of which the second needs more memory, and traces a region whose chunks
+    // are computed again.
     let (m, n, from) = (case.m(), case.n(), case.from().expect("it is not empty"));
     let buffers = each_buffer_refused("parts", |engine| {
         check_sweep(engine, &case, &[40], 64, false);
@@ -92,14 +93,15 @@ fn regions_are_traced_without_a_refused_buffer_of_their_preparation() {
     let case = local_case(0x10ec, 260);
     let from = case.from().expect("it is not empty");
     let traceback = case.matrices.trace_back(from, 0, 0);
-    // Each from a cell of the path to the cell a third of the path before.
+    // Each traceback starts at a cell of the path and ends at the cell a third of the path before
+    // it.
     let points: Vec<_> =
         (1..=3).map(|third| traceback.points[(traceback.points.len() - 1) * (3 - third) / 3].0).collect();
     let parts: Vec<_> = points.iter().map(|&at| ((at.i / 2, at.i), (at.j / 3, at.j), at)).collect();
     let buffers = each_buffer_refused("ahead", |engine| {
         let ready = check_prepared(engine, &case, &parts);
         let refused = engine.gpu().refused_buffers() > 0;
-        // A buffer that is refused later does not affect them.
+        // A buffer that is refused later does not affect the prepared regions.
         assert!(ready == 3 || refused && ready == 0, "{ready} are ready");
     });
     assert!(buffers >= 20, "{buffers} buffers only");
@@ -116,7 +118,7 @@ fn dispatches_are_shorter_if_rings_are_too_long() {
         schedule: Some(Schedule::Wavefront),
         ..StripedShape::default()
     };
-    // All borders as a whole would take 1.1 MB.
+    // Keeping all borders as a whole would take 1.1 MB.
     check_sweep(&mut open("short of rings").with_shape(shape).with_memory(700_000), &case, &[], 64, false);
     let mut engine = open("short of all").with_shape(shape).with_memory(200_000);
     check_refused(&mut engine, &case, "short of all");
@@ -158,7 +160,7 @@ fn pairs_on_the_device_stay_within_their_budget() {
     let targets: Vec<_> = (0..4).map(|_| codes(rng, Alphabet::Dna, budget as usize / 3)).collect();
     let mut all: Vec<LongCase> = targets.iter().map(|target| LongCase::new(&query, target, &scoring)).collect();
     for at in [0, 1, 2, 3, 1, 0] {
-        // In panels of the width that the engine prefers.
+        // Sweeps panels of the width that the engine prefers.
         let (m, n) = (all[at].m(), all[at].n());
         let wide = engine.panel_columns(m, n, true) as usize;
         let cuts: Vec<u32> = (wide..n as usize).step_by(wide).map(|column| column as u32).collect();

@@ -1,5 +1,6 @@
-//! Several local alignments of a long pair, and both strands on two devices, against an oracle of
-//! whole matrices: on all engines, by all methods, and with all cuts and restarts.
+//! Several local alignments of a long pair, and both strands on two devices, compared with an
+//! oracle that fills whole matrices. The tests cover all engines and methods, and all divisions and
+//! restarts.
 
 mod definition;
 mod devices;
@@ -20,11 +21,11 @@ use support::{LongResult, Rng};
 
 type Engines = Vec<Box<dyn LongEngine>>;
 
-/// An engine that outlives a job, so that the next job finds its state, and that can be stopped.
+/// An engine that outlives a job and can be stopped. The next job finds the state that it has left.
 struct Lent<E> {
     label: String,
     engine: Arc<Mutex<E>>,
-    /// Marks that all such engines of a job deliver before the job is stopped.
+    /// Number of marks that all such engines of a job deliver before the job is stopped.
     marks_left: Arc<AtomicU64>,
 }
 
@@ -53,7 +54,7 @@ impl<E: LongEngine> LongEngine for Lent<E> {
     }
 
     fn speed(&self) -> f64 {
-        // So that engines share all pairs.
+        // Equal speeds make the engines share all pairs.
         1e8
     }
 

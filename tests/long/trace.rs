@@ -1,6 +1,6 @@
-//! Paths through regions of long pairs on a device, against a traceback through whole matrices: all
-//! methods, scorings and states, small strips and chunks, lengths around them, windows and buffers
-//! that are too small for the whole path.
+//! Paths through regions of long pairs on a device, compared with a traceback through whole
+//! matrices. The tests cover all methods, scorings and states, small strips and chunks and lengths
+//! close to their sizes, and windows and buffers that are too small for the whole path.
 
 use std::sync::atomic::AtomicBool;
 
@@ -164,7 +164,7 @@ impl Device {
     }
 
     /// Traces from all these points with all methods. Returns the first difference from the
-    /// textbook.
+    /// textbook algorithm.
     fn differences(
         &mut self,
         matrices: &Matrices,
@@ -173,7 +173,8 @@ impl Device {
         change: impl Fn(&mut [u32], &mut [i32]),
     ) -> Option<String> {
         let grid = matrices.grid(&self.gpu, &case, change);
-        // Some symbols before the region's own, and some positions that differ from the pair's.
+        // Some symbols precede the region, so that positions in the buffers differ from positions
+        // in the pair.
         let mut codes = vec![1; 3];
         codes.extend_from_slice(&matrices.pair.query);
         let (query, target) = (self.codes(&codes), self.codes(&matrices.pair.target));
@@ -239,8 +240,8 @@ fn scorings() -> Vec<Scoring> {
     ]
 }
 
-/// Returns sequences of at most these lengths: relatives, all of one symbol, few symbols,
-/// unrelated.
+/// Returns sequences of at most these lengths. Depending on `kind`, they are related, consist of
+/// one symbol or of few symbols, or are unrelated.
 fn sequences(rng: &mut Rng, alphabet: Alphabet, kind: usize, m: usize, n: usize) -> (Vec<Code>, Vec<Code>) {
     let fit = |mut codes: Vec<Code>, length: usize, rng: &mut Rng| {
         let more = length.saturating_sub(codes.len());
@@ -260,7 +261,7 @@ fn sequences(rng: &mut Rng, alphabet: Alphabet, kind: usize, m: usize, n: usize)
     }
 }
 
-/// Returns the region's corner in all states, its best cell, and some cells in any state.
+/// Returns the region's corner in all states, its best cell, and `some` cells in random states.
 fn points(rng: &mut Rng, matrices: &Matrices, case: Case, some: u32) -> Vec<PathPoint> {
     let ((top, bottom), (left, right)) = (case.rows, case.columns);
     let mut points: Vec<PathPoint> = STATES.map(|state| PathPoint { i: bottom, j: right, state }).into();
@@ -313,7 +314,7 @@ fn lengths_around_strips_and_chunks() {
     }
 }
 
-/// On the border there is nothing to trace.
+/// A traceback that starts on the border ends at once.
 #[test]
 fn on_the_border_there_is_no_path() {
     let mut device = Device::new();
@@ -334,7 +335,7 @@ fn on_the_border_there_is_no_path() {
     }
 }
 
-/// Long gaps lead out of windows, and small buffers mean many rounds.
+/// Long gaps lead out of windows, and small buffers require many rounds.
 #[test]
 fn a_path_takes_several_rounds() {
     let mut rng = support::rng(3);
@@ -359,7 +360,8 @@ fn a_path_takes_several_rounds() {
     }
 }
 
-/// Blocks of the maximum height: software Vulkan ends long loops without an error.
+/// Blocks have the maximum height that the kernels accept. Software Vulkan ends longer loops without
+/// an error, so higher blocks would give wrong results.
 #[test]
 fn the_tallest_blocks() {
     let mut rng = support::rng(5);
@@ -370,7 +372,7 @@ fn the_tallest_blocks() {
     let rows = (1024..8192).take_while(|&rows| device.kernels.can_trace(rows, strip, chunk, Method::Striped));
     let rows = rows.last().expect("1,024 rows always are");
     let query = support::random_codes(&mut rng, Alphabet::Dna, rows as usize);
-    // A gap for nearly every row makes the longest traceback.
+    // A gap for nearly every row causes the longest traceback.
     for target in [query[..100].to_vec(), query.iter().step_by(28).copied().collect()] {
         let matrices = Matrices::new(query.clone(), target, &scorings()[0]);
         let columns = matrices.pair.target.len() as u32;
@@ -418,7 +420,7 @@ fn the_harness_detects_a_wrong_border() {
     let case = Case { rows: (0, 100), columns: (0, 100), strip: 8, chunk: 16 };
     let from = PathPoint { i: 100, j: 100, state: PathState::H };
     device.check(&matrices, case, &[from]);
-    // A cell next to the path, in the block where the traceback enters, attracts the path.
+    // A wrong cell next to the path, in the block where the traceback enters, attracts the path.
     let place = 2 * (12 * (100 + 3) + 97);
     let wrong = |vertical: &mut [u32], _: &mut [i32]| vertical[place] = 1000 ^ 1 << 31;
     assert!(device.differences(&matrices, case, &[from], wrong).is_some());

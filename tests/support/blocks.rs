@@ -1,5 +1,5 @@
-//! Jobs in blocks: however the job is cut and in whatever order its blocks are computed, the rows
-//! equal the rows of the whole job.
+//! Jobs in blocks. For any division of the job and any order of its blocks, the rows equal the rows
+//! of the whole job.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -40,7 +40,7 @@ impl<J: Divisible<Row: Debug + PartialEq>> BlockSink<J::Row> for BlockRows<'_, J
     }
 }
 
-/// A source of blocks with gaps: after each block there is none for a moment.
+/// A source of blocks with pauses: after each block, it has no block at the next request.
 pub struct SourceWithGaps {
     blocks: Arc<ListedBlocks>,
     is_late: Mutex<bool>,
@@ -81,9 +81,9 @@ impl BlockSource for SourceWithGaps {
     }
 }
 
-/// Computes a job cut into blocks of `cells` cells: a few at a time, in any order, in two
-/// alternating sessions. Fails unless the rows of all blocks are `expected`, the rows of the whole
-/// job. Returns the blocks.
+/// Computes a job that is divided into blocks of `cells` cells: a few at a time, in random order,
+/// in two alternating sessions. Fails unless the rows of all blocks equal `expected`, the rows of
+/// the whole job. Returns the blocks.
 pub fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
     job: &J,
     expected: &[J::Row],

@@ -10,7 +10,8 @@ use pairwave::pairs::oracle::needleman_wunsch::{self, ReferenceAlignment};
 use pairwave::score::Scoring;
 use pairwave::seq::{Code, SequenceStore};
 
-/// Lengths around words of 4, slices of 12 and 36, and workgroups of 16 and 64.
+/// Lengths close to multiples of the sizes of words (4), slices (12 and 36) and workgroups (16 and
+/// 64).
 pub const EDGES: &[usize] =
     &[0, 1, 2, 3, 4, 5, 11, 12, 13, 15, 16, 17, 23, 24, 25, 35, 36, 37, 48, 63, 64, 65, 71, 72, 73];
 
@@ -45,17 +46,17 @@ pub fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[PairHit
 type AlignmentsByPair = HashMap<(Vec<Code>, Vec<Code>), Arc<ReferenceAlignment>>;
 
 /// The oracle's alignments under one scoring. Each alignment is computed once per program, because
-/// a test body that runs on every kernel requests the same pairs each time.
+/// a test that runs on every kernel requests the same pairs each time.
 pub struct Textbook {
     scoring: Scoring,
     known: Mutex<AlignmentsByPair>,
 }
 
 impl Textbook {
-    /// Returns the program's collection for a scoring.
+    /// Returns the collection of this program for a scoring.
     pub fn for_scoring(scoring: &Scoring) -> Arc<Textbook> {
         static ALL: Mutex<Vec<Arc<Textbook>>> = Mutex::new(Vec::new());
-        // Expected test failures leave the collections intact.
+        // A test that fails as expected leaves the collections intact.
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(book) = all.iter().find(|book| book.scoring == *scoring) {
             return Arc::clone(book);

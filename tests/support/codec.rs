@@ -29,7 +29,7 @@ pub fn check_codec<J: Divisible<Row: Debug + PartialEq>>(job: &J, rows: &[J::Row
                 damaged[index] = random.next_u32() as u8;
             }
             let mut left = &damaged[..];
-            // The decoded rows cannot be more than the bytes can hold.
+            // The number of decoded rows is limited by the number of bytes.
             if J::decode(&mut left).is_some() {
                 assert!(left.len() < damaged.len());
             }

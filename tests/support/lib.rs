@@ -1,4 +1,4 @@
-//! Shared by several test programs: engines, sequences, batches.
+//! Helpers that several test programs share: engines, sequences and batches.
 #![allow(dead_code)] // each test file uses a part
 
 mod adapter;
@@ -39,22 +39,22 @@ pub use tape::Tape;
 /// Directory of the repository.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// Returns an engine on the adapter with wgpu's checks in the shaders, narrow slices and small
-/// workgroups, so that short sequences reach every border.
+/// Returns an engine on the adapter that compiles shaders with wgpu's checks. It has narrow slices
+/// and small workgroups, so that short sequences reach every border.
 pub fn gpu_checked() -> PairsGpu {
     let (slice, workgroup, half_slice, half_workgroup) = (12, 16, 12, 16);
     let config = Config { slice, workgroup, half_slice, half_workgroup, ..Config::default() };
     PairsGpu::open(&adapter(), config).expect("the adapter opens").with_runtime_checks()
 }
 
-/// Returns an engine as jobs use it on hardware, but without half floats. Software adapters emulate
-/// them, which takes long to compile.
+/// Returns an engine like those of jobs on hardware, but without half floats. Software adapters
+/// emulate half floats, which makes compilation slow.
 pub fn gpu_default() -> PairsGpu {
     let config = Config { half_slice: 12, half_workgroup: 16, ..Config::default() };
     PairsGpu::open(&adapter(), config).expect("the adapter opens")
 }
 
-/// Sizes with which short sequences reach every border.
+/// Sizes so small that short sequences reach every border.
 pub const SMALL_SHAPE: MatrixKernelShape = MatrixKernelShape {
     rows_workgroup: 16,
     rows_words: 1,
@@ -73,7 +73,7 @@ pub fn kernel_checked(stem: &str) -> PairsGpu {
     gpu_checked().with_kernel(Some(kernel)).with_shape(SMALL_SHAPE)
 }
 
-/// Returns an engine that uses one kernel, as jobs use it on hardware.
+/// Returns an engine that uses one kernel, with the sizes that jobs use on hardware.
 pub fn kernel_default(stem: &str) -> PairsGpu {
     let kernel = kernels::find(stem).expect("a kernel of the table");
     gpu_default().with_kernel(Some(kernel)).with_shape(MatrixKernelShape::default())
@@ -84,7 +84,7 @@ pub fn cpu() -> CpuWorker {
     CpuWorker::default().with_scratch(PairsScratch::for_scores())
 }
 
-/// Returns a random code. `ambiguous` percent of the codes are not a single residue.
+/// Returns a random code. `ambiguous` percent of the codes do not stand for a single residue.
 pub fn random_code(rng: &mut Rng, alphabet: Alphabet, ambiguous: u32) -> Code {
     let any = (1 + rng.next_u32() % (alphabet.size() as u32 - 1)) as Code;
     match alphabet {
@@ -100,8 +100,8 @@ pub fn random_codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Cod
     (0..length).map(|_| random_code(rng, alphabet, 4)).collect()
 }
 
-/// Returns a relative of a sequence with substitutions, insertions, deletions and lost ends,
-/// `percent` of each.
+/// Returns a relative of a sequence: it has `percent` percent of substitutions, of insertions, of
+/// deletions and of lost ends.
 pub fn mutated(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], percent: u32) -> Vec<Code> {
     let mut out = Vec::new();
     for &code in codes {
@@ -152,8 +152,8 @@ pub fn scorings() -> Vec<Scoring> {
             all.push(Scoring { gaps, end_gaps, ..Scoring::truong() });
             all.push(Scoring { gaps, end_gaps, ..Scoring::protein() });
         }
-        // Free gaps; gaps that cost half a mismatch, which makes most alignments tie; openings
-        // without extension costs.
+        // Free gaps; gaps that cost half a mismatch, which makes most alignments equally good;
+        // opening costs without extension costs.
         all.push(Scoring { gaps: Gaps::linear(0), end_gaps, ..Scoring::truong() });
         all.push(Scoring { gaps: Gaps::linear(2), end_gaps, ..Scoring::truong() });
         all.push(Scoring { gaps: Gaps::from_blast(7, 0), end_gaps, ..Scoring::truong() });

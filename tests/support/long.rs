@@ -1,5 +1,5 @@
-//! Checks for every engine for long pairs: sweeps and tracebacks against the oracle, with borders
-//! in memory.
+//! Checks for all engines for long pairs. They compare sweeps and tracebacks with the oracle, and
+//! keep borders in memory.
 #![allow(dead_code)] // each test file uses a part
 
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ impl LongCase {
     }
 }
 
-/// A finished column that becomes available gradually: each request reveals `step` more rows.
+/// A complete column that becomes available gradually: each request reveals `step` more rows.
 pub struct Dripping {
     edge: Border,
     first: u32,
@@ -68,7 +68,7 @@ pub struct Dripping {
 }
 
 impl Dripping {
-    /// Returns the rows from `first` on.
+    /// Returns a column that starts with row `first`.
     pub fn new(edge: Border, first: u32, step: u32) -> Self {
         Dripping { edge, first, step, ready: AtomicU32::new(first) }
     }
@@ -137,9 +137,9 @@ pub struct SweptPair {
     pub pruned_cells: u64,
 }
 
-/// Sweeps a pair in panels between the `cuts` (increasing columns, without 0 and the last), each
-/// from the output of the previous one, and compares all outputs with the oracle. With `prune`,
-/// cells that pruning may change are not compared.
+/// Sweeps a pair in panels between the columns `cuts` (increasing, without 0 and the last column).
+/// The left border of each panel is the output of the previous one. Compares all outputs with the
+/// oracle, except cells that pruning may change if `prune` is set.
 pub fn check_sweep(
     engine: &mut dyn LongEngine,
     case: &LongCase,
@@ -150,7 +150,7 @@ pub fn check_sweep(
     check_pruned_sweep(engine, case, cuts, mark_every, prune.then_some(0))
 }
 
-/// Checks a sweep like [`check_sweep`], pruned with or without a score that is known beforehand.
+/// Checks a sweep like [`check_sweep`], with pruning by a score that is known in advance or not.
 pub fn check_pruned_sweep(
     engine: &mut dyn LongEngine,
     case: &LongCase,
@@ -167,7 +167,7 @@ pub fn check_pruned_sweep(
     let mut all = SweptPair { best: None, marks: Vec::new(), pruned_cells: 0 };
     let ends: Vec<u32> = cuts.iter().copied().filter(|&cut| 0 < cut && cut < n).chain([n]).collect();
     let path = case.from().map(|from| matrices.trace_back(from, 0, 0));
-    // Cells of the path in state H are correct with any pruning.
+    // Cells of the path in state H are correct despite pruning.
     let on_path = |i: u32, j: u32| {
         path.iter()
             .flat_map(|traceback| &traceback.points)
@@ -193,7 +193,7 @@ pub fn check_pruned_sweep(
     for end in ends {
         let (columns, interrupt) = ((start, end), AtomicBool::new(false));
         let top = pair.top(start..end);
-        // Inner panels may skip cells that only a traceback would need.
+        // Panels in the middle may skip results that only a traceback would need.
         let is_kept = known.map_or(start == 0, |known| known == 0);
         let sweep = PanelSweep {
             pair,
@@ -249,7 +249,7 @@ pub fn check_pruned_sweep(
     all
 }
 
-/// Traces back from a point through a region, and compares the part of the path with the oracle's.
+/// Traces back from a point through a region, and compares this part of the path with the oracle's.
 pub fn check_trace(
     engine: &mut dyn LongEngine,
     case: &LongCase,

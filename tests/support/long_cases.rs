@@ -7,12 +7,12 @@ use pairwave::long::Method;
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::{Alphabet, Code};
 
-/// Lengths around the sizes of words, vectors and strips of lanes.
+/// Lengths close to the sizes of words, vectors and strips.
 pub const LENGTHS: [usize; 16] = [0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 200];
 pub const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];
 
-/// Returns a scoring: DNA or protein; linear, affine or free gaps, or free extensions; local,
-/// global, or free end gaps.
+/// Returns a random scoring: for DNA or protein; with linear, affine or free gaps, or free
+/// extensions; local, global, or with free end gaps.
 pub fn scoring(rng: &mut Rng) -> Scoring {
     let gaps = rng.pick(&[
         Gaps::linear(0),
@@ -75,7 +75,8 @@ pub fn case(rng: &mut Rng) -> LongCase {
     LongCase::new(&query, &target, &scoring)
 }
 
-/// Returns a relative: one symbol in ten is replaced, deleted, or followed by an insertion.
+/// Returns a relative of a sequence: one symbol in ten is replaced, deleted, or followed by an
+/// insertion.
 pub fn relative(rng: &mut Rng, codes: &[Code]) -> Vec<Code> {
     let mut out = Vec::new();
     for &code in codes {

@@ -10,7 +10,7 @@ use pairwave::seq::{Alphabet, Code, SequenceStore};
 
 use super::Rng;
 
-/// Properties of random vectors.
+/// Properties of random vectors of ancestral states.
 #[derive(Debug, Clone, Copy)]
 pub struct VectorProperties {
     pub alphabet: Alphabet,
@@ -76,7 +76,7 @@ pub fn read(rng: &mut Rng, vectors: &Vectors, length: usize, ambiguous: bool) ->
     codes
 }
 
-/// Returns schemes with varied costs.
+/// Returns schemes with different costs.
 pub fn schemes() -> Vec<PhyloScheme> {
     let papara = PhyloScheme::papara();
     vec![

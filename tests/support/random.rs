@@ -28,8 +28,8 @@ impl Number for i32 {
     }
 }
 
-/// Returns a generator whose seed is printed, so that a failure can be reproduced.
-/// PAIRWAVE_TEST_SEED is added to the seed.
+/// Returns a generator whose seed is printed, so that a failure can be reproduced. The environment
+/// variable PAIRWAVE_TEST_SEED is added to the seed.
 pub fn rng(seed: u64) -> Rng {
     let more: u64 = std::env::var("PAIRWAVE_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     eprintln!("seed {seed} + {more}");

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-/// A stream that keeps its bytes.
+/// A stream that stores the written bytes in memory.
 #[derive(Clone, Default)]
 pub struct Tape(Arc<Mutex<Vec<u8>>>);
 

@@ -12,7 +12,7 @@ fn lock() -> MutexGuard<'static, Vec<String>> {
     tape().lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Starts to record all lines from this level on. Only the first call has an effect.
+/// Starts recording all lines from this level on. Only the first call has an effect.
 pub fn record(level: &str) {
     struct Tape;
     impl Write for Tape {

@@ -14,12 +14,12 @@ use pairwave::seq::Alphabet;
 use super::killed::killed;
 use super::{Engines, GAPS, Hooked, MODES, dna, expected, hits, job, related, run, textbook};
 
-/// Returns an engine with panels of 300 columns and columns inside them.
+/// Returns an engine that takes panels of 300 columns and keeps columns inside them.
 fn wide(label: &str, speed: f64) -> Textbook {
     Textbook { panel_columns: 300, ..textbook(label, speed) }.with_kept_columns()
 }
 
-/// Returns engines. Some of them keep columns.
+/// Returns engines, some of which keep columns.
 fn mixed() -> Engines {
     vec![Box::new(wide("wide", 4e8)), Box::new(textbook("narrow", 1e8)), Box::new(wide("another", 2e8))]
 }
@@ -44,7 +44,8 @@ fn panels_are_wide_and_regions_small() {
             (marks.load(Ordering::Relaxed), result.summary.traced_cells)
         };
         let (wide, narrow) = (counted(true), counted(false));
-        // Panels of 256 instead of 64 columns, the last one with the rest, each with 11 marks.
+        // Panels have 256 instead of 64 columns. The last one also takes the rest. Each has 11
+        // marks.
         assert_eq!((wide.0, narrow.0), (4 * 11, 15 * 11));
         assert!(wide.1 < narrow.1 + narrow.1 / 4, "{wide:?} {narrow:?}");
     }
@@ -107,8 +108,8 @@ fn a_job_with_kept_columns_is_resumed() {
             let result = run(&again, mixed()).unwrap();
             assert_eq!(result.hits, whole, "{mode:?} after {after} marks");
             assert!(result.summary.resumed);
-            // Finished panels, eight marks each, are not computed again, not even for their
-            // columns.
+            // Finished panels, which have eight marks each, are not computed again. Their kept
+            // columns are restored, too.
             let done = (after - 1) / 8;
             assert!(all(&result.summary) <= 500 * (1000 - 256 * done), "{mode:?} after {after} marks");
             assert!(result.summary.traced_cells < 500 * 1000 / 3, "{mode:?} after {after} marks: {result:?}");
@@ -129,7 +130,7 @@ fn a_pair_traced_at_once_needs_no_grid() {
         let expected = expected(&query, &target, &scoring);
         let job = LongAlignment { tuning: LongTuning::default(), ..job(&query, &target, scoring) };
         let whole = || Box::new(Textbook { trace_cells: 1 << 20, ..wide("whole", 4e8) });
-        // The last engine traces regions that are cut finer after the first engine is lost.
+        // After the first engine is lost, the last engine traces regions that are divided further.
         let lost = Box::new(Hooked::new(*whole(), |count| match count {
             1 => Ok(()),
             _ => Err(Error::Device { device: "whole".into(), message: "lost".into() }),

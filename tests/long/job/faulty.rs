@@ -1,4 +1,4 @@
-//! Engines that panic in any call, and engines that fall silent.
+//! Engines that panic in any call, and engines that become silent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -29,7 +29,7 @@ enum Asked {
     Drop,
 }
 
-/// An engine that fails in the nth call of a method.
+/// An engine that fails in the n-th call of a method.
 struct Faulty {
     inner: Textbook,
     asked: Asked,
@@ -121,10 +121,10 @@ fn an_engine_that_panics_in_any_call_is_lost() {
             assert_eq!(result.hits, expected, "{asked:?} {nth}, {others} others");
             let why = why_lost(&result, "faulty");
             lost += u32::from(why.is_some());
-            // The method may be called less often.
+            // The job may call the method fewer times than that.
             let said = if asked == Asked::Drop { "lost" } else { "panicked: by script" };
             assert!(why.as_ref().is_none_or(|why| why.contains(said)), "{asked:?} {nth}, {others} others: {why:?}");
-            // If another engine is faster, an engine may get no panel to lose.
+            // If another engine is faster, this engine may get no panel, so it cannot be lost.
             let is_sure = nth == 1 && (asked != Asked::Drop || others == 0);
             assert!(!is_sure || why.is_some(), "{asked:?}, {others} others");
         }

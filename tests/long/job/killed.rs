@@ -1,4 +1,4 @@
-//! Jobs that are killed and restarted, from any state of their checkpoints.
+//! Jobs that are killed and restarted with any state of their checkpoints.
 
 use std::fs;
 use std::path::Path;
@@ -17,8 +17,8 @@ use super::{GAPS, Hook, Hooked, MODES, dna, expected, hits, job, one, related, r
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
-    // Another thread may rename or remove a file during the copy. As after a kill, the file exists
-    // or not.
+    // Another thread may rename or remove a file during the copy. Either state is possible after a
+    // kill.
     for entry in fs::read_dir(from).into_iter().flatten().flatten() {
         let (path, to) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
@@ -34,8 +34,8 @@ fn so_many(engines: u32) -> Vec<Textbook> {
     (1..=engines).map(|number| textbook(&format!("engine {number}"), 1e8 * f64::from(number))).collect()
 }
 
-/// Runs a job with a checkpoint on these engines. Returns a copy of the checkpoint after this
-/// number of marks, which is the state after a kill.
+/// Runs a job with a checkpoint on these engines. Returns a copy of the checkpoint after `after`
+/// marks, which is the state that a kill at that time leaves.
 pub(crate) fn killed(job: &LongAlignment, after: u64, engines: Vec<Textbook>) -> tempfile::TempDir {
     let (live, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (from, to) = (live.path().to_owned(), left.path().to_owned());
@@ -46,7 +46,7 @@ pub(crate) fn killed(job: &LongAlignment, after: u64, engines: Vec<Textbook>) ->
         if *marks == after {
             copy(&from, &to);
         }
-        // Its later work does not matter.
+        // Work after the copy has no effect, so the job is ended.
         if *marks < after { Ok(()) } else { Err(Error::Interrupted) }
     });
     let hooked = |inner| -> Box<dyn LongEngine> {
@@ -91,7 +91,7 @@ fn a_killed_job_is_resumed() {
                 assert!(result.summary.resumed, "{what}");
                 let computed: u64 = result.summary.engines.iter().map(|engine| engine.cells).sum();
                 gone_on += u32::from(computed < 500 * 450);
-                // The job is done: nothing is computed again.
+                // The job is done, so nothing is computed again.
                 let done = run(&again, one()).unwrap();
                 assert_eq!(done.hits, result.hits);
                 assert_eq!(done.summary.cells, 0);

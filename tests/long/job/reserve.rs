@@ -1,4 +1,4 @@
-//! Engines that fail or refuse, and the reserve that takes over.
+//! Engines that fail or refuse work, and the reserve that takes over.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,7 +25,7 @@ fn run(job: &LongAlignment, engines: super::Engines) -> Result<LongResult> {
     run_long(job, LongEngines { engines, reserve: Some(reserve) }, &Run::default())
 }
 
-/// An engine that sweeps, but traces nothing.
+/// An engine that sweeps, but refuses to trace.
 struct Traceless {
     inner: Textbook,
     asked: Arc<AtomicU32>,
@@ -91,8 +91,8 @@ fn an_engine_that_cannot_trace_still_sweeps() {
     }
 }
 
-/// An engine that traces nothing and, on request, delivers no columns although it claims to keep
-/// them.
+/// An engine that refuses to trace. On request, it also delivers no columns although it claims to
+/// keep them.
 struct Useless {
     inner: Textbook,
     keeps_columns: bool,

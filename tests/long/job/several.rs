@@ -1,4 +1,4 @@
-//! Several local alignments, against their definition.
+//! Several local alignments, compared with their definition.
 
 use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, Strands};
 use pairwave::long::oracle::LongMatrices;
@@ -8,7 +8,7 @@ use pairwave::seq::{Alphabet, Code};
 
 use super::{GAPS, dna, hits, job, on_minus, one, reverse_complement, three};
 
-/// Returns the best alignments by the definition of `jobs::long`, from whole matrices.
+/// Returns the best alignments by the definition of `jobs::long`, computed with whole matrices.
 fn best_by_definition(
     query: &[Code],
     target: &[Code],

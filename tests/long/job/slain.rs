@@ -1,5 +1,5 @@
-//! Processes that are really killed: this test's own binary, started again with a job in its
-//! environment.
+//! Kills real processes. The child process is this test's own binary, started again with a job in
+//! its environment.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,7 +12,8 @@ use pairwave::seq::Alphabet;
 
 use super::{GAPS, Hooked, dna, hits, job, one, related, run, textbook};
 
-/// Variable with the directory of the child's checkpoint. Its result lies next to the checkpoint.
+/// Environment variable with the directory of the child's checkpoint. The child's result is stored
+/// next to the checkpoint.
 const DIRECTORY: &str = "PAIRWAVE_TEST_CHECKPOINT";
 
 fn long_job() -> LongAlignment {
@@ -21,7 +22,7 @@ fn long_job() -> LongAlignment {
     LongAlignment { strand: Strands::Both, top: 2, ..job(&query, &target, scoring) }
 }
 
-/// Runs the child's job, if there is one.
+/// Runs the child's job if the variable is set.
 #[test]
 fn child() {
     let Some(directory) = std::env::var_os(DIRECTORY) else { return };
@@ -64,8 +65,8 @@ fn a_killed_process_is_resumed() {
     assert_eq!(std::fs::read(answer).unwrap(), serde_json::to_vec(&hits(&long_job(), one())).unwrap());
 }
 
-/// Variable with the directory of the child's files of borders, and whether it has a checkpoint
-/// there.
+/// Environment variable with the directory of the child's files of borders. It also states whether
+/// the child has a checkpoint there.
 const SPILLED: &str = "PAIRWAVE_TEST_SPILLED";
 const WITH_CHECKPOINT: &str = "PAIRWAVE_TEST_WITH_CHECKPOINT";
 
@@ -79,7 +80,7 @@ fn spilling_job(checkpoint: Option<&Path>) -> LongAlignment {
     }
 }
 
-/// Runs the job of the other child, which stops in the middle of it.
+/// Runs the job of the other child, which stops before the job is complete.
 #[test]
 fn spilling_child() {
     let Some(directory) = std::env::var_os(SPILLED) else { return };

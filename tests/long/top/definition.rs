@@ -1,4 +1,4 @@
-//! The definition, on pairs of few symbols and many repeats.
+//! Compares jobs with the definition, on pairs with few different symbols and many repeats.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,8 @@ use super::{Engines, Lent, Rng, below, job, local, of, oracle, run};
 const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];
 const STRANDS: [Strands; 3] = [Strands::Plus, Strands::Minus, Strands::Both];
 
-/// Returns gaps that are free, cheap or expensive, and mismatches that never pay or may pay.
+/// Returns a scoring whose gaps are free, cheap or expensive, and whose mismatches never pay or may
+/// pay.
 fn scoring(rng: &mut Rng) -> Scoring {
     let gaps = of(
         rng,
@@ -29,7 +30,7 @@ fn scoring(rng: &mut Rng) -> Scoring {
     local(found, other, ambiguity, gaps)
 }
 
-/// Returns the greatest costs and scores that are allowed.
+/// Returns a scoring with the greatest allowed costs and scores.
 fn extreme(rng: &mut Rng) -> Scoring {
     let gaps = of(
         rng,
@@ -38,8 +39,8 @@ fn extreme(rng: &mut Rng) -> Scoring {
     local(1_000_000, of(rng, &[-1, -1_000_000]), Ambiguity::Zero, gaps)
 }
 
-/// Returns a sequence of at most this length: random, of few kinds of symbols, or a unit repeated
-/// with some changes.
+/// Returns a sequence of at most `most` symbols. It is random, has few different symbols, or
+/// repeats a unit with some changes.
 fn sequence(rng: &mut Rng, most: usize) -> Vec<Code> {
     let length = below(rng, most + 1);
     let letters: &[Code] = of(rng, &[&[1][..], &[1, 8], &[1, 2], &[1, 2, 4, 8], &[1, 2, 4, 8], &[1, 3, 4, 6, 9, 15]]);
@@ -59,8 +60,8 @@ fn sequence(rng: &mut Rng, most: usize) -> Vec<Code> {
     codes
 }
 
-/// Returns two sequences: unrelated, or the second one made of parts of the first and of its
-/// reverse complement.
+/// Returns two sequences. They are unrelated, or the second one consists of parts of the first one
+/// and of its reverse complement.
 fn pair(rng: &mut Rng, most: usize) -> (Vec<Code>, Vec<Code>) {
     let query = sequence(rng, most);
     if query.is_empty() || below(rng, 2) == 0 {
@@ -77,7 +78,7 @@ fn pair(rng: &mut Rng, most: usize) -> (Vec<Code>, Vec<Code>) {
     (query, target)
 }
 
-/// Returns a job with random requests and cuts.
+/// Returns a job with random options and sizes.
 fn any_job(rng: &mut Rng, query: &[Code], target: &[Code], scoring: &Scoring) -> LongAlignment {
     let cuts = [None, Some(64), Some(128)];
     let tuning = LongTuning {
@@ -91,7 +92,7 @@ fn any_job(rng: &mut Rng, query: &[Code], target: &[Code], scoring: &Scoring) ->
     LongAlignment { top, strand, min_score, prune: below(rng, 2) == 0, tuning, ..job(query, target, scoring) }
 }
 
-/// Returns the job with all methods, in strips and chunks of any size.
+/// Returns the job once for each method, with random sizes of strips and chunks.
 fn methods(rng: &mut Rng, job: &LongAlignment) -> [LongAlignment; 3] {
     METHODS.map(|method| {
         let strip = of(rng, &[None, Some(1), Some(3), Some(8), Some(20), Some(70)]);
@@ -100,8 +101,8 @@ fn methods(rng: &mut Rng, job: &LongAlignment) -> [LongAlignment; 3] {
     })
 }
 
-/// Fails unless a job gives the oracle's alignments, and with scores alone the same without
-/// columns.
+/// Fails unless a job gives the oracle's alignments. If only scores are requested, it must give the
+/// same list without columns.
 fn check(job: &LongAlignment, engines: impl Fn() -> Engines, what: &str) {
     let (query, target) = (job.query.codes(0), job.target.codes(0));
     let expected = oracle::best(query, target, &job.scoring, job.strand, (job.top, job.min_score));
@@ -126,8 +127,8 @@ fn cpu(level: InstructionSet) -> Box<dyn LongEngine> {
 
 #[test]
 fn the_oracle_respects_forbidden_cells() {
-    // The second alignment may not go around the first one by a gap, or through it. The third one
-    // is on the other strand.
+    // The second alignment may neither avoid the first one by a gap nor pass through it. The third
+    // one is on the other strand.
     let encode = |text: &str| {
         text.bytes().map(|letter| pairwave::seq::Alphabet::Dna.encode(letter).unwrap()).collect::<Vec<Code>>()
     };
@@ -206,7 +207,7 @@ fn a_card_on_any_pair() {
     while crowded < 40 {
         rounds += 1;
         let (query, target) = pair(rng, if rounds % 10 == 0 { 170 } else { 40 });
-        // Cheap gaps, so that paths come near forbidden cells.
+        // With cheap gaps, paths come close to forbidden cells.
         let (found, other) = of(rng, &[(1, -1), (100, -300)]);
         let gaps = of(rng, &[(0, 0), (1, 1), (2, 1)].map(|(first, next)| Gaps { first, next }));
         let scoring = local(found, other, Ambiguity::Zero, gaps);
@@ -217,15 +218,15 @@ fn a_card_on_any_pair() {
         }
         crowded += 1;
         for job in methods(rng, &job) {
-            // Few widths, so that few kernels are compiled.
+            // There are only a few widths, so that only a few kernels are compiled.
             let job = LongAlignment { strip: job.strip.map(|_| 16), ..job };
             check(&job, || vec![Lent::boxed(&engine)], &format!("round {rounds}"));
         }
     }
 }
 
-/// The cost of a gap as long as a strip is high exceeds 32 bits. The costs of the path's own gaps
-/// do not.
+/// A gap that is as long as a strip is high costs more than 32 bits can represent. The gaps of the
+/// path cost less.
 #[test]
 fn strips_whose_gaps_are_beyond_32_bits() {
     let rng = &mut support::rng(25);

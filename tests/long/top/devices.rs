@@ -1,4 +1,4 @@
-//! Two strands on one device after another, and on two devices at once.
+//! Two strands, one after the other on one device, and at the same time on two devices.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -51,7 +51,7 @@ fn cheap_gaps(rng: &mut Rng) -> Scoring {
     local(100, -300, Ambiguity::Overlap, Gaps { first: gaps.0, next: gaps.1 })
 }
 
-/// Returns settings with lines of the grid 64 or 128 apart, and narrow panels.
+/// Returns settings with grid lines at a distance of 64 or 128, and with narrow panels.
 fn tuning(rng: &mut Rng) -> LongTuning {
     LongTuning {
         grid_pitch: Some(of(rng, &[64, 128])),
@@ -61,7 +61,7 @@ fn tuning(rng: &mut Rng) -> LongTuning {
     }
 }
 
-/// Values that an unpruned panel has left in a card's memory do not matter.
+/// Values that an unpruned panel has left in a card's memory have no effect.
 #[test]
 fn a_strand_is_pruned_correctly_after_any_panel() {
     let rng = &mut support::rng(31);
@@ -103,7 +103,7 @@ fn prepared_regions_change_no_result() {
         }
         let prepared = card.lock().unwrap().regions_prepared();
         assert!(prepared > 40, "{prepared} regions, {schedule:?}");
-        // After an alignment was found, regions of the same rows and columns have other borders.
+        // Once an alignment is found, regions with the same rows and columns have other borders.
         for round in 0..16 {
             let (query, target) = repeats(rng);
             let scoring =
@@ -132,7 +132,8 @@ fn two_devices_prune_both_strands() {
     }
 }
 
-/// Returns parts of the query and of its reverse complement, between other symbols.
+/// Returns sequences in which parts of the query and of its reverse complement are surrounded by
+/// other symbols.
 fn repeats(rng: &mut Rng) -> (Vec<Code>, Vec<Code>) {
     let query = any(rng);
     let (turned, mut target) = (oracle::turned(&query), any(rng));
@@ -147,7 +148,7 @@ fn repeats(rng: &mut Rng) -> (Vec<Code>, Vec<Code>) {
     (query, target)
 }
 
-/// Runs a job repeatedly, stopped after some more marks each time, until it is done.
+/// Runs a job repeatedly until it is done. Each run is stopped after some more marks.
 fn begun_again(
     job: &LongAlignment,
     engines: impl Fn(&Arc<AtomicU64>) -> Vec<Box<dyn LongEngine>>,

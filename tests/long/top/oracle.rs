@@ -1,6 +1,6 @@
-//! The definition of several local alignments, written from the documentation of
+//! The definition of several local alignments, implemented from the documentation of
 //! `pairwave::jobs::long`: whole matrices, forbidden cells, and the traceback of `pairwave::long`.
-//! From the program it uses only the scores of two symbols.
+//! It shares only the scores of two symbols with the program.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ struct Matrices {
     d: Vec<Vec<i64>>,
 }
 
-/// Returns the reverse complement. Codes are sets of the bases A = 1, C = 2, G = 4, T = 8.
+/// Returns the reverse complement. A code is a set of the bases A = 1, C = 2, G = 4, T = 8.
 pub(crate) fn turned(codes: &[Code]) -> Vec<Code> {
     let facing =
         |code: Code| [(1, 8), (2, 4), (4, 2), (8, 1)].iter().map(|&(a, b)| if code & a > 0 { b } else { 0 }).sum();
@@ -51,7 +51,7 @@ fn fill(query: &[Code], target: &[Code], scoring: &Scoring, forbidden: &[(Range<
     Matrices { h, i, d }
 }
 
-/// Traces back from a cell. Returns the last point and the columns.
+/// Traces back from a cell. Returns the last point and the columns of the path.
 fn walk(
     matrices: &Matrices,
     side: &Side,
@@ -111,7 +111,7 @@ pub(crate) fn best(
         for (index, side) in sides.iter().enumerate() {
             let matrices = fill(&side.query, target, scoring, &side.forbidden);
             let cells = (1..=m).flat_map(|r| (1..=target.len()).map(move |c| (r, c)));
-            // The first of the best cells.
+            // Selects the first of the best cells.
             let found =
                 cells.fold(
                     (0, (0, 0)),
