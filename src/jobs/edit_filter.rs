@@ -31,7 +31,7 @@ use crate::score::{self, EditMode, EditScheme, IdentityDefinition, Scoring};
 /// fill a batch.
 const CHUNK_PAIRS: u64 = 1 << 26;
 /// Maximum number of selected pairs that are kept. If more pairs pass, all pairs are scored
-/// instead, and the filter by scores excludes as many.
+/// instead, because a filter by scores is then as effective.
 const MAX_SELECTED: usize = 1 << 26;
 /// Minimum number of cells for a separate pass over all pairs on the CPU. In smaller jobs, the pass
 /// saves no time.
