@@ -272,7 +272,7 @@ impl LineWriter {
             }
             self.forming.resize_with(due.len().max(self.forming.len()), LineBuffer::default);
             if let ([keys], 0) = (&due[..], formed) {
-                // Waking other threads for so few bytes would take longer.
+                // This thread orders so few bytes faster than it can wake other threads.
                 form(keys, &mut self.forming[0]);
             } else {
                 pool.in_place_scope(|scope| {
