@@ -1,13 +1,13 @@
 // Shared by all myers kernels: Levenshtein distance by bit-vectors.
 // Recurrence: C[i,j] = min(C[i-1,j-1] + (P[i] != T[j]), C[i-1,j] + 1, C[i,j-1] + 1), C[i,0] = i
-//             (Chacon et al. 2014, eq. 1), held as differences down a column (Myers 1999) in the form
-//             of Hyyro 2003: two bits per cell, 32 rows per word.
+//             (Chacon et al. 2014, eq. 1). Stored as differences down a column (Myers 1999) in the
+//             form of Hyyro 2003: two bits per cell, 32 rows per word.
 // Layout:     the pattern's last row is the top bit of the last word. Rows above its first row
-//             match everything in infix mode and nothing otherwise. They have no difference down
-//             the column, so that they pass on row 0 unchanged.
-//             profile: per pattern and base A, C, G, T the words of match bits, with bit i set if
-//             row i matches (BITS of 2 and 4); or per word a bit-vector for every code, STRIDE of
-//             them (BITS of 8).
+//             match everything in infix mode, and nothing in other modes. They have no difference
+//             down the column, so that they pass on row 0 unchanged.
+//             profile: with BITS of 2 or 4, the words of match bits for each pattern and base
+//             A, C, G, T, where bit i is set if row i matches. With BITS of 8, STRIDE bit-vectors
+//             for each word, one for every code.
 //             texts: BITS bits per symbol, the first in the lowest bits. Codes 0 to 3 are bases;
 //             with 4 bits params.sets lists the bases of every other code. There is readable memory
 //             before the first text and after the last.
@@ -15,12 +15,14 @@
 //             profile, length of the pattern). A place has params.place_words words in places: the
 //             first symbol of the text and, if texts differ in length, its length. first_runs[g] is
 //             the run of workgroup g's first task (for myers_band: run and first task of workgroup
-//             g). out: the list of tasks within a limit with their results, the results of all
-//             tasks (hand_over), and the tasks that heads keep.
-//             Two dispatches may share the work. The first computes heads, which are the first HEAD
-//             words of each pattern, and keeps the tasks whose head is within the limit somewhere.
-//             The second computes the kept tasks completely (IS_KEPT). The results are unchanged: a
-//             path to the last row crosses the head's last row with no more edits (Ukkonen 1985).
+//             g).
+//             out: the list of tasks within a limit with their results, the results of all tasks
+//             (hand_over), and the tasks that heads keep.
+// Heads:      Two dispatches may share the work. The first one computes heads, which are the first
+//             HEAD words of each pattern. It keeps the tasks whose head is within the limit in some
+//             column. The second one computes the kept tasks completely (IS_KEPT). The results do
+//             not change, because a path to the last row crosses the head's last row with no more
+//             edits than it has in total (Ukkonen 1985).
 // Constants:  HEAD (0: whole patterns), IS_KEPT, BITS, STRIDE, WORDS (per invocation), WG, LANES
 //             (per pair), PADS (match bits of rows above the pattern), INPUT (top bit: whether row
 //             0 increases by one in each column), TRACK (ends are searched: infix and prefix mode),

@@ -6,10 +6,10 @@
 // computed in parts, one dispatch each.
 // Layout:     scratch of a task, if there are strips or parts: one word per 16 columns, with two
 //             bits per column: whether the last row of the last strip is one more (2) or one less
-//             (1) than in the previous column. From params.kept on every lane has its differences,
-//             its score, and its best value and end.
+//             (1) than in the previous column. From params.kept on, every lane stores its
+//             differences, its score, and its best value and end.
 //             The result is two words: the distance, and the number of columns up to its end.
-// Invariant:  before step s, lane l has computed its columns up to s - l - 1, and `sent` holds the
+// Invariant:  before step s, lane l has computed its columns up to s - l - 1, and `sent` contains the
 //             differences in the last of these columns.
 
 #import myers_column

@@ -4,22 +4,23 @@
 //             U[i,j] = max(S[i,j-1] - insertion.first, U[i,j-1] - insertion.next),
 //             S[i,j] = max(S[i-1,j-1] + score(A_i, B_j), L[i,j], U[i,j]), S[i,0] = 0 (Alachiotis, Berger
 //             and Stamatakis 2013, equation 1, maximised).
-//             Values are held as S + insertion.next * column + b_i, where b_i is deletion.next for
-//             each site up to i that is not free. Extending a gap then changes nothing. b restarts
-//             at 0 every CHUNK sites.
+//             Values are stored as S + insertion.next * column + b_i, where b_i is the sum of
+//             deletion.next over the sites up to i that are not free. Extending a gap then does not
+//             change the stored value. b restarts at 0 every CHUNK sites.
 // Owns:       four invocations compute a read against an octet of vectors, two vectors each. They
 //             keep a slice of COLUMNS columns of the read in registers while they visit the sites.
 // Layout:     columns are those of the longest read of a workgroup, which is its first, in whole
 //             slices. Shorter reads are padded at the front (row ROWS - 1 of the table), where S
-//             stays 0. vectors: in the format of papara/vectors.rs, four bytes per word, or words.
+//             stays 0.
+//             vectors: in the format of papara/vectors.rs, four bytes per word, or words.
 //             reads: a row of the table for every symbol, four per word.
 //             rows: the set of each row.
-//             scratch: every workgroup has params.scratch_vectors. They hold S and L of every
+//             scratch: every workgroup has params.scratch_vectors. They contain S and L of every
 //             column, then S and U at the last column of the previous slice, one per site of the
 //             chunk. Every WG-th vector belongs to the same invocation.
 //             out: eight scores per place.
-// Invariant:  when a slice of a chunk begins, the borders hold the previous slice's values of the
-//             same sites.
+// Invariant:  when a slice of a chunk starts, the borders contain the previous slice's values of
+//             the same sites.
 // Uniform:    no barrier; an invocation reads only its own values from workgroup memory and
 //             scratch.
 // Limits:     |S| and the numbers added to it are exact in the number type of S. The host ensures

@@ -15,8 +15,8 @@ const COLUMNS: u32 = CELLS * WORDS;
 // Computes rows row_begin .. row_end (multiples of 4) of the columns of pass `strip`, for the pair
 // in `slot`, on `lanes` invocations. `lane` is the index of this one.
 // Values above are read from the row border and values to the left from the column border, unless
-// this is the pair's first row or column. Afterwards the borders hold the strip's last row (if
-// keep_row) and last column.
+// this is the pair's first row or column. Afterwards the borders contain the strip's last row
+// (if keep_row) and last column.
 // The corners of nw_tiled_diagonal are described in its contract.
 fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32, row_end: u32, keep_row: bool, diagonal_of_tiles: u32) {
     let b = targets[task.first + min(slot, task.count - 1u)];

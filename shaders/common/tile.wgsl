@@ -14,16 +14,17 @@
 //               F[i+1,j] = max(F[i,j] - next, g)
 //             With linear gaps E[i,j+1] = F[i+1,j] = g. The score is the greatest t, because a best
 //             alignment ends with a match.
-// Layout:     profile[code * ROW_LOADS + load * LANES + lane] holds the scores of a code in the
-//             load-th LOAD columns of a lane. Lanes that load at once use neighbouring banks for
+// Layout:     profile[code * ROW_LOADS + load * LANES + lane] contains the scores of a code in
+//             the load-th LOAD columns of a lane. Lanes that load at once use neighbouring banks for
 //             all codes.
 //             scratch of a slot, if there are passes: for each of `slot_borders` targets (or two
 //             targets that are computed together) the border that leaves a pass, with `slot_rows`
 //             entries (g and E), two per vector. If rows are computed in blocks (SPLIT), each
-//             invocation then has its columns (h and F), its corner and its best value, one vector
-//             each. out.data: a status word per task; from values_begin on a score per pair; from
+//             invocation also stores its columns (h and F), its corner and its best value, one
+//             vector each.
+//             out.data: a status word per task; from values_begin on a score per pair; from
 //             list_begin on (pair, score) of the pairs that reach the floor of their query, if
-//             there are floors.
+//             there are floors. A floor is the lowest score of interest.
 // Invariant:  before step s, lane l has computed its rows up to s - l - 1. Rows outside the target
 //             are padding, which raises no H, so that a step needs no test. With SPLIT a test is
 //             needed, because the columns must stay unchanged.

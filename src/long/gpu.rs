@@ -100,7 +100,7 @@ pub struct GpuLong {
     has_warned: bool,
 }
 
-/// Maximum number of whole borders that a wide panel keeps.
+/// Number of borders inside a wide panel for which the device must have memory.
 const WIDE_EDGES: u64 = 40;
 /// Divisor of the engine's memory that gives the bytes for resident pairs.
 const RESIDENT_PART: u64 = 16;

@@ -73,7 +73,8 @@ impl<K: GpuKind> GpuEngine<K> {
         }
     }
 
-    /// Waits until the device has computed a batch, and starts a second batch if that pays.
+    /// Waits until the device has computed a batch, and starts a second batch if that pays
+    /// off.
     fn end_first(
         &mut self,
         slot: usize,

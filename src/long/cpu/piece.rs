@@ -233,8 +233,8 @@ impl PieceTracer {
 }
 
 /// Returns anchored values along the row or column of the start. They are those of one gap, which
-/// extends the gap of the start if `is_inside`. With a `wall`, no path continues, and all values
-/// are minus infinity.
+/// extends the gap of the start if `is_inside`. With a `wall`, no path continues, and H is minus
+/// infinity in all cells after the start.
 fn anchored(gaps: Gaps, length: usize, is_inside: bool, wall: bool) -> Border {
     let h: Vec<i32> = (0..=length)
         .map(|k| match (k, is_inside) {
