@@ -9,8 +9,8 @@
 //             (1) than in the previous column. From params.kept on, every lane stores its
 //             differences, its score, and its best value and end.
 //             The result is two words: the distance, and the number of columns up to its end.
-// Invariant:  before step s, lane l has computed its columns up to s - l - 1, and `sent` contains the
-//             differences in the last of these columns.
+// Invariant:  before step s, lane l has computed its columns up to s - l - 1, and `sent` contains
+//             the differences in the last of these columns.
 
 #import myers_column
 

@@ -14,9 +14,9 @@
 //               F[i+1,j] = max(F[i,j] - next, g)
 //             With linear gaps E[i,j+1] = F[i+1,j] = g. The score is the greatest t, because a best
 //             alignment ends with a match.
-// Layout:     profile[code * ROW_LOADS + load * LANES + lane] contains the scores of a code in
-//             the load-th LOAD columns of a lane. Lanes that load at once use neighbouring banks for
-//             all codes.
+// Layout:     profile[code * ROW_LOADS + load * LANES + lane] contains the scores of a code in the
+//             load-th LOAD columns of a lane. Lanes that load at once use neighbouring banks,
+//             regardless of their codes.
 //             scratch of a slot, if there are passes: for each of `slot_borders` targets (or two
 //             targets that are computed together) the border that leaves a pass, with `slot_rows`
 //             entries (g and E), two per vector. If rows are computed in blocks (SPLIT), each
