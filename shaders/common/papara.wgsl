@@ -1,9 +1,12 @@
 // Shared by the kernels for phylogeny-aware alignment: scores of a read against vectors of
 // ancestral states.
-// Recurrence: L[i,j] = max(S[i-1,j] - (free_i ? 0 : deletion.first), L[i-1,j] - (free_i ? 0 : deletion.next)),
-//             U[i,j] = max(S[i,j-1] - insertion.first, U[i,j-1] - insertion.next),
-//             S[i,j] = max(S[i-1,j-1] + score(A_i, B_j), L[i,j], U[i,j]), S[i,0] = 0 (Alachiotis, Berger
-//             and Stamatakis 2013, equation 1, maximised).
+// Recurrence: equation 1 of Alachiotis, Berger and Stamatakis 2013, with maxima of scores instead of
+//             minima of costs:
+//               L[i,j] = max(S[i-1,j] - (free_i ? 0 : deletion.first),
+//                            L[i-1,j] - (free_i ? 0 : deletion.next))
+//               U[i,j] = max(S[i,j-1] - insertion.first, U[i,j-1] - insertion.next)
+//               S[i,j] = max(S[i-1,j-1] + score(A_i, B_j), L[i,j], U[i,j])
+//               S[i,0] = 0
 //             Values are stored as S + insertion.next * column + b_i, where b_i is the sum of
 //             deletion.next over the sites up to i that are not free. Extending a gap then does not
 //             change the stored value. b restarts at 0 every CHUNK sites.

@@ -112,7 +112,7 @@ struct SweepState {
     candidates: Vec<BestCandidate>,
     best: Option<BestCell>,
     pruned_cells: u64,
-    /// Borders of marked rows, as far as they are known.
+    /// Row of tiles and border of each marked row. The border contains the columns computed so far.
     marks: VecDeque<(usize, Border)>,
     error: Option<Error>,
     /// Set when a thread has stopped, so that the others stop as well.
