@@ -32,9 +32,9 @@ struct Pair {
     rows: u32,
     column_begin: u32,
     columns: u32,
-    // Start of the pair's part of `out.data`: HEADER words; the value in the last column for each
-    // row; the exponent there for each group; the last row's values from column 0 on; the exponents
-    // of their blocks.
+    // Start of the pair's part of `out.data`. The part consists of HEADER words, the last column's
+    // values for each row and exponents for each group of rows, and the last row's values from
+    // column 0 on with the exponents of their blocks.
     out_begin: u32,
     reserved0: u32,
     reserved1: u32,

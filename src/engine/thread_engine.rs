@@ -28,6 +28,7 @@ pub trait CpuKind: Work {
 
     /// Computes a batch on the calling thread.
     ///
+    /// # Errors
     /// [`crate::Error::Interrupted`] if the flag is set before the batch is finished. A kind need
     /// not check the flag within a batch.
     fn compute(batch: &Batch<Self>, scratch: &mut Self::Scratch, interrupt: &AtomicBool) -> Result<Self::Report>;

@@ -120,6 +120,7 @@ pub trait GpuKind: Work {
     /// `other_seconds` is the time that the device needs for its other slots. In that time the host
     /// could do the same work.
     ///
+    /// # Errors
     /// Any error that prevents the second batch. If the device still works, the first report
     /// remains valid.
     fn follow_up(

@@ -23,6 +23,7 @@ pub trait Slot: Send + Sized {
 
     /// Waits for the batch, for at most `limit`, and returns its results.
     ///
+    /// # Errors
     /// [`Error::Device`](crate::Error::Device) if the slot holds no batch, if the device fails, or
     /// if it takes longer than `limit`.
     fn collect(&mut self, gpu: &Gpu, limit: Duration) -> Result<BatchResults>;

@@ -59,6 +59,7 @@ impl Checkpoint {
     /// describes how this run would divide the matrix. Returns the checkpoint, and the division
     /// that the first run has chosen.
     ///
+    /// # Errors
     /// [`Error::Usage`] if the checkpoint belongs to another job, or if another run uses it;
     /// [`Error::Io`].
     pub(super) fn open<C: Serialize + DeserializeOwned>(

@@ -2,8 +2,8 @@
 //! it.
 
 /// The borders of a region's chunks. Rows and columns count from the region's first. Strip k
-/// contains the columns `k * strip < j + lead <= (k + 1) * strip`. Chunk row c contains the rows `c
-/// * chunk < i <= (c + 1) * chunk`. The last strip and the last chunk row end with the region.
+/// contains the columns `k * strip < j + lead <= (k + 1) * strip`. Chunk row c contains the rows
+/// `c * chunk < i <= (c + 1) * chunk`. The last strip and the last chunk row end with the region.
 #[derive(Debug, Clone)]
 pub struct FineGrid {
     /// u32 values `(k * rows_stride + i) * 2 ..` contain H, and the D that enters the next column,
@@ -11,8 +11,8 @@ pub struct FineGrid {
     /// value is combined with 2^31 by exclusive or.
     pub vertical: wgpu::Buffer,
     /// u32 values `(c * columns_stride + j) * 2 ..` contain H, and the I that enters the next row,
-    /// at column j of the upper border of chunk row c. That is also the lower border of chunk row c
-    /// - 1. [`Method::Striped`](crate::long::Method::Striped) reads only those with c = 0.
+    /// at column j of the upper border of chunk row c. That is also the lower border of chunk row
+    /// c - 1. [`Method::Striped`](crate::long::Method::Striped) reads only those with c = 0.
     pub horizontal: wgpu::Buffer,
     /// Rows of the region.
     pub rows: u32,
