@@ -318,8 +318,8 @@ impl LongRunner<'_> {
         let StrandMatrix { ref pair, bound, .. } = *side;
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let (known, greatest) = (self.shared.best.get(), pair.scoring.substitution.max_score().max(1));
-        // If a strand is known to reach half of the score, the sweep of its corner would prove
-        // nothing.
+        // If a strand is known to reach half of the score, its corner would probably prove nothing,
+        // and would be swept twice.
         if side.pass.is_some() || known <= 0 || bound > known / 2 {
             return Ok(());
         }
