@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::difference::Greatest;
 use super::group::{GroupBuffers, GroupTask, TargetGroup, distinct_codes};
-use super::local::{BestCell, Span};
+use super::local::{BestLocalCell, Span};
 pub use super::share::LaneForm;
 use super::share::{ComputePlan, LaneFill};
 use super::skew::{PairBuffers, PairTask};
@@ -312,7 +312,7 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
         let targets: Vec<&[Code]> = open.iter().map(|&index| all[index]).collect();
         let codes = &distinct_codes(query);
         plan.distribute(query, &targets, E::lanes(plan.instructions), |fill, of| {
-            let none = BestCell { value: form.zero(), ..BestCell::default() };
+            let none = BestLocalCell { value: form.zero(), ..BestLocalCell::default() };
             let mut bests = [none; MAX_LANES];
             let mut is_exchanged = false;
             match fill {
@@ -341,7 +341,7 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
                     plan.instructions.run(PairTask { form: &form, rows, columns, codes, buffers, value });
                 }
             }
-            for (&index, BestCell { value, rows, columns }) in of.iter().zip(bests) {
+            for (&index, BestLocalCell { value, rows, columns }) in of.iter().zip(bests) {
                 let (query, target) = if is_exchanged { (rows, columns) } else { (columns, rows) };
                 results[open[index]] = form.decode(value).map(|score| LocalBest { score, query, target });
             }

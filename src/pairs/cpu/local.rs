@@ -18,7 +18,7 @@ const CHUNK: usize = 16;
 
 /// The greatest value of a pair, with the approximate position of the cells that have it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct BestCell<E> {
+pub(super) struct BestLocalCell<E> {
     /// The value, to be decoded by the scoring.
     pub value: E,
     /// Rows of these cells, counted in symbols of the sequence in the rows. In a group this is the
@@ -54,7 +54,7 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, E> {
     }
 }
 
-impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, BestCell<E>> {
+impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, BestLocalCell<E>> {
     type Output = ();
     const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
@@ -69,7 +69,7 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, BestCell<E
             let [rows, columns] = places.spans(lane, [ROWS as u32, CHUNK as u32]);
             let within = |row: u32| row.saturating_sub(pad);
             let rows = Span { start: within(rows.start), first_end: within(rows.first_end), end: within(rows.end) };
-            *best = BestCell { value: places.values[lane], rows, columns };
+            *best = BestLocalCell { value: places.values[lane], rows, columns };
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The local score of one pair with rows in adjacent lanes ([`super::skew`]).
 
-use super::local::{BestCell, BestPlaces, Span};
+use super::local::{BestLocalCell, BestPlaces, Span};
 use super::skew::{PairBuffers, PairTask, Strips};
 use crate::score::LocalScoring;
 use crate::score::difference::Element;
@@ -10,7 +10,7 @@ use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
 /// within this many steps.
 const CHUNK: usize = 64;
 
-impl<E: LaneElement> SimdKernel for PairTask<'_, LocalScoring<E>, E, BestCell<E>> {
+impl<E: LaneElement> SimdKernel for PairTask<'_, LocalScoring<E>, E, BestLocalCell<E>> {
     type Output = ();
     const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
@@ -27,7 +27,7 @@ impl<E: LaneElement> SimdKernel for PairTask<'_, LocalScoring<E>, E, BestCell<E>
 /// The processor has the instructions of `W`. Codes of `task.columns` are less than
 /// `task.form.size()`, codes of `task.rows` less than [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
-unsafe fn align<W: Lanes>(task: PairTask<'_, LocalScoring<W::Elem>, W::Elem, BestCell<W::Elem>>)
+unsafe fn align<W: Lanes>(task: PairTask<'_, LocalScoring<W::Elem>, W::Elem, BestLocalCell<W::Elem>>)
 where
     W::Elem: LaneElement,
 {
@@ -99,7 +99,7 @@ where
                 [span.start, span.first_end, span.end].map(|at| at.saturating_sub(symbols as u32));
             Span { start, first_end, end }
         };
-        *value = BestCell {
+        *value = BestLocalCell {
             value: places.value(0),
             rows: before(rows, strips.pad()),
             columns: before(columns, W::COUNT - 1),
