@@ -112,7 +112,7 @@ fn rows_of_another_job_are_refused() {
     }
     let words = PairDistances { kind: PairDistance::Kmer, ..PairDistances::new(sequences) };
     let error = DistanceRows::new(words).cut(1).unwrap_err();
-    assert!(error.exit_code() == 2 && error.to_string().contains("words"), "{error}");
+    assert!(error.exit_code() == 2 && error.to_string().contains("k-mer"), "{error}");
 }
 
 #[test]

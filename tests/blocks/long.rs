@@ -163,5 +163,5 @@ fn a_checkpoint_and_blocks_of_another_job_are_refused() {
     let mut session = plus.session_on(cpu(), &run).expect("the session opens");
     let wrong = Block { units: 0..1, targets: Some(1..2), pairs: 1, cells: 1 };
     let error = plus.run_blocks(&[wrong], &mut session, &run, &mut Collected::default()).unwrap_err();
-    assert!(matches!(error, Error::Usage(_)) && error.to_string().contains("is not of this job"), "{error}");
+    assert!(matches!(error, Error::Usage(_)) && error.to_string().contains("is not a block of this job"), "{error}");
 }

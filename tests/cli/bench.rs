@@ -270,7 +270,7 @@ fn compare_reports_rates_that_fell() {
     let arguments = [&["bench", "--quick"][..], &edit, &["--compare", &altered, "--save", &again]].concat();
     let [out, stderr] = said(pairwave(&arguments).assert().code(1));
     assert!(stderr.contains("error: ") && stderr.contains("6 rates of 6 fell by more than 10%"), "{stderr}");
-    assert!(stderr.contains("come from another device, Abacus; "), "{stderr}");
+    assert!(stderr.contains("come from another device, Abacus, "), "{stderr}");
     assert_eq!((out.matches("SLOWER").count(), out.contains("another device's rates: Abacus")), (6, true), "{out}");
     assert!(std::fs::read_to_string(&again).is_ok_and(|text| text.lines().count() == 2 + 6));
 
@@ -377,7 +377,7 @@ fn wrong_options_are_refused_before_anything_is_measured() {
         (&["edit", "--kernel", "myers_lines"], "myers_band"),
         (&["slices", "--lengths", "9"], "--lengths applies only to kernels, tiles, edit, long, papara and msa"),
         (&["long", "--counts", "9"], "--counts applies only to kernels, papara, msa and cluster"),
-        (&["papara", "--work", "scores"], "--work is for kernels"),
+        (&["papara", "--work", "scores"], "--work applies only to kernels"),
         (&["edit", "--seqs", &one], "--seqs applies only to filter and endtoend"),
         (&["filter", "--seqs", &one], "--seqs: a pair needs two"),
         (&["kernels", "-o", &missing], "bench.txt"),

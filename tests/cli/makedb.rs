@@ -169,7 +169,7 @@ fn database_from_a_pipe_is_rejected() {
     for arguments in [["search", &proteins, "-"], ["search", &proteins, &zipped]] {
         let run = pairwave(&arguments).write_stdin(bytes.clone()).assert().code(2).stdout("");
         let message = String::from_utf8(run.get_output().stderr.clone()).expect("text");
-        assert!(message.contains("a database of 'pairwave makedb' is mapped"), "{message}");
+        assert!(message.contains("a database of 'pairwave makedb' cannot be read from"), "{message}");
         assert_eq!(message.lines().count(), 1, "{message}");
     }
 }

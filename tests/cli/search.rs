@@ -238,7 +238,7 @@ fn wrong_input_is_one_clear_error() {
     };
     let both = [QUERIES, SUBJECTS];
     refused(&[QUERIES], "DB is missing: name a database or a file of sequences");
-    refused(&["-", "-"], "standard input can be read once");
+    refused(&["-", "-"], "standard input can be read only once");
     refused(&["no such file", SUBJECTS], "no such file");
     refused(&[QUERIES, "no such file"], "no such file");
     refused(&[&both[..], &["third.fa"]].concat(), "third.fa");

@@ -189,9 +189,12 @@ fn devices_and_kernels() {
     needs_adapter();
     file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
     for (arguments, start) in [
-        ("@good.fa --device GeForce-256", "no device is called 'GeForce-256'; there is: 0 = [name], "),
-        ("@good.fa --device 4711", "no device has index 4711, nor 4711 in its name; there is: 0 = [name], "),
-        ("@good.fa --device cpu,GeForce-256", "no device is called 'GeForce-256'; there is: 0 = [name], "),
+        ("@good.fa --device GeForce-256", "no device is called 'GeForce-256'; available devices: 0 = [name], "),
+        (
+            "@good.fa --device 4711",
+            "no device has the index 4711 or '4711' in its name; available devices: 0 = [name], ",
+        ),
+        ("@good.fa --device cpu,GeForce-256", "no device is called 'GeForce-256'; available devices: 0 = [name], "),
     ] {
         let text = refused(&folder, arguments);
         let message = text.lines().nth(1).unwrap().trim();
@@ -201,9 +204,7 @@ fn devices_and_kernels() {
         &folder,
         &["@good.fa --kernel nw_slise --device cpu", "@good.fa --device 0,0", "@good.fa --device all,0"]
     ));
-    pairwave(&["devices", "--device", "GeForce-256"])
-        .assert()
-        .code(2)
-        .stdout("")
-        .stderr(predicates::str::starts_with("pairwave: error: no device is called 'GeForce-256'; there is: 0 = "));
+    pairwave(&["devices", "--device", "GeForce-256"]).assert().code(2).stdout("").stderr(predicates::str::starts_with(
+        "pairwave: error: no device is called 'GeForce-256'; available devices: 0 = ",
+    ));
 }

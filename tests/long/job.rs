@@ -403,12 +403,15 @@ fn invalid_jobs_are_refused() {
     let costly = Arc::new(dna(Gaps::linear(1_000_000), Mode::Global, EndGaps::Charged));
     let long = support::store(Alphabet::Dna, &[vec![1; 1200]]);
     for (wrong, word) in [
-        (LongAlignment { top: 2, ..good.clone() }, "top 2: several"),
+        (LongAlignment { top: 2, ..good.clone() }, "top 2: only local mode"),
         (LongAlignment { top: 0, ..good.clone() }, "top 0: at least 1 is needed"),
         (LongAlignment { min_score: 0, scoring: local, ..good.clone() }, "min_score 0: "),
-        (LongAlignment { query_id: 1, ..good.clone() }, "query_id 1: there are only 1 sequences"),
+        (
+            LongAlignment { query_id: 1, ..good.clone() },
+            "query_id 1: numbers start at 0, and the number of sequences is 1",
+        ),
         (LongAlignment { strip: Some(0), ..good.clone() }, "strip 0: "),
-        (LongAlignment { scoring: Arc::new(Scoring::protein()), ..good.clone() }, "query: it is of DNA"),
+        (LongAlignment { scoring: Arc::new(Scoring::protein()), ..good.clone() }, "query: it contains DNA"),
         (LongAlignment { scoring: costly, target: long, ..good.clone() }, "from -1203000000 to 15"),
         (LongAlignment { strand: Strands::Both, ..job(&[1], &[1], Scoring::protein()) }, "strand: only"),
     ] {

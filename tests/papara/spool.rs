@@ -109,7 +109,7 @@ fn foreign_file_is_refused_and_kept() {
     spool.append(&records(3)).unwrap();
     refused(&path, 1, "another run uses it now");
     drop(spool);
-    refused(&path, 2, "of another job");
+    refused(&path, 2, "belongs to another job");
     let mut bytes = fs::read(&path).unwrap();
     let middle = bytes.windows(7).position(|part| part == b"program").expect("the header names the program");
     bytes[middle] ^= 1;

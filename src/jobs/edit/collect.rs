@@ -159,7 +159,7 @@ fn take_candidates(parts: &mut VecDeque<OpenCandidates>, outcome: &BatchOutcome<
     let order = part.order.as_deref();
     put(&mut part.found, outcome, order.is_none(), |_, position| {
         let index = first + position;
-        order.map_or(index, |order| order[position as usize]) as usize
+        order.map_or(index, |order| order[index as usize]) as usize
     });
     Ok(())
 }

@@ -73,7 +73,8 @@ impl StrandMatrix {
 impl LongAlignment {
     /// Checks that the fields of the job are valid together.
     pub(super) fn check(&self) -> Result<()> {
-        let missing = |store: &SequenceStore| format!("there are only {} sequences, counted from 0", store.len());
+        let missing =
+            |store: &SequenceStore| format!("numbers start at 0, and the number of sequences is {}", store.len());
         if self.query_id as usize >= self.query.len() {
             return Err(Error::usage_value("query_id", self.query_id, missing(&self.query)));
         }

@@ -61,7 +61,7 @@ fn parse_errors_name_their_position() {
         ("(a,'',c);", 1, 6, "no name"),
         ("(a,b:x,c);", 1, 6, "'x' is not a branch length"),
         ("(a,b:1e999,c);", 1, 6, "'1e999' is not a branch length"),
-        ("(a,b:1{x},c);", 1, 7, "no edge's number"),
+        ("(a,b:1{x},c);", 1, 7, "without an edge number"),
         ("(a,b,a);", 1, 1, "have the name 'a'"),
         ("(a,b);", 1, 1, "it has 2"),
         ("a;", 1, 1, "it has 1"),

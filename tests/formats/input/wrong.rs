@@ -184,7 +184,7 @@ fn partners_without_sequence_are_refused() {
     std::fs::write(&gap, b">a\n>b\nACGT\n").unwrap();
     for paths in [[&full, &gap], [&gap, &full]] {
         let paths = paths.map(String::as_str);
-        let expected = format!("{gap}, line 1, record 'a': the record has no sequence, and skipping it would pair");
+        let expected = format!("{gap}, line 1, record 'a': the record has no sequence, and skipping it would change");
         assert!(text(read_partners(paths, &DETECT)).starts_with(&expected));
         assert!(text(PairedChunks::open(paths, &DETECT, 9, 99)).starts_with(&expected));
     }
