@@ -87,8 +87,8 @@ mod tests {
         assert_eq!(of(IdentityDefinition::Blast, &cheap), Some(EditMode::Global));
         let free = Scoring { end_gaps: EndGaps::Free, ..linear.clone() };
         assert_eq!(of(IdentityDefinition::InnerColumns, &free), None);
-        // End gaps are cheaper than inner gaps. With vsearch's costs, unrelated sequences can overlap
-        // by any small length.
+        // End gaps are cheaper than inner gaps. With vsearch's costs, unrelated sequences can
+        // overlap by any small length.
         let priced = |inner, ends| Scoring { gaps: inner, end_gaps: EndGaps::Priced(ends), ..linear.clone() };
         let cheap = priced(Gaps::from_emboss(20, 2), Gaps::from_emboss(2, 1));
         assert_eq!(of(IdentityDefinition::InnerColumns, &cheap), None);

@@ -360,8 +360,8 @@ fn a_path_takes_several_rounds() {
     }
 }
 
-/// Blocks have the maximum height that the kernels accept. Software Vulkan ends longer loops without
-/// an error, so higher blocks would give wrong results.
+/// Blocks have the maximum height that the kernels accept. Software Vulkan ends longer loops
+/// without an error, so higher blocks would give wrong results.
 #[test]
 fn the_tallest_blocks() {
     let mut rng = support::rng(5);

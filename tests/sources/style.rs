@@ -10,7 +10,8 @@ const LONG_FUNCTIONS: [(&str, &str); 1] =
 /// Maximum number of lines of a function, from its signature to its closing brace.
 const MAX_LINES: usize = 100;
 
-/// Words that must not start a documentation comment. A comment starts with a verb or with a noun phrase.
+/// Words that must not start a documentation comment. A comment starts with a verb or with a noun
+/// phrase.
 const FORBIDDEN_STARTS: [&str; 12] =
     ["What", "Of", "Those", "So many", "So much", "As many", "As much", "Which", "Whose", "Whoever", "How many", "Nor"];
 
@@ -48,7 +49,8 @@ fn without_visibility(item: &str) -> &str {
     }
 }
 
-/// Returns the name of the function whose signature starts in this line, and the indentation of the line.
+/// Returns the name of the function whose signature starts in this line, and the indentation of the
+/// line.
 fn function_start(line: &str) -> Option<(usize, &str)> {
     let code = line.trim_start();
     let indent = line.len() - code.len();
@@ -60,8 +62,8 @@ fn function_start(line: &str) -> Option<(usize, &str)> {
     Some((indent, &name[..name.find(['(', '<'])?]))
 }
 
-/// Returns the name, first line (from 1) and number of lines of each function. A function ends with a closing brace at
-/// its indentation, as rustfmt writes it.
+/// Returns the name, first line (from 1) and number of lines of each function. A function ends with
+/// a closing brace at its indentation, as rustfmt writes it.
 fn functions(text: &str) -> Vec<(&str, usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut all = Vec::new();

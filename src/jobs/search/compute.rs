@@ -62,9 +62,9 @@ impl Search {
     }
 
     /// Returns the packed bytes of a subject chunk that suit these engines and blocks with this
-    /// number of cells. Two chunks fit in the memory of every device. A batch of `batch_cells` cells
-    /// contains all queries. Queries of equal length are then computed together. All pairs of a
-    /// very long subject are also computed together, because each of them takes long.
+    /// number of cells. Two chunks fit in the memory of every device. A batch of `batch_cells`
+    /// cells contains all queries. Queries of equal length are then computed together. All pairs of
+    /// a very long subject are also computed together, because each of them takes long.
     fn default_chunk_bytes(&self, engine_set: &EngineSet<Pairs>, batch_cells: u64, cells: u64) -> u64 {
         let room = engine_set.engines().map(|engine| engine.capacity().store_bytes / 2).min().unwrap_or(u64::MAX);
         let most = room.clamp(MIN_CHUNK_BYTES, CHUNK_BYTES);
