@@ -246,7 +246,7 @@ fn wrong_input_is_one_clear_error() {
     refused(&[&both[..], &["-k", "0"]].concat(), "--max-target-seqs 0");
     refused(&[&both[..], &["--id", "90"]].concat(), "did you mean 0.9?");
     refused(&[&both[..], &["--evalue", "-1"]].concat(), "--evalue -1");
-    refused(&[&both[..], &["--evalue", "1", "--mode", "global"]].concat(), "local alignments only");
+    refused(&[&both[..], &["--evalue", "1", "--mode", "global"]].concat(), "only local alignments have E-values");
     refused(&[&both[..], &["--evalue", "1"], &odd[..]].concat(), "no statistical parameters are known");
     refused(&[&both[..], &["--fields", "evalue"], &odd[..]].concat(), "'evalue'");
     refused(&[&both[..], &["--fields", "query,bits", "--mode", "global"]].concat(), "'bits'");

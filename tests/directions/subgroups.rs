@@ -103,7 +103,7 @@ fn subgroups_take_turns() {
 }
 
 #[test]
-#[should_panic(expected = "of Hit")]
+#[should_panic(expected = "of PairHit")]
 fn the_harness_sees_a_wrong_emulation() {
     // Teams of 4 lanes that act as teams of 8.
     let engine = with_subgroups(8, [8, 8]).with_rewritten_shaders(Box::new(|source| {
