@@ -71,7 +71,7 @@ pub struct StripedParams {
     pub padding: u32,
     /// The greatest H of the panel's left border in the rows that this dispatch reads.
     pub left_reached: i32,
-    /// Which of a strip's two alternating u32 values belongs to this dispatch: 0 or 1.
+    /// Index of the u32 value of a strip that belongs to this dispatch: 0 or 1, alternately.
     pub turn: u32,
 }
 
