@@ -3,9 +3,9 @@
 //! The search is exact: every query is aligned with every subject. Engines compute the score of
 //! every pair ([`crate::engine::owner`]), one chunk of the subjects ([`Subjects`]) after the other.
 //! They drop pairs with scores that are too low to be reported
-//! ([`Want::AtLeast`](crate::pairs::Want::AtLeast)). The threshold follows from the maximum E-value
-//! ([`Statistics::least_score`]). It rises for a query as its list of hits fills. CPU threads trace
-//! back only the pairs that are reported.
+//! ([`ResultFilter::AtLeast`](crate::pairs::ResultFilter::AtLeast)). The threshold follows from the
+//! maximum E-value ([`Statistics::least_score`]). It rises for a query as its list of hits fills.
+//! CPU threads trace back only the pairs that are reported.
 //!
 //! # Reported hits
 //!
