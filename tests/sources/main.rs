@@ -1,6 +1,7 @@
 //! Checks of the sources: shaders, layouts, the picture of modules, style rules, and the list of
 //! guarantees.
 
+mod files;
 mod guarantees;
 mod layout;
 mod modules;

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use super::files::rust_files;
 
 fn root() -> PathBuf {
     PathBuf::from(support::ROOT)
@@ -27,17 +29,6 @@ fn picture() -> BTreeMap<String, usize> {
         }
     }
     layers
-}
-
-fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            rust_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
 }
 
 /// Returns the modules that a text names by a path from the crate root, with the line. Skips
@@ -93,19 +84,16 @@ fn wrong(layers: &BTreeMap<String, usize>, module: &str, text: &str) -> Vec<(Str
 #[test]
 fn dependencies_only_point_downwards() {
     let layers = picture();
-    let mut files = Vec::new();
-    rust_files(&root().join("src"), &mut files);
     let (mut problems, mut seen) = (Vec::new(), 0);
     let mut arrows: BTreeMap<(usize, String), BTreeSet<String>> = BTreeMap::new();
-    for file in files {
-        let path = file.strip_prefix(root().join("src")).unwrap().to_str().unwrap().replace('\\', "/");
+    for (file, text) in rust_files(&["src"]) {
+        let path = file.strip_prefix("src/").unwrap();
         let module = path.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
         if ["lib", "main"].contains(&module.as_str()) || path.ends_with("tests.rs") {
             continue;
         }
         assert!(layers.contains_key(&module), "src/{path}: the picture in src/lib.rs has no module {module}");
         seen += 1;
-        let text = fs::read_to_string(&file).unwrap();
         let others = uses(&text).into_iter().map(|(other, _)| other);
         let others = others.filter(|other| *other != module && layers.contains_key(other));
         arrows.entry((layers[&module], module.clone())).or_default().extend(others);

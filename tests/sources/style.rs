@@ -1,7 +1,8 @@
 //! Mechanical style rules of the sources.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+
+use super::files::rust_files;
 
 /// Functions that may exceed [`MAX_LINES`], with the reason.
 const LONG_FUNCTIONS: [(&str, &str); 1] =
@@ -16,29 +17,8 @@ const FORBIDDEN_STARTS: [&str; 12] =
     ["What", "Of", "Those", "So many", "So much", "As many", "As much", "Which", "Whose", "Whoever", "How many", "Nor"];
 
 /// Returns all Rust files of the library, the program, the tests, the benchmarks and the examples.
-fn rust_files() -> Vec<(String, String)> {
-    fn add(directory: &Path, files: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(directory).expect("the directory exists") {
-            let path = entry.expect("the entry can be read").path();
-            if path.is_dir() {
-                add(&path, files);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                files.push(path);
-            }
-        }
-    }
-    let root = Path::new(support::ROOT);
-    let mut files = Vec::new();
-    for directory in ["src", "tests", "benches", "examples"] {
-        add(&root.join(directory), &mut files);
-    }
-    files.sort();
-    let read = |path: PathBuf| {
-        let name = path.strip_prefix(root).expect("it is below the root").to_str().expect("UTF-8").replace('\\', "/");
-        let text = fs::read_to_string(&path).expect("the file can be read");
-        (name, text)
-    };
-    files.into_iter().map(read).collect()
+fn all_files() -> Vec<(String, String)> {
+    rust_files(&["src", "tests", "benches", "examples"])
 }
 
 /// Returns an item without `pub` or `pub(...)`.
@@ -102,7 +82,7 @@ fn odd_comments(text: &str) -> Vec<(usize, &str)> {
 fn functions_have_at_most_100_lines() {
     let mut problems = Vec::new();
     let mut used = Vec::new();
-    for (file, text) in rust_files() {
+    for (file, text) in all_files() {
         for (name, line, length) in functions(&text).into_iter().filter(|(.., length)| *length > MAX_LINES) {
             if LONG_FUNCTIONS.iter().any(|(exception, _)| *exception == file) {
                 used.push(file.clone());
@@ -120,7 +100,7 @@ fn functions_have_at_most_100_lines() {
 #[test]
 fn documentation_comments_start_with_a_verb_or_a_noun() {
     let mut problems = Vec::new();
-    for (file, text) in rust_files() {
+    for (file, text) in all_files() {
         problems.extend(odd_comments(&text).into_iter().map(|(line, words)| format!("{file}:{line}: {words}")));
     }
     assert!(problems.is_empty(), "rewrite these comments:\n{}", problems.join("\n"));
@@ -128,7 +108,7 @@ fn documentation_comments_start_with_a_verb_or_a_noun() {
 
 #[test]
 fn modules_have_one_file_style() {
-    let files = rust_files();
+    let files = all_files();
     let wrong = files.iter().filter(|(file, _)| file.starts_with("src/") && file.ends_with("/mod.rs"));
     let wrong: Vec<_> = wrong.map(|(file, _)| file).collect();
     assert!(wrong.is_empty(), "use name.rs next to name/: {wrong:?}");
@@ -137,8 +117,8 @@ fn modules_have_one_file_style() {
 
 #[test]
 fn type_names_have_one_meaning() {
-    let mut definitions = std::collections::BTreeMap::<String, Vec<String>>::new();
-    for (file, text) in rust_files().into_iter().filter(|(file, _)| file.starts_with("src/")) {
+    let mut definitions = BTreeMap::<String, Vec<String>>::new();
+    for (file, text) in rust_files(&["src"]) {
         for (number, line) in (1..).zip(text.lines()) {
             let Some(name) = type_name(line) else { continue };
             definitions.entry(name.to_owned()).or_default().push(format!("{file}:{number}"));
