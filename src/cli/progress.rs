@@ -316,10 +316,8 @@ mod tests {
             EngineStats { lost: Some("no answer for 31 s".into()), threads: 16, name: "cpu".into(), ..card.clone() };
         let mut summary = Summary { engines: vec![card, lost], ..Summary::default() };
         insta::assert_snapshot!(engine_lines(&summary).join("\n"), @r"
-          NVIDIA H200: 13,000,000 pairs in 42 batches, 7123 GCUPS while busy, busy 3.900 s, \
-            idle 0.350 s, done after 4.200 s
-          cpu, 16 threads: 13,000,000 pairs in 42 batches, \
-            7123 GCUPS while busy, busy 3.900 s, idle 0.350 s, done after 4.200 s; abandoned
+          NVIDIA H200: 13,000,000 pairs in 42 batches, 7123 GCUPS while busy, busy 3.900 s, idle 0.350 s, done after 4.200 s
+          cpu, 16 threads: 13,000,000 pairs in 42 batches, 7123 GCUPS while busy, busy 3.900 s, idle 0.350 s, done after 4.200 s; abandoned
         ");
         summary.engines.pop();
         assert!(engine_lines(&summary).is_empty());
