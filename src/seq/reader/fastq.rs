@@ -20,7 +20,7 @@ pub(super) struct FastqReader<'a> {
     header: Vec<u8>,
     /// The record's sequence with the line ends between its lines.
     sequence: Vec<u8>,
-    /// The record's qualities without line ends.
+    /// The record's qualities with the line ends between their lines.
     quality: Vec<u8>,
     /// The line read last.
     line: Vec<u8>,
@@ -32,7 +32,7 @@ pub(super) struct FastqReader<'a> {
 pub(super) struct FastqRecord<'a> {
     pub(super) header: &'a [u8],
     pub(super) sequence: &'a [u8],
-    /// One character for each symbol.
+    /// One character for each symbol, with the line ends between the lines.
     pub(super) quality: &'a [u8],
     /// Line of the header, from 1.
     pub(super) line: u64,
@@ -153,7 +153,7 @@ impl<'a> FastqReader<'a> {
     /// Reads the quality of a sequence of this length.
     fn read_quality(&mut self, start: u64, symbols: usize) -> Result<(), FastqError> {
         self.quality.clear();
-        let mut count = 0;
+        let (mut count, mut lines) = (0, 0);
         loop {
             if !self.read_line()? {
                 return if count == symbols { Ok(()) } else { Err(self.unequal(start, symbols, count)) };
@@ -170,7 +170,11 @@ impl<'a> FastqReader<'a> {
                 return Err(self.unequal(start, symbols, if is_header { count } else { with }));
             }
             count = with;
+            if lines > 0 {
+                self.quality.push(b'\n');
+            }
             self.quality.extend_from_slice(&self.line);
+            lines += 1;
             if count == symbols {
                 return Ok(());
             }

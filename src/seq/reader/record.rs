@@ -31,6 +31,15 @@ impl RecordLocation<'_> {
         let (ends, column) = lines_and_column(lines, index);
         self.at(file, self.line + 1 + ends, Some(column))
     }
+
+    /// Returns the location of a quality by its index in the lines after the `+` line. `lines` are
+    /// the lines of the sequence.
+    fn at_quality(&self, file: &str, lines: &[u8], qualities: &[u8], index: usize) -> InputLocation {
+        let (sequence_ends, _) = lines_and_column(lines, lines.len());
+        let (ends, column) = lines_and_column(qualities, index);
+        // The header, the last line of the sequence and the `+` line come before.
+        self.at(file, self.line + 3 + sequence_ends + ends, Some(column))
+    }
 }
 
 impl Recorder {
@@ -134,14 +143,15 @@ impl Recorder {
 
     /// Adds the qualities of the last sequence.
     fn add_qualities(&mut self, letters: &[u8], qualities: &[u8], record: &RecordLocation<'_>) -> Result<()> {
-        let is_quality = |byte: &u8| byte.is_ascii_graphic();
+        let is_quality = |byte: &u8| byte.is_ascii_graphic() || *byte == b'\n';
         if let Some(index) = qualities.iter().position(|byte| !is_quality(byte)) {
             let message = format!("{} is not a quality: qualities are '!' to '~'", describe(qualities[index]));
-            let location = record.at(&self.loaded.name, record.line + 3, Some(index as u64 + 1));
+            let location = record.at_quality(&self.loaded.name, letters, qualities, index);
             return Err(input_error(location, message));
         }
         // The quality of a removed gap is removed too.
         let letters = letters.iter().filter(|byte| !b"\r\n".contains(byte));
+        let qualities = qualities.iter().filter(|&&byte| byte != b'\n');
         let pairs = letters.zip(qualities).filter(|(letter, _)| detect::is_code(self.table[**letter as usize]));
         self.loaded.builder.qualify(&pairs.map(|(_, &quality)| quality).collect::<Vec<u8>>());
         Ok(())

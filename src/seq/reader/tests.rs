@@ -50,3 +50,34 @@ fn letters_are_recoded_in_place() {
     assert_eq!(stores, [builder.build()]);
     assert_eq!(stores[0].packed_bytes().len() / 4, before);
 }
+
+#[test]
+fn wrong_qualities_are_located_in_wrapped_records() {
+    let message = |data: &[u8]| {
+        let recorder = Recorder { keeps_qualities: true, ..Recorder::new(&ReadOptions::default(), LIMITS) };
+        let read = SequenceInput::new("x.fq", Box::new(data)).and_then(|input| recorder.read_all(input));
+        read.err().map(|error| error.to_string())
+    };
+    for (data, place) in [
+        (&b"@a\nACGT\n+\nI II\n"[..], "line 4, column 2"),
+        (b"@a\nACGT\nACGT\n+\nIIII\nII I\n", "line 6, column 3"),
+        (b"@a\r\nACGT\r\nACGT\r\n+\r\nIIII\r\nII I\r\n", "line 6, column 3"),
+        (b"\n\n@a\nAC\n\nGT\n+a\n\nII\n\nI \n", "line 11, column 2"),
+        (b"@b\nAC\nGT\n+\nI\nIII\n@a\n;ACGT\nACGT\n+\nIIIII\nII\x01I\n", "line 12, column 3"),
+    ] {
+        let shown = String::from_utf8_lossy(data);
+        let message = message(data).unwrap_or_else(|| panic!("{shown:?} was read"));
+        assert!(message.starts_with(&format!("x.fq, {place}, record 'a': byte ")), "{shown:?}: {message}");
+    }
+    assert_eq!(message(b"@a\nAC\nGT\n+\nIII\nI\n"), None);
+}
+
+#[test]
+fn wrapped_qualities_are_kept_without_line_ends() {
+    let options = ReadOptions { degap: true, ..ReadOptions::default() };
+    let data = &b"@a\nAC\n-G\nT\n+\n1\n2345\n"[..];
+    let recorder = Recorder { keeps_qualities: true, ..Recorder::new(&options, LIMITS) };
+    let loaded = recorder.read_all(SequenceInput::new("x.fq", Box::new(data)).unwrap()).unwrap();
+    let stores = settle_alphabet(vec![loaded], &options).unwrap();
+    assert_eq!(stores[0].qualities(0), b"1245");
+}
