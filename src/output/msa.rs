@@ -51,8 +51,8 @@ pub enum MsaFormat {
     Phylip {
         /// Whether there are blocks of 60 columns of all rows. If not, each row is one line.
         is_interleaved: bool,
-        /// Whether names have exactly ten characters. If not, names have their own length and are
-        /// followed by two blanks, which PAML requires.
+        /// Whether names have at most ten bytes and are padded to ten characters. If not, names have
+        /// their own length and are followed by two blanks, which PAML requires.
         is_strict: bool,
     },
     /// Stockholm 1.0 with one line for each row.
@@ -200,11 +200,12 @@ impl MsaBlocks<'_> {
 }
 
 /// Returns the number of characters in a name.
-fn characters(name: &[u8]) -> usize {
+pub(super) fn characters(name: &[u8]) -> usize {
     std::str::from_utf8(name).map_or(name.len(), |name| name.chars().count())
 }
 
-fn push_padded(out: &mut Vec<u8>, name: &[u8], width: usize) {
+/// Appends a name, padded with blanks to a number of characters.
+pub(super) fn push_padded(out: &mut Vec<u8>, name: &[u8], width: usize) {
     out.extend_from_slice(name);
     out.extend(std::iter::repeat_n(b' ', width.saturating_sub(characters(name))));
 }

@@ -15,6 +15,7 @@
 //! number of such pairs.
 
 use super::distance::{Distance, Substitutions};
+use super::msa::push_padded;
 use super::numbers::{push_units, push_unsigned, to_units};
 use super::{Context, FormatBody, Output, OutputPair, PairLine};
 use crate::error::{Error, Result};
@@ -33,6 +34,8 @@ pub enum DistanceMatrixShape {
 
 /// Maximum number of changed names that are listed.
 const NAMED: usize = 5;
+/// Number of characters in a strict name.
+const STRICT_CHARS: usize = 10;
 /// Number of decimals.
 const DIGITS: u32 = 6;
 const MISSING: u32 = u32::MAX;
@@ -89,7 +92,7 @@ impl Phylip {
         output.buffer().push(b'\n');
         for (row, name) in names.iter().enumerate() {
             let out = output.buffer();
-            push_padded_name(out, name);
+            push_padded(out, name, STRICT_CHARS);
             for column in 0..row {
                 self.push_value(out, triangle(row) + column)?;
             }
@@ -117,7 +120,7 @@ impl Phylip {
         out.push(b'\n');
         for (row, name) in row_names.iter().enumerate() {
             let out = output.buffer();
-            push_padded_name(out, name);
+            push_padded(out, name, STRICT_CHARS);
             for column in 0..columns {
                 self.push_value(out, row * columns + column)?;
             }
@@ -187,9 +190,4 @@ fn written_names(sequences: &SequenceStore) -> Vec<Vec<u8>> {
         tracing::warn!("{} names in all are not those of the input", renamed.len());
     }
     written
-}
-
-fn push_padded_name(out: &mut Vec<u8>, name: &[u8]) {
-    out.extend_from_slice(name);
-    out.extend(std::iter::repeat_n(b' ', 10usize.saturating_sub(name.len())));
 }

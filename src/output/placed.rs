@@ -14,6 +14,7 @@ use bstr::BString;
 use rayon::prelude::*;
 
 use super::Output;
+use super::msa::characters;
 use super::numbers::push_unsigned;
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
@@ -70,6 +71,7 @@ pub struct PlacedRead<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlacedExtent {
     reads: u64,
+    /// Number of characters in the longest name.
     longest_name: usize,
     /// Number of inserted columns before each site, and after the last.
     inserted: Vec<u32>,
@@ -87,7 +89,7 @@ impl PlacedExtent {
     /// Returns [`Error::Internal`] if the read goes beyond the last site.
     pub fn add(&mut self, name: &[u8], first_site: u32, cigar: &Cigar) -> Result<()> {
         self.reads += 1;
-        self.longest_name = self.longest_name.max(name.len());
+        self.longest_name = self.longest_name.max(characters(name));
         let mut site = first_site as usize;
         for (length, op) in cigar.iter() {
             if op == Op::Insertion {
@@ -113,7 +115,7 @@ fn beyond(name: &[u8]) -> Error {
 /// Positions of names and columns in a row.
 #[derive(Debug)]
 struct PlacedLayout {
-    /// Width of a name including the blanks after it; `None` in FASTA.
+    /// Number of characters of a name including the blanks after it; `None` in FASTA.
     name_width: Option<usize>,
     /// Output column of each site, and the column after the last insertion.
     places: Vec<usize>,
@@ -147,7 +149,7 @@ impl PlacedLayout {
         match self.name_width {
             Some(width) => {
                 out.extend_from_slice(name);
-                out.resize(out.len() + width - name.len().min(width - 1), b' ');
+                out.resize(out.len() + width - characters(name).min(width - 1), b' ');
             }
             None => {
                 out.push(b'>');
@@ -242,7 +244,7 @@ impl PlacedWriter {
             return Err(Error::Internal("reads were not counted before they are written".into()));
         }
         let rows = if format.reads_only { 0 } else { references.rows.len() };
-        let longest = references.names.iter().take(rows).map(|name| name.len()).max().unwrap_or(0);
+        let longest = references.names.iter().take(rows).map(|name| characters(name)).max().unwrap_or(0);
         let name_width = longest.max(extent.map_or(0, |extent| extent.longest_name)) + 1;
         let layout = PlacedLayout::new(sites, extent, format.keep_length, format.is_phylip.then_some(name_width));
         let mut writer = PlacedWriter { layout, left: extent.map(PlacedExtent::reads), output };

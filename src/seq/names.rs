@@ -6,7 +6,7 @@
 //! | Newick | none; a name with blanks or `( ) [ ] : ; , ' "` is quoted | see `quoted` in `src/tree/newick.rs` |
 //! | NEXUS | none; a name with blanks or punctuation is quoted | see `quoted` in `src/seq/aligned/nexus.rs` |
 //! | PHYLIP | blank and `( ) [ ] : ; , ' "`, which a tree with the same names would have to quote | any length |
-//! | strict PHYLIP | as PHYLIP | at most 10 characters |
+//! | strict PHYLIP | as PHYLIP | at most 10 bytes |
 //! | Clustal | blank | at most 30 characters |
 //! | Stockholm | blank, and `#` or `/` at the start | |
 //! | MSF | blank | |
@@ -28,12 +28,23 @@ use twox_hash::XxHash3_128;
 pub struct NameRules {
     /// Name of the format, for messages.
     pub format: &'static str,
-    /// Maximum number of characters.
-    max_chars: usize,
+    /// Maximum length.
+    max: NameLength,
     /// ASCII characters that a name cannot contain, in addition to control characters.
     excluded: &'static [u8],
     /// Characters that a name cannot start with.
     excluded_first: &'static [u8],
+}
+
+/// A maximum length of names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameLength {
+    /// No maximum.
+    Any,
+    /// Number of characters.
+    Chars(usize),
+    /// Number of bytes. Characters are not split.
+    Bytes(usize),
 }
 
 /// Characters with a meaning in trees. Programs that read PHYLIP write trees with the same names,
@@ -45,14 +56,20 @@ impl NameRules {
     pub const FASTA: NameRules = NameRules::any_length("FASTA", b" ");
     /// PHYLIP with names of any length.
     pub const PHYLIP: NameRules = NameRules::any_length("PHYLIP", TREE_PUNCTUATION);
-    /// PHYLIP with names of ten characters.
-    pub const PHYLIP_STRICT: NameRules =
-        NameRules { format: "strict PHYLIP", max_chars: 10, excluded: TREE_PUNCTUATION, excluded_first: b"" };
+    /// PHYLIP with names of ten characters. Some programs read ten characters and some ten bytes. A
+    /// name of at most ten bytes, padded to ten characters, suits both.
+    pub const PHYLIP_STRICT: NameRules = NameRules {
+        format: "strict PHYLIP",
+        max: NameLength::Bytes(10),
+        excluded: TREE_PUNCTUATION,
+        excluded_first: b"",
+    };
     /// Clustal's alignments, where a blank ends a name.
-    pub const CLUSTAL: NameRules = NameRules { format: "Clustal", max_chars: 30, excluded: b" ", excluded_first: b"" };
+    pub const CLUSTAL: NameRules =
+        NameRules { format: "Clustal", max: NameLength::Chars(30), excluded: b" ", excluded_first: b"" };
     /// Stockholm, where a line that starts with `#` is an annotation, and `//` is the end.
     pub const STOCKHOLM: NameRules =
-        NameRules { format: "Stockholm", max_chars: usize::MAX, excluded: b" ", excluded_first: b"#/" };
+        NameRules { format: "Stockholm", max: NameLength::Any, excluded: b" ", excluded_first: b"#/" };
     /// MSF.
     pub const MSF: NameRules = NameRules::any_length("MSF", b" ");
     /// NEXUS, which quotes names.
@@ -71,7 +88,7 @@ impl NameRules {
 
     /// Returns rules for names of any length.
     const fn any_length(format: &'static str, excluded: &'static [u8]) -> Self {
-        NameRules { format, max_chars: usize::MAX, excluded, excluded_first: b"" }
+        NameRules { format, max: NameLength::Any, excluded, excluded_first: b"" }
     }
 
     /// Returns unique names for the rows in `order` that the format can contain, and a list of the
@@ -127,10 +144,10 @@ impl NameRules {
             new_name = without_blanks(&new_name);
             why = Some(Why::Characters);
         }
-        let kept = cut(&new_name, self.max_chars).len();
+        let kept = self.max.cut(&new_name, 0).len();
         if kept < new_name.len() {
             new_name.truncate(kept);
-            why = why.filter(|&why| why == Why::Empty).or(Some(Why::Long(self.max_chars)));
+            why = why.filter(|&why| why == Why::Empty).or(Some(Why::Long(self.max)));
         }
         (new_name, why)
     }
@@ -174,7 +191,7 @@ impl Namer {
         loop {
             *number += 1;
             let end = format!("_{number}").into_bytes();
-            let new_name = [cut(name, self.rules.max_chars.saturating_sub(end.len())), &end].concat();
+            let new_name = [self.rules.max.cut(name, end.len()), &end].concat();
             if self.taken.insert(XxHash3_128::oneshot(&new_name)) {
                 return new_name;
             }
@@ -208,8 +225,8 @@ pub enum Why {
     Empty,
     /// The name contains characters that the format cannot contain.
     Characters,
-    /// The name was longer than this number of characters.
-    Long(usize),
+    /// The name was longer than this.
+    Long(NameLength),
     /// Another row has the same name.
     Taken,
 }
@@ -221,7 +238,7 @@ impl fmt::Display for Renamed {
         match self.why {
             Why::Empty => write!(f, "every row of {format} needs a name"),
             Why::Characters => write!(f, "{format} does not allow all of its characters in names"),
-            Why::Long(most) => write!(f, "names in {format} have at most {most} characters"),
+            Why::Long(max) => write!(f, "names in {format} have at most {max}"),
             Why::Taken => f.write_str("another row has this name"),
         }
     }
@@ -242,14 +259,35 @@ fn without_blanks(name: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Returns at most the first `most` characters of a name.
-fn cut(name: &[u8], most: usize) -> &[u8] {
-    if name.len() <= most {
-        return name;
+impl NameLength {
+    /// Returns the longest start of a name that has this length after `reserved` ASCII characters
+    /// are appended.
+    fn cut(self, name: &[u8], reserved: usize) -> &[u8] {
+        let end = match self {
+            NameLength::Any => return name,
+            NameLength::Chars(max) => {
+                let max = max.saturating_sub(reserved);
+                match std::str::from_utf8(name) {
+                    Ok(text) => text.char_indices().nth(max).map_or(name.len(), |(end, _)| end),
+                    Err(_) => max.min(name.len()),
+                }
+            }
+            NameLength::Bytes(max) => {
+                let max = max.saturating_sub(reserved);
+                std::str::from_utf8(name).map_or(max.min(name.len()), |text| text.floor_char_boundary(max))
+            }
+        };
+        &name[..end]
     }
-    match std::str::from_utf8(name) {
-        Ok(text) => text.char_indices().nth(most).map_or(name, |(end, _)| &name[..end]),
-        Err(_) => &name[..most],
+}
+
+impl fmt::Display for NameLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NameLength::Any => f.write_str("any number of characters"),
+            NameLength::Chars(max) => write!(f, "{max} characters"),
+            NameLength::Bytes(max) => write!(f, "{max} bytes"),
+        }
     }
 }
 
@@ -257,7 +295,7 @@ fn cut(name: &[u8], most: usize) -> &[u8] {
 mod tests {
     use super::*;
 
-    const FIVE: NameRules = NameRules { format: "F", max_chars: 5, excluded: b" :", excluded_first: b"#" };
+    const FIVE: NameRules = NameRules { format: "F", max: NameLength::Chars(5), excluded: b" :", excluded_first: b"#" };
 
     fn names(names: &[&str], order: &[u32]) -> (Vec<String>, Vec<String>) {
         let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
@@ -292,7 +330,19 @@ mod tests {
     #[test]
     fn multibyte_characters_are_not_split() {
         assert_eq!(names(&["äöüßæø"], &[0]).0, ["äöüßæ"]);
-        assert_eq!(cut(b"\xff\xfe\xfd", 2), b"\xff\xfe");
+        assert_eq!(NameLength::Chars(2).cut(b"\xff\xfe\xfd", 0), b"\xff\xfe");
+        assert_eq!(NameLength::Bytes(2).cut(b"\xff\xfe\xfd", 0), b"\xff\xfe");
+        assert_eq!(NameLength::Bytes(5).cut("äöü".as_bytes(), 0), "äö".as_bytes());
+    }
+
+    #[test]
+    fn strict_phylip_names_have_at_most_ten_bytes() {
+        let names = ["äöüßæ", "äöüßæø", "äöüßæø", "nine_charé", "0123456789"].map(str::as_bytes);
+        let (written, renamed) = NameRules::PHYLIP_STRICT.apply_to_all(&names);
+        assert_eq!(written, ["äöüßæ", "äöüß_2", "äöüß_3", "nine_char", "0123456789"].map(str::as_bytes));
+        let whys = renamed.iter().map(|renamed| renamed.why).collect::<Vec<_>>();
+        assert_eq!(whys, [Why::Taken, Why::Taken, Why::Long(NameLength::Bytes(10))]);
+        assert!(renamed[2].to_string().ends_with("names in strict PHYLIP have at most 10 bytes"));
     }
 
     #[test]

@@ -292,6 +292,19 @@ fn phylip_of_two_files_is_a_rectangle() {
 }
 
 #[test]
+fn phylip_columns_are_aligned_for_multibyte_names() {
+    let sequences = store(Alphabet::Dna, &[("écoute", "ACGT"), ("ääääääääää", "ACGT"), ("b", "ACGA")]);
+    let pairs = [(0, 1, 20, "4="), (0, 2, 11, "3=1X"), (1, 2, 11, "3=1X")];
+    let context = context(sequences, None, EndGaps::Charged);
+    insta::assert_snapshot!(written(&phylip(Distance::Identity, DistanceMatrixShape::Square), context, &pairs), @r"
+    3
+    écoute     0.000000 0.000000 0.250000
+    ääääääääää 0.000000 0.000000 0.250000
+    b          0.250000 0.250000 0.000000
+    ");
+}
+
+#[test]
 fn incomplete_matrices_are_refused() {
     let result =
         try_written(&phylip(Distance::Identity, DistanceMatrixShape::Lower), dna(EndGaps::Charged), &PAIRS[..2], true);

@@ -120,6 +120,18 @@ nowhere        ------
 
 /// Tests that the output does not depend on the number of threads that write rows.
 #[test]
+fn rows_are_aligned_for_multibyte_names() {
+    let case = Case {
+        names: vec!["é".into(), "second".into()],
+        rows: vec![b"ACGT".to_vec(), b"AC-T".to_vec()],
+        columns: vec![0, 1, 2, 3],
+        reads: vec![read("äöü", "AC", 0, "2=")],
+    };
+    let format = PlacedFormat { is_phylip: true, ..PlacedFormat::default() };
+    assert_eq!(case.written(format).unwrap(), "3 4\né      ACGT\nsecond AC-T\näöü    AC--\n");
+}
+
+#[test]
 fn threads_do_not_change_rows() {
     let one = by_hand();
     let mut many = by_hand();
