@@ -3,7 +3,8 @@
 //! Between the rows, `|` marks a match, `:` another pair of symbols with a score above 0, `.` one
 //! with a score of at most 0, and a blank a gap. The numbers next to a row are the positions of its
 //! first and last symbol, from 1, in the sequence as in its file; on the minus strand they
-//! decrease. A row without symbols has the position of the last symbol before it.
+//! decrease. A row without symbols has the position of the last symbol before it, or 0 if there is
+//! none.
 //!
 //! Several pairs follow each other in one file, each with its own header.
 
@@ -225,8 +226,11 @@ impl<'a> TextBlocks<'a> {
     fn positions(&self, side: usize) -> (usize, usize) {
         let (before, now) = (self.before[side], self.now[side]);
         let first = if now > before { before + 1 } else { before };
-        let turned = |position: usize| self.codes[side].len() + 1 - position;
-        if side == 0 && self.is_reverse { (turned(first), turned(now)) } else { (first, now) }
+        let in_file = |position: usize| match side == 0 && self.is_reverse && position > 0 {
+            true => self.codes[side].len() + 1 - position,
+            false => position,
+        };
+        (in_file(first), in_file(now))
     }
 
     fn block(&mut self, output: &mut impl ByteSink) -> Result<()> {

@@ -305,6 +305,42 @@ fn phylip_columns_are_aligned_for_multibyte_names() {
 }
 
 #[test]
+fn text_rows_before_the_first_symbol_have_position_0_on_both_strands() {
+    let queries = store(Alphabet::Dna, &[("q", "TTACGT")]);
+    let targets = store(Alphabet::Dna, &[("t", "GGGGACGTAAC")]);
+    let context = context(queries, Some(targets), EndGaps::Free);
+    let positions = |strand: Strand| {
+        let tape = Tape::default();
+        let format = PairFormat::Text { width: 3 };
+        let mut writer = output::open(&format, context.clone(), Output::to_writer(tape.clone())).unwrap();
+        writer.begin().unwrap();
+        let cigar: Cigar = "4D6=1D".parse().unwrap();
+        writer
+            .write(&OutputPair {
+                query: 0,
+                target: 0,
+                strand,
+                score: 30,
+                alignment: Some(&cigar),
+                query_start: 0,
+                target_start: 0,
+                counts: None,
+                details: Details::None,
+            })
+            .unwrap();
+        writer.finish().unwrap();
+        let text = tape.text();
+        let rows = text.lines().filter(|line| line.starts_with("q ")).map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            (words[1].parse::<u32>().unwrap(), words[3].parse::<u32>().unwrap())
+        });
+        rows.collect::<Vec<_>>()
+    };
+    assert_eq!(positions(Strand::Plus), [(0, 0), (1, 2), (3, 5), (6, 6)]);
+    assert_eq!(positions(Strand::Minus), [(0, 0), (6, 5), (4, 2), (1, 1)]);
+}
+
+#[test]
 fn incomplete_matrices_are_refused() {
     let result =
         try_written(&phylip(Distance::Identity, DistanceMatrixShape::Lower), dna(EndGaps::Charged), &PAIRS[..2], true);
