@@ -192,6 +192,25 @@ fn short_pairs_of_all_lengths_agree_for_every_scheme() {
     }
 }
 
+/// Pairs for which an earlier traceback returned another alignment. The schemes of that time are
+/// not known, so all are tested.
+#[test]
+fn pairs_with_wrong_alignments_in_the_past_agree_for_every_scheme() {
+    const RELATIVES: &str = "GCTAAAGTCTAGCCTGGCCAACGCCCGTGGCAAATCCCATGTACACGCCGTGGTTCATCAAGGCTCTTGTAGTGATGATGTTTCCCCCCG\
+        TAAACCTTGCACAATTAGAGTTTAGGTAATCCACGCTTATACTGGATGGCCCCGACTGACAGAACTCAACGCATACTATATCTAGGTAGVAGCAATTTGA\
+        AGAYAACACCTCCCCAAGTCGGGTCAGTTACAGCATAAGSTAACTGTACTACCGACGATGTGATACTCGGGGTHGCTCCCATAAGCG";
+    let pairs = [("AAAA", "AAAA"), ("GTG", "G"), (RELATIVES, &RELATIVES[4..]), ("ACACA", "C"), ("CCC", "ACAGA")];
+    let codes =
+        |letters: &str| letters.bytes().map(|letter| Alphabet::Dna.encode(letter).unwrap()).collect::<Vec<Code>>();
+    for (query, target) in pairs {
+        let (query, target) = (codes(query), codes(target));
+        for scoring in DNA.iter() {
+            check(&query, &target, scoring).unwrap();
+            check(&target, &query, scoring).unwrap();
+        }
+    }
+}
+
 #[test]
 fn all_equal_and_all_different() {
     for scoring in DNA.iter().chain(PROTEIN.iter()) {

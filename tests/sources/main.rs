@@ -5,5 +5,6 @@ mod files;
 mod guarantees;
 mod layout;
 mod modules;
+mod regressions;
 mod shaders;
 mod style;
