@@ -212,12 +212,16 @@ pub(super) fn summary_lines(summary: &Summary, is_filtered: bool) -> Vec<String>
     lines
 }
 
+/// Formats a number of pairs with its noun. Each aligned strand of a query counts as a pair.
+pub(super) fn pairs_in_words(pairs: u64) -> String {
+    format!("{} {}", HumanCount(pairs), if pairs == 1 { "pair" } else { "pairs" })
+}
+
 fn summary_line(summary: &Summary, is_filtered: bool) -> String {
     let seconds = summary.seconds.max(1e-6);
     let mut line = format!(
-        "{} {} in {:.3} s: {} pairs/s, {}",
-        HumanCount(summary.pairs),
-        if summary.pairs == 1 { "pair" } else { "pairs" },
+        "{} in {:.3} s: {} pairs/s, {}",
+        pairs_in_words(summary.pairs),
         summary.seconds,
         HumanCount((summary.pairs as f64 / seconds).round() as u64),
         gcups(summary.cells as f64 / seconds)
@@ -256,8 +260,8 @@ fn engine_lines(summary: &Summary) -> Vec<String> {
         }
         write!(
             line,
-            ": {} pairs in {} batches, {} while busy, busy {:.3} s, idle {:.3} s, done after {:.3} s",
-            HumanCount(engine.pairs),
+            ": {} in {} batches, {} while busy, busy {:.3} s, idle {:.3} s, done after {:.3} s",
+            pairs_in_words(engine.pairs),
             HumanCount(engine.batches),
             gcups(engine.gcups * 1e9),
             engine.busy_seconds,

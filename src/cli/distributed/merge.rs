@@ -2,6 +2,7 @@
 
 use super::operation::{JobOperation, absolute, check_inputs, on_job, open};
 use crate::cli::blocks::{BlockCommand, Merge};
+use crate::cli::progress::pairs_in_words;
 use crate::cli::runner::{JobRunner, results, write_json};
 use crate::cli::{interrupt, log};
 use indicatif::HumanCount;
@@ -107,8 +108,8 @@ impl JobOperation for MergeOperation<'_> {
         }
         if !quiet {
             log::line(&format!(
-                "{} pairs in {} {}, computed in {:.1} s of device time; {} written in {seconds:.3} s",
-                HumanCount(manifest.pairs()),
+                "{} in {} {}, computed in {:.1} s of device time; {} written in {seconds:.3} s",
+                pairs_in_words(manifest.pairs()),
                 HumanCount(merged.blocks as u64),
                 if merged.blocks == 1 { "block" } else { "blocks" },
                 merged.block_seconds,

@@ -1,5 +1,6 @@
 //! Predictions for `--dry-run`.
 
+use crate::cli::progress::pairs_in_words;
 use indicatif::{HumanBytes, HumanCount};
 use pairwave::distributed::simulate;
 use pairwave::jobs::blocks::{Block, Divisible};
@@ -52,11 +53,11 @@ pub(super) fn describe_blocks(blocks: &[Block]) -> String {
     let (pairs, cells) = totals(blocks);
     let of = |block: Option<&Block>| block.map_or(0, |block| block.cells) as f64;
     format!(
-        "{} {}, 0 to {}: {} pairs, {:.3e} cells; {:.3e} to {:.3e} cells per block",
+        "{} {}, 0 to {}: {}, {:.3e} cells; {:.3e} to {:.3e} cells per block",
         HumanCount(blocks.len() as u64),
         if blocks.len() == 1 { "block" } else { "blocks" },
         blocks.len().saturating_sub(1),
-        HumanCount(pairs),
+        pairs_in_words(pairs),
         cells as f64,
         of(blocks.iter().min_by_key(|block| block.cells)),
         of(blocks.iter().max_by_key(|block| block.cells)),
@@ -76,7 +77,7 @@ mod tests {
         let block = Block { units: 0..1, targets: None, pairs: 1, cells: 100 };
         assert_eq!(
             describe_blocks(&[block]),
-            "1 block, 0 to 0: 1 pairs, 1.000e2 cells; 1.000e2 to 1.000e2 cells per block"
+            "1 block, 0 to 0: 1 pair, 1.000e2 cells; 1.000e2 to 1.000e2 cells per block"
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Records of rank 0 while a job runs, and its summary.
 
-use crate::cli::progress::{ProgressDisplay, gcups};
+use crate::cli::progress::{ProgressDisplay, gcups, pairs_in_words};
 use indicatif::HumanCount;
 use pairwave::Result;
 use pairwave::distributed::ranks::{FinishedBlock, LeadHandler, LeadSummary, RankInfo};
@@ -51,11 +51,11 @@ pub(super) fn summary_lines(
     let machines: BTreeSet<&str> = led.members.values().map(|(member, _)| member.host.as_str()).collect();
     let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let mut lines = vec![format!(
-        "{} on {}: {}{} pairs in {seconds:.3} s: {} pairs/s, {}",
+        "{} on {}: {}{} in {seconds:.3} s: {} pairs/s, {}",
         plural(led.members.len(), "rank"),
         plural(machines.len(), "machine"),
         if again { "the last " } else { "" },
-        HumanCount(pairs),
+        pairs_in_words(pairs),
         HumanCount((pairs as f64 / seconds.max(1e-6)).round() as u64),
         gcups(cells as f64 / seconds.max(1e-6)),
     )];
