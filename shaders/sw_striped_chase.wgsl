@@ -14,7 +14,7 @@
 // Uniform:    No barrier.
 // Limits:     The list has space for a part for every strip and chunk row of the window. The memory
 //             of directions has space for one part.
-// Oracle:     src/pairs/oracle/smith_waterman.rs
+// Oracle:     src/long/oracle.rs
 
 #import striped_edges
 #import striped_paths

@@ -20,7 +20,7 @@
 // Uniform:    The block comes from workgroupUniformLoad. Barriers are only in loops over its rows.
 // Limits:     strip <= WG * CELLS, strip < 2^COLUMN_BITS, rows of a block < 2^(30 - COLUMN_BITS).
 //             WG is a power of two.
-// Oracle:     src/pairs/oracle/smith_waterman.rs
+// Oracle:     src/long/oracle.rs
 
 #import striped_edges
 #import striped_symbols

@@ -30,7 +30,7 @@
 // Limits:     strip <= WG * CELLS. WG is a power of two. (rows + strip) times the greatest cost or
 //             score is less than 2^29, so that values of paths that do not come from the start stay
 //             below those that do.
-// Oracle:     src/pairs/oracle/smith_waterman.rs
+// Oracle:     src/long/oracle.rs
 // Imports:    `striped_border` is striped_border_edges with EDGES, or else striped_border_anchored.
 
 #import striped_symbols

@@ -5,7 +5,7 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use pairwave::clustal::kernels::program::{self as clustal, ClustalPass};
 use pairwave::edit::kernels::myers::{self, LaneGrouping, PairSelection};
-use pairwave::gpu::kernels::{KERNELS, Kernel, KernelProgram, Packing, PosteriorPass};
+use pairwave::gpu::kernels::{Family, KERNELS, Kernel, KernelProgram, Packing, PosteriorPass};
 use pairwave::gpu::source;
 use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, TracebackStage};
@@ -490,8 +490,34 @@ fn every_kernel_has_a_shader_an_oracle_and_a_contract() {
             "profile" => "src/profile/oracle.rs".to_owned(),
             _ => format!("src/pairs/oracle/{recurrence}.rs"),
         };
-        assert!(shader.contains(&oracle), "{stem}");
+        assert!(shader.contains(&format!("// Oracle:     {oracle}\n")), "{stem}");
         assert!(std::path::Path::new(root).join(oracle).exists());
+    }
+}
+
+/// Tests compare a kernel with the oracle of the module that uses it.
+#[test]
+fn every_shader_names_the_oracle_of_its_module() {
+    let root = support::ROOT;
+    for kernel in KERNELS {
+        let module = match kernel.family() {
+            Family::Pairs | Family::Local => "pairs",
+            Family::Edit => "edit",
+            Family::Long => "long",
+            Family::Phylo => "papara",
+            Family::Clustal => "clustal",
+            Family::Posterior => "posterior",
+            Family::Profile => "profile",
+        };
+        let named = kernel.shader.lines().filter_map(|line| line.strip_prefix("// Oracle:")).map(str::trim);
+        let named: Vec<&str> = named.collect();
+        assert_eq!(named.len(), 1, "{} names {named:?}", kernel.stem);
+        assert!(named[0].starts_with(&format!("src/{module}/oracle")), "{} names {}", kernel.stem, named[0]);
+    }
+    for (name, part) in source::parts() {
+        for path in part.lines().filter_map(|line| line.strip_prefix("// Oracle:")).map(str::trim) {
+            assert!(std::path::Path::new(root).join(path).exists(), "{name} names {path}");
+        }
     }
 }
 
