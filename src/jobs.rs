@@ -33,7 +33,7 @@ pub use edit_filter::EditFilter;
 #[doc(hidden)]
 pub use job::Feed;
 pub use job::Job;
-pub use long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, Strands};
+pub use long::{LongAlignment, LongDetails, LongHit, LongWant, Strand, Strands};
 pub use pairs::{PairList, PairRow, PairSource};
 pub use papara::{PhyloAlignment, PhyloResult, ReadSource};
 pub use run::{Progress, Run};

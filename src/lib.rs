@@ -282,7 +282,7 @@ pub use edit::plan::{Against, Candidate};
 pub use error::{Error, InputLocation, Result};
 pub use gpu::adapter::{Device, choose as choose_devices};
 pub use jobs::{
-    AllPairs, EditDistances, EditResult, Job, LongAlignment, LongHit, LongSummary, PairList, PairResult, PairRow,
+    AllPairs, EditDistances, EditResult, Job, LongAlignment, LongDetails, LongHit, PairList, PairResult, PairRow,
     PairSource, PhyloAlignment, PhyloResult, Progress, ReadSource, Run, Search, SearchHit, Summary,
 };
 pub use papara::{GapModel, Reference};

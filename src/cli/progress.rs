@@ -295,6 +295,7 @@ mod tests {
                 .map(|(name, cells)| EngineStats { name: name.into(), cells, ..EngineStats::default() })
                 .to_vec(),
             imbalance: 0.01,
+            details: (),
         };
         insta::assert_snapshot!(summary_line(&summary, true), @"13,418,790 pairs in 4.250 s: 3,157,362 pairs/s, 6727 GCUPS (kernels 3.875 s, 7378 GCUPS); 41,223 aligned, 13,377,567 (99.7%) saved by the filter, 40,112 written; NVIDIA H200 97.9%, cpu 2.1%");
         let one = Summary { pairs: 1, cells: 900, seconds: 1.0, ..Summary::default() };

@@ -302,7 +302,7 @@ impl<W: Work> Owner<W> {
             let (queue, sender, pool) = (Arc::clone(&self.queue), self.sender.clone(), self.pool.clone());
             let keep = self.keep;
             let universal = engine.universal();
-            let stats = EngineStats { name: engine.name().into(), threads: 1, ..Default::default() };
+            let stats = EngineStats::of_one_thread(engine.name());
             // A scoped thread would always be joined, but the thread of a device that never answers
             // must be left behind.
             let name = format!("pairwave-{index}-{}", engine.name());

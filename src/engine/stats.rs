@@ -40,6 +40,11 @@ pub struct EngineStats {
 }
 
 impl EngineStats {
+    /// Returns the statistics of an engine with one thread that has computed nothing yet.
+    pub(crate) fn of_one_thread(name: &str) -> Self {
+        EngineStats { name: name.into(), threads: 1, ..EngineStats::default() }
+    }
+
     /// Adds a finished batch.
     pub(super) fn add(&mut self, pairs: u64, cells: u64, kernel_time: Option<Duration>, finished: LeaseEnd) {
         self.batches += 1;
@@ -89,6 +94,19 @@ pub(crate) fn append_run(rows: &mut Vec<EngineStats>, later: Vec<EngineStats>, s
             }
         }
     }
+    set_rates(rows);
+}
+
+/// Sets the idle time, the share and the speed of all engines of a job that took `seconds` seconds.
+pub(crate) fn complete(rows: &mut [EngineStats], seconds: f64) {
+    for row in &mut *rows {
+        row.idle_seconds = (seconds - row.busy_seconds).max(0.0);
+    }
+    set_rates(rows);
+}
+
+/// Sets the share and the speed of each row from its cells and its busy time.
+fn set_rates(rows: &mut [EngineStats]) {
     let cells: u64 = rows.iter().map(|row| row.cells).sum();
     for row in rows {
         row.share = row.cells as f64 / cells.max(1) as f64;
@@ -122,15 +140,12 @@ impl RunStats {
                 None => rows.push(engine),
             }
         }
-        let cells: u64 = rows.iter().map(|row| row.cells).sum();
         for row in &mut rows {
             let threads = row.threads.max(1) as f64;
             row.busy_seconds /= threads;
             row.kernel_seconds /= threads;
-            row.idle_seconds = (seconds - row.busy_seconds).max(0.0);
-            row.share = row.cells as f64 / cells.max(1) as f64;
-            row.gcups = if row.cells > 0 { row.cells as f64 / row.busy_seconds.max(1e-9) / 1e9 } else { 0.0 };
         }
+        complete(&mut rows, seconds);
         let imbalance = if last > first { (last - first) / seconds.max(1e-9) } else { 0.0 };
         RunStats { engines: rows, imbalance }
     }
@@ -141,7 +156,7 @@ mod tests {
     use super::*;
 
     fn engine(name: &str, batches: &[(u64, f64, f64)]) -> EngineStats {
-        let mut stats = EngineStats { name: name.into(), threads: 1, ..Default::default() };
+        let mut stats = EngineStats::of_one_thread(name);
         for &(cells, busy_seconds, at) in batches {
             stats.add(1, cells, Some(Duration::from_secs_f64(busy_seconds / 2.0)), LeaseEnd { busy_seconds, at });
         }

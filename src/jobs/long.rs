@@ -48,10 +48,11 @@ use serde::{Deserialize, Serialize};
 use super::block::Block;
 use super::session::SessionStart;
 use super::source::{NextBlock, subtract_cells};
+use super::stats::SummaryDetails;
 use super::{Feed, Job, Run, Summary};
 use crate::alignment::Cigar;
 use crate::engine::patience::PATIENCE;
-use crate::engine::stats::EngineStats;
+use crate::engine::stats;
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 use crate::gpu::kernels::Family;
@@ -60,7 +61,7 @@ use crate::long::{LongEngine, Method};
 use crate::score::Scoring;
 use crate::seq::{SequenceId, SequenceStore};
 
-pub use crate::long::chain::{LongEngineStats, LongTuning, Reserve};
+pub use crate::long::chain::{LongTuning, Reserve};
 pub use crate::seq::{Strand, Strands};
 
 /// Requested results.
@@ -150,19 +151,15 @@ fn text_cigar<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<Option<
     text.map(|text| text.parse()).transpose().map_err(serde::de::Error::custom)
 }
 
-/// Counts and times of a job.
+/// Totals that only jobs for long pairs have. [`Summary::cells`] counts the cells of the matrices
+/// that were swept. It includes pruned cells and excludes tracebacks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct LongSummary {
-    /// Number of cells of the matrices that were swept. Includes pruned cells, and excludes
-    /// tracebacks.
-    pub cells: u64,
-    /// Number of these cells that were skipped, because no alignment of the best score passes
+pub struct LongDetails {
+    /// Number of swept cells that were skipped, because no alignment of the best score passes
     /// through them.
     pub pruned_cells: u64,
     /// Number of cells that were computed again for tracebacks.
     pub traced_cells: u64,
-    /// Wall time in seconds.
-    pub seconds: f64,
     /// Seconds in sweeps.
     pub sweep_seconds: f64,
     /// Seconds in tracebacks.
@@ -173,72 +170,26 @@ pub struct LongSummary {
     pub spilled_bytes: u64,
     /// Whether the job continued the work of an earlier run.
     pub resumed: bool,
-    /// Statistics of the engines.
-    pub engines: Vec<LongEngineStats>,
-    /// Number of strands that were aligned with the target.
-    #[serde(skip)]
-    pub pairs: u64,
-    /// Number of alignments, or scores, that were returned.
-    #[serde(skip)]
-    pub written: u64,
 }
 
-impl LongSummary {
-    /// Adds the counts and times of a later block. Engines of the same name share a row.
-    fn add(&mut self, later: LongSummary) {
-        self.cells = self.cells.saturating_add(later.cells);
+impl SummaryDetails for LongDetails {
+    fn add(&mut self, later: LongDetails) {
         self.pruned_cells = self.pruned_cells.saturating_add(later.pruned_cells);
         self.traced_cells = self.traced_cells.saturating_add(later.traced_cells);
-        self.seconds += later.seconds;
         self.sweep_seconds += later.sweep_seconds;
         self.trace_seconds += later.trace_seconds;
         self.edge_bytes_peak = self.edge_bytes_peak.max(later.edge_bytes_peak);
         self.spilled_bytes += later.spilled_bytes;
         self.resumed |= later.resumed;
-        self.pairs += later.pairs;
-        self.written += later.written;
-        if self.engines.is_empty() {
-            // Two engines of one block may have the same name, so their rows are not merged.
-            self.engines = later.engines;
-            return;
-        }
-        for engine in later.engines {
-            match self.engines.iter_mut().find(|row| row.name == engine.name) {
-                Some(row) => {
-                    row.cells += engine.cells;
-                    row.seconds += engine.seconds;
-                    row.lost = row.lost.take().or(engine.lost);
-                }
-                None => self.engines.push(engine),
-            }
-        }
     }
 }
 
-impl From<LongSummary> for Summary {
-    /// Converts the summary to the form that all jobs with blocks share.
-    fn from(summary: LongSummary) -> Summary {
-        let all: u64 = summary.engines.iter().map(|engine| engine.cells).sum();
-        let engine = |engine: LongEngineStats| EngineStats {
-            cells: engine.cells,
-            share: engine.cells as f64 / all.max(1) as f64,
-            gcups: engine.cells as f64 / engine.seconds.max(1e-9) / 1e9,
-            busy_seconds: engine.seconds,
-            idle_seconds: (summary.seconds - engine.seconds).max(0.0),
-            name: engine.name,
-            threads: 1,
-            lost: engine.lost,
-            ..EngineStats::default()
-        };
-        Summary {
-            pairs: summary.pairs,
-            cells: summary.cells,
-            aligned: if summary.traced_cells > 0 { summary.written } else { 0 },
-            written: summary.written,
-            seconds: summary.seconds,
-            engines: summary.engines.into_iter().map(engine).collect(),
-            ..Summary::default()
-        }
+impl From<Summary<LongDetails>> for Summary {
+    /// Drops the details.
+    fn from(summary: Summary<LongDetails>) -> Summary {
+        let Summary { pairs, cells, aligned, written, seconds, kernel_seconds, engines, imbalance, details: _ } =
+            summary;
+        Summary { pairs, cells, aligned, written, seconds, kernel_seconds, engines, imbalance, details: () }
     }
 }
 
@@ -324,7 +275,7 @@ impl LongSession {
 
 impl Job for LongAlignment {
     type Row = LongHit;
-    type Summary = LongSummary;
+    type Summary = Summary<LongDetails>;
     type Engines = LongEngines;
     type Session = LongSession;
 
@@ -361,9 +312,13 @@ impl Job for LongAlignment {
     /// # Errors
     /// The errors of [`Job::run`]; [`Error::Usage`] also for scores that do not fit in 32 bits;
     /// [`Error::Io`] for files of borders and checkpoints.
-    fn feed(&self, Feed { source, run, sink }: Feed<'_, LongHit>, session: &mut LongSession) -> Result<LongSummary> {
+    fn feed(
+        &self,
+        Feed { source, run, sink }: Feed<'_, LongHit>,
+        session: &mut LongSession,
+    ) -> Result<Summary<LongDetails>> {
         let coming = source.coming();
-        let mut total = LongSummary::default();
+        let mut total: Option<Summary<LongDetails>> = None;
         while let NextBlock::Block(block) = source.next() {
             subtract_cells(&coming, block.cells);
             let (hits, summary) = self.execute(self.strands_of(&block)?, &mut session.engine_pool, run)?;
@@ -371,8 +326,15 @@ impl Job for LongAlignment {
                 sink.rows(&hits)?;
             }
             sink.end()?;
-            total.add(summary);
+            match &mut total {
+                Some(total) => total.add(summary),
+                // Two engines of one block may have the same name, so their rows are not merged.
+                None => total = Some(summary),
+            }
         }
+        let mut total = total.unwrap_or_default();
+        stats::complete(&mut total.engines, total.seconds);
+        total.aligned = if total.details.traced_cells > 0 { total.written } else { 0 };
         Ok(total)
     }
 }

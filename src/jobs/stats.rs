@@ -9,9 +9,10 @@ use crate::engine::stats::{EngineStats, RunStats, append_run};
 #[cfg(target_os = "linux")]
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Totals of a job and statistics of its engines.
+/// Totals of a job and statistics of its engines. `D` contains the totals that only one kind of job
+/// has.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Summary {
+pub struct Summary<D = ()> {
     /// Number of compared pairs.
     pub pairs: u64,
     /// Number of cells of their matrices.
@@ -29,11 +30,25 @@ pub struct Summary {
     /// Time between the ends of the first and the last engine, as a fraction of the job's time
     /// ([`RunStats`]).
     pub imbalance: f64,
+    /// Totals that only one kind of job has.
+    #[serde(flatten)]
+    pub details: D,
 }
 
-impl Summary {
+/// Totals that only one kind of job has.
+#[doc(hidden)]
+pub trait SummaryDetails {
+    /// Adds the totals of later work.
+    fn add(&mut self, later: Self);
+}
+
+impl SummaryDetails for () {
+    fn add(&mut self, (): ()) {}
+}
+
+impl<D: SummaryDetails> Summary<D> {
     /// Adds the summary of later work by these or other engines.
-    pub fn add(&mut self, later: Summary) {
+    pub fn add(&mut self, later: Summary<D>) {
         append_run(&mut self.engines, later.engines, self.seconds);
         self.pairs += later.pairs;
         self.cells = self.cells.saturating_add(later.cells);
@@ -42,8 +57,11 @@ impl Summary {
         self.seconds += later.seconds;
         self.kernel_seconds += later.kernel_seconds;
         self.imbalance = self.imbalance.max(later.imbalance);
+        self.details.add(later.details);
     }
+}
 
+impl Summary {
     /// Adds the statistics of the engines.
     pub(super) fn with_engines(self, ran: RunStats) -> Self {
         let kernel_seconds = ran.engines.iter().map(|engine| engine.kernel_seconds).sum();

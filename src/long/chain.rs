@@ -21,8 +21,6 @@ mod threads;
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 pub use self::engine_pool::Reserve;
 
 /// Time between two reports of progress, and between two checks for released panels.
@@ -41,17 +39,4 @@ pub struct LongTuning {
     pub belt_rows: Option<u32>,
     /// Minimum time between two saves; `None` stands for 30 s.
     pub save_every: Option<Duration>,
-}
-
-/// Statistics of an engine.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct LongEngineStats {
-    /// Name of the engine.
-    pub name: String,
-    /// Number of cells that the engine computed in sweeps.
-    pub cells: u64,
-    /// Seconds of computing, without the time that the engine waited for its left neighbour.
-    pub seconds: f64,
-    /// Reason why the engine was abandoned; `None` if it was not.
-    pub lost: Option<String>,
 }

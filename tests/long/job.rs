@@ -241,11 +241,11 @@ fn borders_beyond_the_memory_go_to_files() {
     let expected = expected(&query, &target, &scoring);
     let job = job(&query, &target, scoring);
     let ample = run(&job, one()).unwrap();
-    assert_eq!((&ample.hits, ample.summary.spilled_bytes), (&expected, 0));
+    assert_eq!((&ample.hits, ample.summary.details.spilled_bytes), (&expected, 0));
     let tight = run(&LongAlignment { host_memory: Some(10_000), ..job }, one()).unwrap();
     assert_eq!(tight.hits, expected);
-    assert!(tight.summary.spilled_bytes > 0);
-    assert!(tight.summary.edge_bytes_peak < ample.summary.edge_bytes_peak);
+    assert!(tight.summary.details.spilled_bytes > 0);
+    assert!(tight.summary.details.edge_bytes_peak < ample.summary.details.edge_bytes_peak);
     assert_eq!(tight.summary.cells, 700 * 600);
 }
 
@@ -260,7 +260,7 @@ fn regions_that_no_engine_traces_are_cut_finer() {
         let small: Engines = vec![Box::new(Textbook { trace_cells: 64 * 64, ..textbook("small", 1e8) })];
         let result = run(&job, small).unwrap();
         assert_eq!(result.hits, expected);
-        assert!(result.summary.traced_cells > 0);
+        assert!(result.summary.details.traced_cells > 0);
     }
 }
 
@@ -307,7 +307,8 @@ fn a_hopeless_strand_is_skipped() {
             let (pruned, whole) = (run(&pruned, cpu()).unwrap(), run(&whole, cpu()).unwrap());
             assert_eq!(pruned.hits, whole.hits);
             assert_eq!((pruned.hits[0].strand, pruned.summary.cells), (strand, whole.summary.cells));
-            let (left, a_strand) = (pruned.summary.cells - pruned.summary.pruned_cells, pruned.summary.cells / 2);
+            let (left, a_strand) =
+                (pruned.summary.cells - pruned.summary.details.pruned_cells, pruned.summary.cells / 2);
             eprintln!("{strand:?}, hopeless {is_hopeless}: {left} of {a_strand} cells a strand were computed");
             assert!(left < a_strand / if is_hopeless { 2 } else { 1 });
         }

@@ -1,7 +1,7 @@
 //! Runs jobs on given engines and collects all their rows.
 
 use pairwave::jobs::long::LongEngines;
-use pairwave::{Job, LongAlignment, LongHit, LongSummary, Result, Run};
+use pairwave::{Job, LongAlignment, LongDetails, LongHit, Result, Run, Summary};
 
 /// Runs a job and returns its rows and its summary.
 pub fn run_on<J: Job<Row: Clone>>(job: &J, engines: J::Engines, run: &Run) -> Result<(Vec<J::Row>, J::Summary)> {
@@ -18,7 +18,7 @@ pub fn run_on<J: Job<Row: Clone>>(job: &J, engines: J::Engines, run: &Run) -> Re
 #[derive(Debug)]
 pub struct LongResult {
     pub hits: Vec<LongHit>,
-    pub summary: LongSummary,
+    pub summary: Summary<LongDetails>,
 }
 
 /// Runs a job for a long pair and returns its alignments and its summary.

@@ -8,10 +8,11 @@ use crate::cli::common::{ComputeOptions, check_temporary};
 use crate::cli::progress::gcups;
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use pairwave::alignment::verify_alignment;
+use pairwave::engine::stats::EngineStats;
 use pairwave::error::InputLocation;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
-use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand};
+use pairwave::jobs::long::{LongAlignment, LongDetails, LongHit, LongWant, Strand};
 use pairwave::jobs::stats::process_cpu_seconds;
 use pairwave::jobs::{Fingerprint, Job, Run, Summary};
 #[cfg(feature = "plot")]
@@ -113,8 +114,35 @@ struct LongStats<'a> {
     /// Processor time of the whole process; `None` if the system does not report it.
     cpu_user_seconds: Option<f64>,
     cpu_system_seconds: Option<f64>,
-    #[serde(flatten)]
-    summary: &'a LongSummary,
+    cells: u64,
+    pruned_cells: u64,
+    traced_cells: u64,
+    seconds: f64,
+    sweep_seconds: f64,
+    trace_seconds: f64,
+    edge_bytes_peak: u64,
+    spilled_bytes: u64,
+    resumed: bool,
+    engines: Vec<LongEngineRow<'a>>,
+}
+
+/// Statistics of an engine in the `--stats` file.
+#[derive(Serialize)]
+struct LongEngineRow<'a> {
+    name: &'a str,
+    /// Number of cells that the engine computed in sweeps.
+    cells: u64,
+    /// Seconds of computing, without the time that the engine waited for its left neighbour.
+    seconds: f64,
+    /// Reason why the engine was abandoned; `None` if it was not.
+    lost: Option<&'a str>,
+}
+
+impl<'a> From<&'a EngineStats> for LongEngineRow<'a> {
+    fn from(engine: &'a EngineStats) -> Self {
+        let EngineStats { name, cells, busy_seconds, lost, .. } = engine;
+        LongEngineRow { name, cells: *cells, seconds: *busy_seconds, lost: lost.as_deref() }
+    }
 }
 
 /// Input of `pairwave long`: the two sequences of a pair.
@@ -127,24 +155,24 @@ pub(crate) struct LongInput {
 }
 
 /// Summary of the job.
-pub(crate) struct Took<S = LongSummary> {
+pub(crate) struct Took<D = LongDetails> {
     /// Length of the query in symbols.
     query_length: u32,
     target_length: u32,
     /// Number of written alignments.
     written: usize,
-    summary: S,
+    summary: Summary<D>,
 }
 
 impl Long {
     /// Writes all results. `source` delivers the alignments, best first.
-    fn write<S>(
+    fn write<D>(
         &self,
         input: LongInput,
         mut runner: JobRunner,
         output: Output,
-        source: impl FnOnce(&LongAlignment, &mut JobRunner, RowSink<'_, LongAlignment>) -> Result<S>,
-    ) -> Result<Took<S>> {
+        source: impl FnOnce(&LongAlignment, &mut JobRunner, RowSink<'_, LongAlignment>) -> Result<Summary<D>>,
+    ) -> Result<Took<D>> {
         let job = self.job(&input)?;
         let LongInput { query, target, scoring, .. } = input;
         let (m, n) = (query.length(), target.length());
@@ -228,7 +256,7 @@ impl JobCommand for Long {
     }
 
     fn stats(took: &Took) -> impl Serialize {
-        let (summary, cpu) = (&took.summary, process_cpu_seconds());
+        let (summary, details, cpu) = (&took.summary, &took.summary.details, process_cpu_seconds());
         LongStats {
             version: env!("CARGO_PKG_VERSION"),
             query_length: took.query_length,
@@ -237,7 +265,16 @@ impl JobCommand for Long {
             gcups: summary.cells as f64 / summary.seconds.max(1e-9) / 1e9,
             cpu_user_seconds: cpu.map(|(user, _)| user),
             cpu_system_seconds: cpu.map(|(_, system)| system),
-            summary,
+            cells: summary.cells,
+            pruned_cells: details.pruned_cells,
+            traced_cells: details.traced_cells,
+            seconds: summary.seconds,
+            sweep_seconds: details.sweep_seconds,
+            trace_seconds: details.trace_seconds,
+            edge_bytes_peak: details.edge_bytes_peak,
+            spilled_bytes: details.spilled_bytes,
+            resumed: details.resumed,
+            engines: summary.engines.iter().map(LongEngineRow::from).collect(),
         }
     }
 
@@ -246,7 +283,6 @@ impl JobCommand for Long {
     }
 }
 
-/// Warns if the hits may be due to chance.
 impl BlockCommand for Long {
     type Job = LongAlignment;
 
@@ -285,11 +321,12 @@ impl BlockCommand for Long {
         source: impl FnOnce(&LongAlignment, &mut JobRunner, RowSink<'_, LongAlignment>) -> Result<Summary>,
     ) -> Result<Took> {
         let Took { query_length, target_length, written, summary } = self.write(input, runner, output, source)?;
-        let summary = LongSummary { cells: summary.cells, seconds: summary.seconds, ..LongSummary::default() };
+        let summary = Summary { cells: summary.cells, seconds: summary.seconds, ..Summary::default() };
         Ok(Took { query_length, target_length, written, summary })
     }
 }
 
+/// Warns if the hits may be due to chance.
 fn warn_of_chance(query: &OneSequence, target: &OneSequence, scoring: &Scoring, hits: &[LongHit]) {
     let Some(least) = hits.iter().map(|hit| hit.score).min() else { return };
     let Some(chance) = Chance::estimate(scoring, &query.composition(), &target.composition()) else { return };
@@ -341,7 +378,8 @@ fn check(context: &LongContext, found: &[LongPairAlignment<'_>], scoring: &Scori
 }
 
 /// Returns the summary of a job as text.
-fn summary_lines(summary: &LongSummary, written: usize) -> Vec<String> {
+fn summary_lines(summary: &Summary<LongDetails>, written: usize) -> Vec<String> {
+    let details = &summary.details;
     let speed = |cells: u64, seconds: f64| gcups(cells as f64 / seconds.max(1e-6));
     let mut line = format!(
         "{} cells in {:.3} s: {}",
@@ -349,12 +387,12 @@ fn summary_lines(summary: &LongSummary, written: usize) -> Vec<String> {
         summary.seconds,
         speed(summary.cells, summary.seconds)
     );
-    if summary.pruned_cells > 0 {
-        let share = 100.0 * summary.pruned_cells as f64 / summary.cells.max(1) as f64;
+    if details.pruned_cells > 0 {
+        let share = 100.0 * details.pruned_cells as f64 / summary.cells.max(1) as f64;
         line.push_str(&format!(", {share:.1}% of them pruned"));
     }
-    line.push_str(&format!("; sweeps {:.3} s, tracebacks {:.3} s", summary.sweep_seconds, summary.trace_seconds));
-    if summary.resumed {
+    line.push_str(&format!("; sweeps {:.3} s, tracebacks {:.3} s", details.sweep_seconds, details.trace_seconds));
+    if details.resumed {
         line.push_str("; resumed from a checkpoint");
     }
     let plural = if written == 1 { "" } else { "s" };
@@ -368,7 +406,31 @@ fn summary_lines(summary: &LongSummary, written: usize) -> Vec<String> {
     lines.extend(summary.engines.iter().filter(|engine| several || engine.lost.is_some()).map(|engine| {
         let share = 100.0 * engine.cells as f64 / summary.cells.max(1) as f64;
         let lost = engine.lost.as_ref().map_or(String::new(), |why| format!("; abandoned: {why}"));
-        format!("  {}: {share:.1}% of the cells, {} while busy{lost}", engine.name, speed(engine.cells, engine.seconds))
+        format!(
+            "  {}: {share:.1}% of the cells, {} while busy{lost}",
+            engine.name,
+            speed(engine.cells, engine.busy_seconds)
+        )
     }));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stats_keep_their_keys_and_order() {
+        let engines = vec![EngineStats { name: "cpu".into(), cells: 5, busy_seconds: 1.5, ..EngineStats::default() }];
+        let summary: Summary<LongDetails> = Summary { cells: 6, seconds: 2.0, engines, ..Summary::default() };
+        let took = Took { query_length: 2, target_length: 3, written: 1, summary };
+        let json = serde_json::to_string(&Long::stats(&took)).unwrap();
+        assert!(
+            json.starts_with("{\"version\":") && json.contains(r#""query_length":2,"target_length":3,"written":1,"#)
+        );
+        let totals = r#""cells":6,"pruned_cells":0,"traced_cells":0,"seconds":2.0,"sweep_seconds":0.0,"#;
+        let memory = r#""trace_seconds":0.0,"edge_bytes_peak":0,"spilled_bytes":0,"resumed":false,"#;
+        let engines = r#""engines":[{"name":"cpu","cells":5,"seconds":1.5,"lost":null}]}"#;
+        assert!(json.ends_with(&format!("{totals}{memory}{engines}")), "{json}");
+    }
 }

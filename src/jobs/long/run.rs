@@ -7,11 +7,11 @@ use super::bound::bounds;
 use super::checkpoint::{Checkpoint, checksum};
 use super::parts::{ForbiddenRectangle, JobShared, MatrixSweep};
 use super::traceback::{LongTraceback, TracebackOptions};
-use super::{LongAlignment, LongHit, LongSummary, LongWant, Strand, Strands};
+use super::{LongAlignment, LongDetails, LongHit, LongWant, Strand, Strands};
 use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
-use crate::jobs::Run;
+use crate::jobs::{Run, Summary};
 use crate::long::chain::border::{BorderLine, LinePart};
 use crate::long::chain::border_store::{BorderStore, default_limit};
 use crate::long::chain::engine_pool::EnginePool;
@@ -187,7 +187,7 @@ impl LongAlignment {
         strands: &[Strand],
         engine_pool: &mut EnginePool,
         run: &Run,
-    ) -> Result<(Vec<LongHit>, LongSummary)> {
+    ) -> Result<(Vec<LongHit>, Summary<LongDetails>)> {
         let begin = Instant::now();
         self.check()?;
         let sides = self.sides(strands)?;
@@ -212,11 +212,9 @@ impl LongAlignment {
             let (opened, as_before) = Checkpoint::open(directory, every, self.fingerprint(), cut)?;
             (checkpoint, cut) = (Some(opened), as_before);
         }
-        let mut summary = LongSummary {
-            resumed: checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.resumed),
-            pairs: strands.len() as u64,
-            ..LongSummary::default()
-        };
+        let resumed = checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.resumed);
+        let details = LongDetails { resumed, ..LongDetails::default() };
+        let mut summary = Summary { pairs: strands.len() as u64, details, ..Summary::default() };
         if let Some(hits) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.read::<Vec<LongHit>>(RESULT)) {
             summary.written = hits.len() as u64;
             summary.seconds = begin.elapsed().as_secs_f64();
@@ -242,8 +240,8 @@ impl LongAlignment {
             checkpoint.clear();
         }
         run.progress.advance(1, 0);
-        summary.edge_bytes_peak = shared.border_store.peak();
-        summary.spilled_bytes = shared.border_store.spilled();
+        summary.details.edge_bytes_peak = shared.border_store.peak();
+        summary.details.spilled_bytes = shared.border_store.spilled();
         summary.written = hits.len() as u64;
         summary.engines = shared.engine_pool.take_stats();
         summary.seconds = begin.elapsed().as_secs_f64();
@@ -279,7 +277,7 @@ struct LongRunner<'a> {
     job: &'a LongAlignment,
     needs_traceback: bool,
     shared: JobShared<'a>,
-    summary: LongSummary,
+    summary: Summary<LongDetails>,
 }
 
 impl LongRunner<'_> {
@@ -288,9 +286,9 @@ impl LongRunner<'_> {
         if side.pass.is_none() {
             let begin = Instant::now();
             let pass = MatrixSweep::run(&side.pair, &side.forbidden, &side.name(), &mut self.shared)?;
-            self.summary.sweep_seconds += begin.elapsed().as_secs_f64();
+            self.summary.details.sweep_seconds += begin.elapsed().as_secs_f64();
             self.summary.cells += pass.cells;
-            self.summary.pruned_cells += pass.pruned_cells;
+            self.summary.details.pruned_cells += pass.pruned_cells;
             side.pass = Some(pass);
         }
         Ok(())
@@ -358,11 +356,11 @@ impl LongRunner<'_> {
         let beyond = i64::from(greatest) * i64::from((m - rows).max(n - columns));
         let is_hopeless = i64::from(reached) + beyond < i64::from(known);
         tracing::debug!(rows, columns, reached, is_hopeless, seconds = begin.elapsed().as_secs_f64(), "corner swept");
-        self.summary.sweep_seconds += begin.elapsed().as_secs_f64();
+        self.summary.details.sweep_seconds += begin.elapsed().as_secs_f64();
         if is_hopeless {
             let pruned_cells = cells - of_corner + swath.pruned_cells;
             self.summary.cells += cells;
-            self.summary.pruned_cells += pruned_cells;
+            self.summary.details.pruned_cells += pruned_cells;
             side.pass = Some(MatrixSweep::over(cells, pruned_cells));
             watch.progress.inspect(|progress| progress(cells));
         }
@@ -380,8 +378,8 @@ impl LongRunner<'_> {
         let pass = side.pass.as_ref().ok_or_else(|| Error::Internal("a traceback before the sweep".into()))?;
         let (traceback, to, cigar) =
             LongTraceback::new(from).run(&side.pair, pass, traceback_options, &side.name(), &mut self.shared)?;
-        self.summary.trace_seconds += begin.elapsed().as_secs_f64();
-        self.summary.traced_cells += traceback.traced_cells;
+        self.summary.details.trace_seconds += begin.elapsed().as_secs_f64();
+        self.summary.details.traced_cells += traceback.traced_cells;
         Ok((to, cigar))
     }
 

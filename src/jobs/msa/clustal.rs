@@ -78,6 +78,7 @@ pub(super) fn distances(
         kernel_seconds: ran.engines.iter().map(|engine| engine.kernel_seconds).sum(),
         engines: ran.engines,
         imbalance: ran.imbalance,
+        details: (),
     };
     Ok((table.distances(), summary))
 }

@@ -43,6 +43,7 @@ pub(super) fn compute(
         kernel_seconds: ran.engines.iter().map(|engine| engine.kernel_seconds).sum(),
         engines: ran.engines,
         imbalance: ran.imbalance,
+        details: (),
     };
     Ok((gathered, summary))
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use super::{LongEngineStats, TICK};
+use super::TICK;
 use crate::engine::guard::catch;
 use crate::engine::heartbeat::{Heartbeat, WatchClock};
 use crate::engine::patience::GRACE;
+use crate::engine::stats::EngineStats;
 use crate::error::{Error, Result, plain};
 use crate::long::LongEngine;
 
@@ -15,8 +16,9 @@ use crate::long::LongEngine;
 pub(crate) struct PoolMember {
     /// The engine.
     pub engine: Box<dyn LongEngine>,
-    /// Its statistics.
-    pub stats: LongEngineStats,
+    /// Its cells in sweeps and its busy time, without the time that it waited for its left
+    /// neighbour.
+    pub stats: EngineStats,
     /// Its number in the pool.
     pub id: usize,
     /// Heartbeat of the engine.
@@ -30,7 +32,7 @@ pub type Reserve = Box<dyn FnOnce() -> Box<dyn LongEngine>>;
 pub(crate) struct EnginePool {
     /// Engines that work.
     pub members: Vec<PoolMember>,
-    gone: Vec<LongEngineStats>,
+    gone: Vec<EngineStats>,
     /// Number of entries of `gone` that [`EnginePool::take_stats`] has returned.
     reported: usize,
     reserve: Option<Reserve>,
@@ -44,7 +46,7 @@ pub(crate) struct EnginePool {
 struct RunningMember {
     id: usize,
     heartbeat: Arc<Heartbeat>,
-    stats: LongEngineStats,
+    stats: EngineStats,
 }
 
 impl EnginePool {
@@ -60,7 +62,7 @@ impl EnginePool {
     }
 
     fn join(&mut self, engine: Box<dyn LongEngine>) {
-        let stats = LongEngineStats { name: engine.label().into(), ..Default::default() };
+        let stats = EngineStats::of_one_thread(engine.label());
         self.members.push(PoolMember {
             engine,
             stats,
@@ -197,7 +199,7 @@ impl EnginePool {
         let RunningMember { heartbeat, mut stats, .. } = away;
         tracing::warn!("{} failed; the other engines take over its work: {why}", stats.name);
         let (cells, busy) = heartbeat.work_done();
-        (stats.cells, stats.seconds, stats.lost) = (cells, busy.as_secs_f64(), Some(why));
+        (stats.cells, stats.busy_seconds, stats.lost) = (cells, busy.as_secs_f64(), Some(why));
         self.gone.push(stats);
     }
 
@@ -210,12 +212,13 @@ impl EnginePool {
         Error::Device { device, message: format!("no engine is left: {message}") }
     }
 
-    /// Returns the statistics of all engines since the last call, and resets them.
-    pub(crate) fn take_stats(&mut self) -> Vec<LongEngineStats> {
-        let mut stats: Vec<LongEngineStats> = Vec::new();
+    /// Returns the statistics of all engines since the last call, one row for each engine, and
+    /// resets them. Engines may have the same name.
+    pub(crate) fn take_stats(&mut self) -> Vec<EngineStats> {
+        let mut stats: Vec<EngineStats> = Vec::new();
         for member in &mut self.members {
             member.heartbeat.reset_work();
-            let fresh = LongEngineStats { name: member.stats.name.clone(), ..Default::default() };
+            let fresh = EngineStats::of_one_thread(&member.stats.name);
             stats.push(std::mem::replace(&mut member.stats, fresh));
         }
         stats.extend_from_slice(&self.gone[self.reported..]);

@@ -85,7 +85,7 @@ impl SharedSweep {
                 return;
             }
             let waited = Duration::from_nanos(reader.waited.load(Ordering::Relaxed));
-            member.stats.seconds += begin.elapsed().saturating_sub(waited).as_secs_f64();
+            member.stats.busy_seconds += begin.elapsed().saturating_sub(waited).as_secs_f64();
             if done.is_ok()
                 && let Some(speed) = member.ask(|engine| engine.speed())
             {

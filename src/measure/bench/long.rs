@@ -11,7 +11,7 @@ use super::timing::{Sample, Timing, repeat};
 use super::{Experiment, ExperimentContext, GapKind, mark};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
-use crate::jobs::{Job, LongAlignment, LongSummary, LongWant, Run};
+use crate::jobs::{Job, LongAlignment, LongDetails, LongWant, Run, Summary};
 use crate::long::cpu::CpuLong;
 use crate::long::gpu::{GpuLong, Schedule, StripedShape};
 use crate::long::kernels::striped::StripedVariant;
@@ -174,7 +174,7 @@ impl LongPairTable<'_> {
             self.table.push(RowStatus::Skipped, cells);
             return Ok(None);
         }
-        let mut last = LongSummary::default();
+        let mut last: Summary<LongDetails> = Summary::default();
         let measured = compiled(context, engine, &job).and_then(|()| {
             repeat(context, context.bench.seconds, || {
                 let started = Instant::now();
@@ -182,7 +182,7 @@ impl LongPairTable<'_> {
                 let seconds = started.elapsed().as_secs_f64();
                 // All times come from the fastest run.
                 if last.seconds == 0.0 || seconds < last.seconds {
-                    last = LongSummary { seconds, ..summary };
+                    last = Summary { seconds, ..summary };
                 }
                 Ok(Sample { seconds, kernel_seconds: None, traced: 0 })
             })
@@ -191,12 +191,12 @@ impl LongPairTable<'_> {
             Ok(Timing { seconds, runs, .. }) => {
                 *speed = Some(all / seconds.max(1e-9));
                 cells.extend([
-                    (1e3 * last.sweep_seconds).into(),
-                    or_blank(case.method.map(|_| 1e3 * last.trace_seconds)),
+                    (1e3 * last.details.sweep_seconds).into(),
+                    or_blank(case.method.map(|_| 1e3 * last.details.trace_seconds)),
                     (1e3 * seconds).into(),
                     Timing::gcups(all as u64, seconds).into(),
                     or_blank(score.map(|score| seconds / score)),
-                    or_blank(case.prune.then(|| 100.0 * last.pruned_cells as f64 / last.cells.max(1) as f64)),
+                    or_blank(case.prune.then(|| 100.0 * last.details.pruned_cells as f64 / last.cells.max(1) as f64)),
                     runs.into(),
                 ]);
                 self.table.push(RowStatus::Measured, cells);
@@ -327,7 +327,7 @@ fn compiled(context: &ExperimentContext<'_>, engine: &SharedEngine, job: &LongAl
 }
 
 /// Runs a job on one engine alone.
-fn run_on(context: &ExperimentContext<'_>, engine: &SharedEngine, job: &LongAlignment) -> Result<LongSummary> {
+fn run_on(context: &ExperimentContext<'_>, engine: &SharedEngine, job: &LongAlignment) -> Result<Summary<LongDetails>> {
     let run = Run { interrupt: Arc::clone(&context.bench.interrupt), ..Run::default() };
     let engines: Vec<Box<dyn LongEngine>> = vec![Box::new(engine.clone())];
     job.run_on(engines.into(), &run, |_| Ok(()))

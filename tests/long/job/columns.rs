@@ -41,7 +41,7 @@ fn panels_are_wide_and_regions_small() {
             });
             let result = run(&job, vec![Box::new(engine)]).unwrap();
             assert_eq!(result.hits, expected);
-            (marks.load(Ordering::Relaxed), result.summary.traced_cells)
+            (marks.load(Ordering::Relaxed), result.summary.details.traced_cells)
         };
         let (wide, narrow) = (counted(true), counted(false));
         // Panels have 256 instead of 64 columns. The last one also takes the rest. Each has 11
@@ -100,19 +100,20 @@ fn a_job_with_kept_columns_is_resumed() {
         let scoring = dna(GAPS[1], mode, end_gaps);
         let whole = expected(&query, &target, &scoring);
         let job = job(&query, &target, scoring);
-        let all =
-            |summary: &pairwave::jobs::LongSummary| summary.engines.iter().map(|engine| engine.cells).sum::<u64>();
+        let all = |summary: &pairwave::Summary<pairwave::LongDetails>| {
+            summary.engines.iter().map(|engine| engine.cells).sum::<u64>()
+        };
         for after in [3, 11, 21, 30] {
             let left = killed(&job, after, vec![wide("one", 1e8)]);
             let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
             let result = run(&again, mixed()).unwrap();
             assert_eq!(result.hits, whole, "{mode:?} after {after} marks");
-            assert!(result.summary.resumed);
+            assert!(result.summary.details.resumed);
             // Finished panels, which have eight marks each, are not computed again. Their kept
             // columns are restored, too.
             let done = (after - 1) / 8;
             assert!(all(&result.summary) <= 500 * (1000 - 256 * done), "{mode:?} after {after} marks");
-            assert!(result.summary.traced_cells < 500 * 1000 / 3, "{mode:?} after {after} marks: {result:?}");
+            assert!(result.summary.details.traced_cells < 500 * 1000 / 3, "{mode:?} after {after} marks: {result:?}");
         }
     }
     let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);

@@ -88,7 +88,7 @@ fn a_killed_job_is_resumed() {
                 if want == LongWant::Alignment {
                     assert_eq!(result.hits, whole, "{what}");
                 }
-                assert!(result.summary.resumed, "{what}");
+                assert!(result.summary.details.resumed, "{what}");
                 let computed: u64 = result.summary.engines.iter().map(|engine| engine.cells).sum();
                 gone_on += u32::from(computed < 500 * 450);
                 // The job is done, so nothing is computed again.

@@ -129,7 +129,7 @@ fn a_killed_process_leaves_no_borders_behind() {
         if with_checkpoint {
             assert_eq!(names(&checkpoint), ["lock", "manifest.json", "plus-0"]);
             let again = run(&spilling_job(Some(&checkpoint)), one()).unwrap();
-            assert!(again.summary.resumed && again.summary.spilled_bytes > 0);
+            assert!(again.summary.details.resumed && again.summary.details.spilled_bytes > 0);
             assert_eq!(again.hits, hits(&spilling_job(None), one()));
             let notes = ["hits.json", "lock", "manifest.json", "result.json", "walk-plus-0.json"];
             assert_eq!(names(&checkpoint), notes);

@@ -77,7 +77,7 @@ fn a_strand_is_pruned_correctly_after_any_panel() {
         let job = LongAlignment { strand: Strands::Both, tuning, ..job(&query, &target, &scoring) };
         let result = run(&job, vec![Lent::boxed(&card)]).unwrap_or_else(|error| panic!("round {round}: {error}"));
         assert_eq!(result.hits, oracle::best(&query, &target, &scoring, Strands::Both, (1, 1)), "round {round}");
-        pruned_cells += result.summary.pruned_cells;
+        pruned_cells += result.summary.details.pruned_cells;
     }
     assert!(pruned_cells > 0);
 }
@@ -162,7 +162,7 @@ fn begun_again(
             Err(Error::Interrupted) => marks += 7,
             Err(error) => panic!("{what}, after {stops} stops: {error}"),
             Ok(result) => {
-                assert!(stops == 0 || result.summary.resumed, "{what}");
+                assert!(stops == 0 || result.summary.details.resumed, "{what}");
                 return (stops, result.hits);
             }
         }
