@@ -1,20 +1,8 @@
 //! Decodes a kernel's output into hits.
 
+use crate::pairs::kernels::tile_tasks::block_begins;
 use crate::pairs::{PairHit, PairsBatch, ResultFilter};
 use crate::score::OffsetScoring;
-
-/// Returns the number of pairs before each block.
-fn block_begins(batch: &PairsBatch) -> Vec<u64> {
-    batch
-        .blocks
-        .iter()
-        .scan(0, |sum, block| {
-            let begin = *sum;
-            *sum += block.pairs();
-            Some(begin)
-        })
-        .collect()
-}
 
 fn hit(batch: &PairsBatch, scoring: &OffsetScoring, block: usize, target_index: u32, value: u32) -> PairHit {
     let chunk = &batch.chunk;
