@@ -83,13 +83,6 @@ pub struct PosteriorReport {
 }
 
 impl PosteriorReport {
-    /// Returns the total number of probable residue pairs.
-    pub fn probable_pairs(&self) -> usize {
-        self.probabilities.iter().map(Sparse::cells).sum()
-    }
-}
-
-impl PosteriorReport {
     /// Returns the first pair whose probabilities differ from another report in at least one bit.
     pub fn differs(&self, other: &Self) -> Option<usize> {
         let (own, others) = (&self.probabilities, &other.probabilities);
