@@ -52,7 +52,7 @@ pub(super) fn run_until(
     is_over: impl Fn() -> bool,
 ) -> Option<Vec<[i32; OCTET]>> {
     let costs = CellCosts::new(&batch.chunk.scheme);
-    let stripe = kernel::stripe(workspace.instructions);
+    let stripe = kernel::stripe(workspace.instructions.instructions());
     if let Some(sites) = costs.sites::<i8>(stripe) {
         workspace.compute::<i8>(batch, &costs, sites, &is_over)
     } else if let Some(sites) = costs.sites::<i16>(stripe) {

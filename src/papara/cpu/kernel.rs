@@ -9,7 +9,7 @@ use super::sites::BlockProfile;
 use crate::papara::vectors::OCTET;
 use crate::score::difference::Element;
 use crate::seq::{Code, PAD};
-use crate::simd::{AlignedBuffer, InstructionSet, LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
+use crate::simd::{AlignedBuffer, InstructionSet, Instructions, LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
 
 /// Number of symbols in a stripe with 32 vector registers. Cells, deletions and their inputs stay
 /// in registers.
@@ -18,8 +18,8 @@ const WIDE_STRIPE: usize = 12;
 const STRIPE: usize = 6;
 
 /// Returns the number of symbols in a stripe.
-pub(super) fn stripe(instructions: InstructionSet) -> usize {
-    if instructions.instructions().has_32_registers() { WIDE_STRIPE } else { STRIPE }
+pub(super) const fn stripe(instructions: Instructions) -> usize {
+    if instructions.has_32_registers() { WIDE_STRIPE } else { STRIPE }
 }
 
 /// Computes a group with elements of type `E`. Returns the scores of its lanes.
@@ -53,7 +53,7 @@ impl<E: LaneElement> SimdKernel for TypedKernel<'_, E> {
         // SAFETY: guaranteed by the caller.
         unsafe {
             // Only a single branch is compiled.
-            if const { S::INSTRUCTIONS.has_32_registers() } {
+            if const { stripe(S::INSTRUCTIONS) == WIDE_STRIPE } {
                 compute::<E::In<S>, WIDE_STRIPE>(self.group, self.memory)
             } else {
                 compute::<E::In<S>, STRIPE>(self.group, self.memory)
