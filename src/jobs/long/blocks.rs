@@ -7,12 +7,13 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::slice;
 
 use super::{LongAlignment, LongHit};
 use crate::error::{Error, Result};
 use crate::jobs::Job;
 use crate::jobs::blocks::cut::cut;
-use crate::jobs::blocks::{Block, Divisible, bytes};
+use crate::jobs::blocks::{Block, Divisible, bytes, check};
 use crate::seq::Strand;
 
 /// Bits of the first byte of an encoded [`LongHit`].
@@ -27,9 +28,9 @@ impl LongAlignment {
     /// # Errors
     /// [`Error::Usage`] if the block is not of this job.
     pub(super) fn strands_of(&self, block: &Block) -> Result<&'static [Strand]> {
+        check(slice::from_ref(block), 1, self.targets())?;
         let all = self.strands();
-        let range = block.targets.as_ref().map_or(0..all.len(), |range| range.start as usize..range.end as usize);
-        all.get(range).ok_or_else(|| Error::usage_of("blocks", format!("{block:?} is not of this job")))
+        Ok(block.targets.as_ref().map_or(all, |range| &all[range.start as usize..range.end as usize]))
     }
 }
 
