@@ -1,30 +1,63 @@
-//! Input of trees and distances: sequences, or rows of an alignment.
+//! Options and input that trees and distances share. The input is sequences, or rows of an
+//! alignment.
 
-use crate::cli::args::{ColumnArgs, SequencesArgs};
+use crate::cli::args::{ColumnArgs, PairScoringArgs, SequencesArgs};
+use crate::cli::common::{ComputeOptions, OutputFiles};
 use crate::cli::msa::{SequenceFile, SequenceSet};
+use crate::cli::runner::Files;
 use bstr::BString;
+use pairwave::clustal::ClustalCosts;
 use pairwave::error::InputLocation;
+use pairwave::jobs::msa::PairDistance;
 use pairwave::seq::aligned::aligned_code;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{AlignedRows, Alphabet, Code, PAD};
 use pairwave::tree::{Distances, RowComparison, UnreliablePairs};
 use pairwave::{Error, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Validated options that `pairwave tree` and `pairwave dist` share.
+#[derive(Debug)]
+pub(super) struct ComparisonOptions {
+    pub source: SequenceFile,
+    /// Comparison of columns, if the sequences are aligned.
+    pub columns: Option<RowComparison>,
+    pub distance: PairDistance,
+    pub pairs: PairScoringArgs,
+    pub files: OutputFiles,
+    pub compute: ComputeOptions,
+}
+
+impl ComparisonOptions {
+    /// Returns the output files.
+    pub(super) fn output_files(&self) -> Files<'_> {
+        Files::new(&self.files, None)
+    }
+
+    /// Returns the paths of the input files as typed.
+    pub(super) fn inputs(&mut self) -> Vec<&mut PathBuf> {
+        [Some(&mut self.source.path), self.pairs.matrix_file()].into_iter().flatten().collect()
+    }
+
+    /// Reads the input.
+    pub(super) fn read(&self) -> Result<Compared> {
+        if self.columns.is_some() {
+            return Ok(Compared::Rows(CodedRows::read(&self.source.path, self.source.options.alphabet)?));
+        }
+        Ok(Compared::Sequences(self.source.read()?))
+    }
+
+    /// Returns the costs of ClustalW's distances of sequences.
+    pub(super) fn costs(&self, sequences: &SequenceSet) -> Result<Arc<ClustalCosts>> {
+        self.pairs.costs(sequences.store.alphabet(), 0.5)
+    }
+}
 
 /// Sequences or aligned rows that are compared.
 pub(in crate::cli) enum Compared {
     Sequences(SequenceSet),
     Rows(CodedRows),
-}
-
-impl SequenceFile {
-    /// Reads sequences, or rows of an alignment if `are_aligned`.
-    pub(super) fn compared(&self, are_aligned: bool) -> Result<Compared> {
-        if are_aligned {
-            return Ok(Compared::Rows(CodedRows::read(&self.path, self.options.alphabet)?));
-        }
-        Ok(Compared::Sequences(self.read()?))
-    }
 }
 
 /// Rows of an alignment as codes.

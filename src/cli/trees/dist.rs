@@ -1,11 +1,11 @@
 //! `pairwave dist`: validated options, and the job.
 
-use super::compared::Compared;
+use super::compared::{Compared, ComparisonOptions};
 use crate::cli::args::*;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::common::{ComputeOptions, OutputFiles, warn_of_names};
 use crate::cli::endings;
-use crate::cli::msa::{SequenceFile, SequenceSet};
+use crate::cli::msa::SequenceSet;
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use pairwave::engine::thread_pool;
@@ -16,7 +16,7 @@ use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::output::msa::{DistanceFormat, write_distances};
 use pairwave::output::{DistanceMatrixShape, Output};
-use pairwave::tree::{Distances, RowComparison};
+use pairwave::tree::Distances;
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -26,14 +26,8 @@ use std::time::Instant;
 /// Validated options of `pairwave dist`.
 #[derive(Debug)]
 pub(in crate::cli) struct DistanceMatrix {
-    source: SequenceFile,
-    /// Comparison of columns, if the sequences are aligned.
-    columns: Option<RowComparison>,
-    distance: PairDistance,
-    pairs: PairScoringArgs,
+    comparison: ComparisonOptions,
     format: DistanceFormat,
-    files: OutputFiles,
-    compute: ComputeOptions,
 }
 
 impl TryFrom<DistArgs> for DistanceMatrix {
@@ -59,8 +53,6 @@ impl TryFrom<DistArgs> for DistanceMatrix {
             return Err(Error::usage("--matrix-shape applies only to --format phylip: other matrices are square"));
         }
         Ok(DistanceMatrix {
-            columns: args.columns.comparison(),
-            distance: args.distance.map_or_else(PairDistance::default, PairDistance::from),
             format: match args.format {
                 DistanceFormatName::Phylip => DistanceFormat::Phylip(
                     args.matrix_shape.map_or(DistanceMatrixShape::default(), DistanceMatrixShape::from),
@@ -68,10 +60,14 @@ impl TryFrom<DistArgs> for DistanceMatrix {
                 DistanceFormatName::Clustal => DistanceFormat::Clustal,
                 DistanceFormatName::Tsv => DistanceFormat::Tsv,
             },
-            source: args.input.into(),
-            pairs: args.pairs,
-            files,
-            compute,
+            comparison: ComparisonOptions {
+                source: args.input.into(),
+                columns: args.columns.comparison(),
+                distance: args.distance.map_or_else(PairDistance::default, PairDistance::from),
+                pairs: args.pairs,
+                files,
+                compute,
+            },
         })
     }
 }
@@ -82,15 +78,15 @@ impl JobCommand for DistanceMatrix {
     const FAMILY: Family = Family::Clustal;
 
     fn compute(&self) -> &ComputeOptions {
-        &self.compute
+        &self.comparison.compute
     }
 
     fn files(&self) -> Files<'_> {
-        Files::new(&self.files, None)
+        self.comparison.output_files()
     }
 
     fn read(&self, _run: &Run) -> Result<Compared> {
-        self.source.compared(self.columns.is_some())
+        self.comparison.read()
     }
 
     fn run(&self, input: Compared, mut runner: JobRunner, output: Output) -> Result<Summary> {
@@ -99,7 +95,7 @@ impl JobCommand for DistanceMatrix {
             Compared::Rows(rows) => {
                 let begin = Instant::now();
                 let pool = thread_pool(runner.run.threads)?;
-                let distances = rows.distances(self.columns.unwrap_or_default(), &pool);
+                let distances = rows.distances(self.comparison.columns.unwrap_or_default(), &pool);
                 let names: Vec<&[u8]> = rows.names.iter().map(|name| name.as_slice()).collect();
                 self.write(&distances, &names, output)?;
                 let pairs = (names.len() * names.len().saturating_sub(1) / 2) as u64;
@@ -131,16 +127,17 @@ impl JobCommand for DistanceMatrix {
 impl DistanceMatrix {
     fn distances_of(&self, sequences: &SequenceSet) -> Result<PairDistances> {
         Ok(PairDistances {
-            kind: self.distance,
-            costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
-            check: self.compute.check,
+            kind: self.comparison.distance,
+            costs: Some(self.comparison.costs(sequences)?),
+            check: self.comparison.compute.check,
             ..PairDistances::new(Arc::clone(&sequences.store))
         })
     }
 
     fn write(&self, distances: &Distances, names: &[&[u8]], output: Output) -> Result<()> {
         let order: Vec<u32> = (0..names.len() as u32).collect();
-        warn_of_names(self.files.output.as_deref(), &write_distances(self.format, distances, names, &order, output)?);
+        let renamed = write_distances(self.format, distances, names, &order, output)?;
+        warn_of_names(self.comparison.files.output.as_deref(), &renamed);
         Ok(())
     }
 }
@@ -149,7 +146,7 @@ impl BlockCommand for DistanceMatrix {
     type Job = DistanceRows;
 
     fn inputs(&mut self) -> Vec<&mut PathBuf> {
-        [Some(&mut self.source.path), self.pairs.matrix_file()].into_iter().flatten().collect()
+        self.comparison.inputs()
     }
 
     fn job(&self, input: &Compared) -> Result<DistanceRows> {

@@ -1,10 +1,10 @@
 //! `pairwave tree`: validated options, and the job.
 
-use super::compared::{CodedRows, Compared};
+use super::compared::{CodedRows, Compared, ComparisonOptions};
 use crate::cli::args::*;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::common::{ComputeOptions, OutputFiles, first_given, warn_of_names};
-use crate::cli::msa::{SequenceFile, SequenceSet};
+use crate::cli::msa::SequenceSet;
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use crate::cli::{endings, size};
@@ -27,15 +27,12 @@ use std::time::Instant;
 /// Validated options of `pairwave tree`.
 #[derive(Debug)]
 pub(in crate::cli) struct TreeMake {
-    source: SequenceFile,
-    /// Resampling of columns, if the sequences are aligned. Without `--bootstrap` it has no trials.
-    columns: Option<Bootstrap>,
+    comparison: ComparisonOptions,
+    /// Resampling of columns, used if the sequences are aligned. Without `--bootstrap` it has no
+    /// trials.
+    bootstrap: Bootstrap,
     labels: Labels,
-    distance: PairDistance,
-    pairs: PairScoringArgs,
     method: TreeMethod,
-    files: OutputFiles,
-    compute: ComputeOptions,
 }
 
 /// Builds the tree of sequences, and writes it.
@@ -81,8 +78,8 @@ impl TryFrom<TreeArgs> for TreeMake {
             ("--tree", args.distances.tree.is_some()),
             (args.pairs.given().unwrap_or_default(), args.pairs.given().is_some()),
         ];
-        let comparison = args.columns.comparison();
-        if comparison.is_some()
+        let columns = args.columns.comparison();
+        if columns.is_some()
             && let Some(option) = first_given(&given)
         {
             return Err(Error::usage(format!(
@@ -92,17 +89,20 @@ impl TryFrom<TreeArgs> for TreeMake {
         size::check_positive("--bootstrap", args.bootstrap)?;
         let trials = args.bootstrap.unwrap_or(0);
         Ok(TreeMake {
-            columns: comparison.map(|comparison| Bootstrap { trials, seed: args.seed, comparison }),
+            bootstrap: Bootstrap { trials, seed: args.seed, comparison: columns.unwrap_or_default() },
             labels: match args.labels {
                 LabelsName::Nodes => Labels::Nodes,
                 LabelsName::Branches => Labels::Branches,
             },
-            distance: args.distances.distance.map_or_else(PairDistance::default, PairDistance::from),
             method: args.distances.tree.map_or_else(TreeMethod::default, TreeMethod::from),
-            source: args.input.into(),
-            pairs: args.pairs,
-            files,
-            compute,
+            comparison: ComparisonOptions {
+                source: args.input.into(),
+                columns,
+                distance: args.distances.distance.map_or_else(PairDistance::default, PairDistance::from),
+                pairs: args.pairs,
+                files,
+                compute,
+            },
         })
     }
 }
@@ -112,16 +112,16 @@ impl TreeMake {
     fn written_names(&self, sequences: &SequenceSet) -> Vec<Vec<u8>> {
         let order: Vec<u32> = (0..sequences.store.len() as u32).collect();
         let (names, renamed) = NameRules::NEWICK.apply(&sequences.names(), &order);
-        warn_of_names(self.files.output.as_deref(), &renamed);
+        warn_of_names(self.comparison.files.output.as_deref(), &renamed);
         names
     }
 
     fn tree_of(&self, sequences: &SequenceSet) -> Result<SequenceTree> {
         Ok(SequenceTree {
-            distance: self.distance,
-            costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
+            distance: self.comparison.distance,
+            costs: Some(self.comparison.costs(sequences)?),
             method: self.method,
-            check: self.compute.check,
+            check: self.comparison.compute.check,
             ..SequenceTree::new(Arc::clone(&sequences.store))
         })
     }
@@ -133,23 +133,23 @@ impl JobCommand for TreeMake {
     const FAMILY: Family = Family::Clustal;
 
     fn compute(&self) -> &ComputeOptions {
-        &self.compute
+        &self.comparison.compute
     }
 
     fn files(&self) -> Files<'_> {
-        Files::new(&self.files, None)
+        self.comparison.output_files()
     }
 
     fn read(&self, _run: &Run) -> Result<Compared> {
-        self.source.compared(self.columns.is_some())
+        self.comparison.read()
     }
 
     fn run(&self, input: Compared, mut runner: JobRunner, mut output: Output) -> Result<TreeSummary> {
-        let sequences = match (input, self.columns) {
-            (Compared::Sequences(sequences), _) => sequences,
-            (Compared::Rows(rows), columns) => {
+        let sequences = match input {
+            Compared::Sequences(sequences) => sequences,
+            Compared::Rows(rows) => {
                 let begin = Instant::now();
-                let text = tree_of_rows(&rows, columns.unwrap_or_default(), self.labels, &runner.run)?;
+                let text = tree_of_rows(&rows, self.bootstrap, self.labels, &runner.run)?;
                 output.buffer().extend_from_slice(&text);
                 output.finish()?;
                 return Ok(TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() });
@@ -176,7 +176,7 @@ impl BlockCommand for TreeMake {
     type Job = DistanceRows;
 
     fn inputs(&mut self) -> Vec<&mut PathBuf> {
-        [Some(&mut self.source.path), self.pairs.matrix_file()].into_iter().flatten().collect()
+        self.comparison.inputs()
     }
 
     fn job(&self, input: &Compared) -> Result<DistanceRows> {
