@@ -7,6 +7,7 @@ mod bench;
 mod blocks;
 mod edit;
 mod headings;
+mod help;
 mod input;
 mod long;
 mod machine;
@@ -19,6 +20,7 @@ mod papara;
 mod request;
 mod scoring;
 mod search;
+mod selection;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use headings::{QUIET, QUIET_ORDER};

@@ -72,7 +72,7 @@ impl TryFrom<BenchArgs> for BenchOptions {
         if !(args.seconds > 0.0 && args.seconds.is_finite()) {
             return Err(Error::usage(format!("--seconds {}: must be above 0", args.seconds)));
         }
-        let output = args.output.as_deref().filter(|path| !is_standard(path)).map(Path::to_owned);
+        let output = args.output.output.as_deref().filter(|path| !is_standard(path)).map(Path::to_owned);
         check_files(&args, &output)?;
         let tolerance = tolerance(&args)?;
         let asked: Vec<Experiment> = args.experiments.iter().filter_map(|&name| name.measured()).collect();

@@ -3,7 +3,8 @@
 pub(super) mod rows;
 
 use super::args::{
-    AlphabetName, ComputeArgs, DeviceArgs, LettersArgs, MachineArgs, OutputArgs, StrandName, ThreadsArgs,
+    AlphabetArgs, AlphabetName, ComputeArgs, DeviceArgs, LettersArgs, MachineArgs, OutputArgs, StrandArgs, StrandName,
+    ThreadsArgs,
 };
 use super::device::DeviceChoice;
 use super::{endings, size};
@@ -51,7 +52,7 @@ impl TryFrom<&ComputeArgs> for ComputeOptions {
 
     fn try_from(args: &ComputeArgs) -> Result<Self> {
         let compute = ComputeOptions::try_from(&args.machine)?;
-        Ok(ComputeOptions { kernel: args.kernel.clone(), tune: args.tune, ..compute })
+        Ok(ComputeOptions { kernel: args.kernels.kernel.clone(), tune: args.kernels.tune, ..compute })
     }
 }
 
@@ -249,20 +250,27 @@ pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-impl From<StrandName> for Strands {
-    fn from(name: StrandName) -> Self {
-        match name {
+impl StrandArgs {
+    /// Returns the strands that were given.
+    pub(super) fn given(self) -> Option<Strands> {
+        self.strand.map(|name| match name {
             StrandName::Plus => Strands::Plus,
             StrandName::Minus => Strands::Minus,
             StrandName::Both => Strands::Both,
-        }
+        })
+    }
+}
+
+impl AlphabetArgs {
+    /// Returns the given alphabet, or its detection.
+    pub(super) fn choice(self) -> AlphabetChoice {
+        self.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from)
     }
 }
 
 impl From<LettersArgs> for ReadOptions {
     fn from(args: LettersArgs) -> Self {
-        let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
-        ReadOptions { alphabet, degap: args.degap }
+        ReadOptions { alphabet: args.alphabet.choice(), degap: args.gaps.degap }
     }
 }
 

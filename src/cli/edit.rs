@@ -46,7 +46,7 @@ impl TryFrom<EditArgs> for EditOptions {
 
     fn try_from(args: EditArgs) -> Result<Self> {
         let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
-        let strand = args.strand.map_or(Strands::Plus, Strands::from);
+        let strand = args.strands.given().unwrap_or_default();
         let equality = EqualityChoice::new(args.ambiguity, args.n)?;
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
             equality.resolve(alphabet)?;
@@ -72,7 +72,7 @@ impl TryFrom<EditArgs> for EditOptions {
             patterns,
             texts: args.texts,
             pairs: args.pairs,
-            read: ReadOptions { alphabet, degap: args.degap },
+            read: ReadOptions { alphabet, degap: args.gaps.degap },
             strand,
             mode,
             limit,
@@ -152,7 +152,7 @@ fn check_bytes(args: &EditArgs, alphabet: AlphabetChoice, fields: Option<&[&'sta
     if alphabet != AlphabetChoice::Fixed(Alphabet::Bytes) {
         return Ok(());
     }
-    if args.degap {
+    if args.gaps.degap {
         return Err(Error::usage("--degap: the alphabet 'bytes' has no gaps; remove it"));
     }
     if any_field(fields, Field::shows_letters) {
@@ -171,9 +171,9 @@ fn format(args: &EditArgs, shown: &RequiredContents, fields: Option<Vec<&'static
         aligned: shown.alignment,
         ends: shown.all_ends,
     };
-    let fields = fields.unwrap_or_else(|| match args.strand {
-        None | Some(StrandName::Plus) => defaults.fields(),
-        Some(StrandName::Minus | StrandName::Both) => Field::with_strand(defaults.fields(), EDIT_FIELDS),
+    let fields = fields.unwrap_or_else(|| match args.strands.given().unwrap_or_default() {
+        Strands::Plus => defaults.fields(),
+        Strands::Minus | Strands::Both => Field::with_strand(defaults.fields(), EDIT_FIELDS),
     });
     args.rows.check_fields(args.rows.format != EditFormatName::Paf)?;
     match args.rows.format {

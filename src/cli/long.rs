@@ -58,7 +58,7 @@ impl TryFrom<LongArgs> for Long {
         let format = format(&args)?;
         if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
             scoring.resolve(alphabet)?;
-            check_alphabet(alphabet, args.strand.map(Strands::from), &format)?;
+            check_alphabet(alphabet, args.strands.given(), &format)?;
         }
         check_mode(&args, scoring.mode())?;
         check_alignment(&args)?;
@@ -85,10 +85,10 @@ impl TryFrom<LongArgs> for Long {
             target_id: args.target_id,
             read,
             scoring,
-            strand: args.strand.map(Strands::from),
+            strand: args.strands.given(),
             top: args.top.unwrap_or(1),
-            min_score: args.min_score,
-            score_only: args.score_only,
+            min_score: args.scores.min_score,
+            score_only: args.results.score_only,
             method: args.method.map(Method::from),
             strip: args.strip,
             chunk: args.chunk,
@@ -107,7 +107,7 @@ impl TryFrom<LongArgs> for Long {
 /// Rejects options that apply only to local alignments.
 fn check_mode(args: &LongArgs, mode: Mode) -> Result<()> {
     if mode == Mode::Local {
-        return match args.min_score {
+        return match args.scores.min_score {
             Some(score) if score < 1 => {
                 Err(Error::usage(format!("--min-score {score}: must be at least 1 for local alignments")))
             }
@@ -129,7 +129,7 @@ fn check_alignment(args: &LongArgs) -> Result<()> {
         return Err(Error::usage("--chunk has no effect with --method striped: remove one of them"));
     }
     check_score_only(
-        args.score_only,
+        args.results.score_only,
         &[
             ("--check", args.machine.check, "rescores alignments"),
             ("--plot", args.plot.is_some(), "draws alignments"),
@@ -145,10 +145,10 @@ const STRIPED: &str = "sw_striped_score";
 
 /// Rejects options of other jobs that choose among several kernels.
 fn check_kernel(args: &LongArgs) -> Result<()> {
-    if args.tune {
+    if args.kernels.tune {
         return Err(Error::usage("--tune: 'pairwave long' has no settings to measure; remove it"));
     }
-    match args.kernel.as_deref() {
+    match args.kernels.kernel.as_deref() {
         None | Some(STRIPED) => Ok(()),
         Some(name) if kernels::find(name).is_some() => {
             Err(Error::usage(format!("--kernel {name} cannot align long pairs, only {STRIPED} can; remove it")))
@@ -161,11 +161,11 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
     let name = args.rows.format;
     let has_fields = matches!(name, LongFormatName::Tsv | LongFormatName::Jsonl);
     args.rows.check_fields(has_fields)?;
-    args.rows.check_score_only(args.score_only, has_fields)?;
+    args.rows.check_score_only(args.results.score_only, has_fields)?;
     args.width.check(name == LongFormatName::Text, &args.rows.typed())?;
     let fields = |defaults: fn(bool) -> Vec<&'static Field>| match &args.rows.fields {
-        Some(list) => Field::parse_long_list(list, args.score_only),
-        None => Ok(defaults(args.score_only)),
+        Some(list) => Field::parse_long_list(list, args.results.score_only),
+        None => Ok(defaults(args.results.score_only)),
     };
     Ok(match name {
         LongFormatName::Tsv => LongFormat::Tsv(fields(Field::long_tsv_defaults)?),

@@ -42,7 +42,7 @@ impl TryFrom<MakeDbArgs> for MakeDb {
 
     fn try_from(args: MakeDbArgs) -> Result<Self> {
         let inputs: Vec<&Path> = args.seqs.iter().map(PathBuf::as_path).collect();
-        let Some(output) = output(Some(args.output), &inputs)? else {
+        let Some(output) = output(args.output.output, &inputs)? else {
             return Err(Error::usage("--output -: a database is mapped into memory, so it must be a file"));
         };
         endings::check_plain("--output", Some(&output))?;
@@ -157,13 +157,13 @@ impl TryFrom<DbInfoArgs> for DbInfo {
 
     fn try_from(args: DbInfoArgs) -> Result<Self> {
         let output = output(args.output.output, &[args.db.as_path()])?;
-        let written = match (args.fasta, args.json) {
+        let written = match (args.fasta, args.written.json) {
             (true, _) => "--fasta",
             (_, true) => "--json",
             _ => "text",
         };
         endings::check("dbinfo", "--output", output.as_deref(), written)?;
-        Ok(DbInfo { db: args.db, verify: args.verify, json: args.json, fasta: args.fasta, output })
+        Ok(DbInfo { db: args.db, verify: args.verify, json: args.written.json, fasta: args.fasta, output })
     }
 }
 

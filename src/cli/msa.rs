@@ -87,7 +87,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
             source: args.input.into(),
             pairs: args.pairs,
             mode: if is_clustal { ModeChoice::Clustal(args.scoring) } else { ModeChoice::Accurate(args.scoring) },
-            distance: args.distances.distance.map(PairDistance::from),
+            distance: args.distances.pair.distance.map(PairDistance::from),
             tree: args.distances.tree.map(TreeMethod::from),
             guidetree_in: args.guidetree_in,
             guidetree_out: args.guidetree_out,
@@ -105,12 +105,12 @@ impl TryFrom<MsaArgs> for MultipleAlign {
 fn check_distances(args: &MsaArgs, is_clustal: bool) -> Result<()> {
     let pairs = args.pairs.given();
     let given = [
-        ("--distance", args.distances.distance.is_some()),
+        ("--distance", args.distances.pair.distance.is_some()),
         ("--tree", args.distances.tree.is_some()),
         ("--distmat-out", args.distmat_out.is_some() && is_clustal),
         (pairs.unwrap_or_default(), pairs.is_some()),
     ];
-    args.pairs.check(args.distances.distance)?;
+    args.pairs.check(args.distances.pair.distance)?;
     if args.guidetree_in.is_some()
         && let Some(option) = first_given(&given)
     {
@@ -119,7 +119,7 @@ fn check_distances(args: &MsaArgs, is_clustal: bool) -> Result<()> {
         )));
     }
     if !is_clustal
-        && args.distances.distance.is_none()
+        && args.distances.pair.distance.is_none()
         && let Some(option) = pairs
     {
         return Err(Error::usage(format!("{option} with --mode accurate needs --distance clustal: add it")));

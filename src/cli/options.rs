@@ -118,7 +118,7 @@ impl TryFrom<Args> for CommandOptions {
             Some(Command::Makedb(args)) => Action::MakeDb(MakeDb::try_from(args)?),
             Some(Command::Dbinfo(args)) => Action::DbInfo(DbInfo::try_from(args)?),
             Some(Command::Devices(args)) => Action::Devices(DevicesOptions {
-                json: args.json,
+                json: args.written.json,
                 #[cfg(feature = "bench")]
                 self_test: args.self_test,
                 #[cfg(feature = "bench")]

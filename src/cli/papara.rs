@@ -40,11 +40,11 @@ impl TryFrom<PaparaArgs> for Papara {
 
     fn try_from(args: PaparaArgs) -> Result<Self> {
         let scheme = scheme(&args)?;
-        let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
+        let alphabet = args.alphabet.choice();
         if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) {
             return Err(Error::usage("--alphabet bytes: the references must be DNA, RNA or proteins"));
         }
-        let strand = args.strand.map_or(Strands::Plus, Strands::from);
+        let strand = args.strands.given().unwrap_or_default();
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
             check_strand(strand, alphabet)?;
         }

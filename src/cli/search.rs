@@ -73,7 +73,7 @@ impl TryFrom<SearchArgs> for SearchOptions {
         of_nucleotides.scoring.scheme = Some(scheme);
         let scoring = [ScoringChoice::try_from(&of_nucleotides)?, ScoringChoice::try_from(&args.alignment)?];
         let mode = scoring[0].mode();
-        let strand = args.strand.map(Strands::from);
+        let strand = args.strands.given();
         if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
             resolved(&scoring, alphabet)?;
             check_strand(strand.unwrap_or_default(), alphabet)?;
@@ -123,7 +123,7 @@ fn resolved(scoring: &[ScoringChoice; 2], alphabet: Alphabet) -> Result<Scoring>
 }
 
 fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
-    for (option, given) in [("--min-identity", args.min_identity), ("--query-cover", args.query_cover)] {
+    for (option, given) in [("--min-identity", args.identities.min_identity), ("--query-cover", args.query_cover)] {
         let Some(given) = given.filter(|given| !(0.0..=1.0).contains(given)) else { continue };
         let advice = match given {
             1.0..=100.0 => format!("; did you mean {}?", share_of_percent(given)),
@@ -142,9 +142,9 @@ fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
         }
     }
     check_score_only(
-        args.score_only,
+        args.results.score_only,
         &[
-            ("--min-identity", args.min_identity.is_some(), "needs alignments"),
+            ("--min-identity", args.identities.min_identity.is_some(), "needs alignments"),
             ("--query-cover", args.query_cover.is_some(), "needs alignments"),
         ],
     )?;
@@ -152,11 +152,11 @@ fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
         |hits| NonZeroUsize::new(hits).ok_or_else(|| Error::usage("--max-target-seqs 0 would write nothing"));
     Ok(SearchSelection {
         evalue: args.evalue,
-        min_score: args.min_score,
+        min_score: args.scores.min_score,
         max_hits: args.max_target_seqs.map(positive).transpose()?,
-        min_identity: args.min_identity,
+        min_identity: args.identities.min_identity,
         query_cover: args.query_cover,
-        score_only: args.score_only,
+        score_only: args.results.score_only,
     })
 }
 
@@ -193,13 +193,13 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
     if args.report.is_some() && mode != Mode::Local {
         return Err(Error::usage("--report applies only to --mode local"));
     }
-    check_score_only(args.score_only, &[("--report", args.report.is_some(), "shows alignments")])?;
-    if args.score_only && !matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl) && list.is_none() {
+    check_score_only(args.results.score_only, &[("--report", args.report.is_some(), "shows alignments")])?;
+    if args.results.score_only && !matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl) && list.is_none() {
         return Err(Error::usage(format!(
             "--score-only computes no alignments, but {typed} describes them: use --format tsv or jsonl"
         )));
     }
-    let fields = list.map(|list| Field::parse_search_list(&list, args.score_only)).transpose()?;
+    let fields = list.map(|list| Field::parse_search_list(&list, args.results.score_only)).transpose()?;
     let lacking = fields.iter().flatten().find(|field| field.needs_significance());
     if let Some(field) = lacking.filter(|_| mode != Mode::Local) {
         return Err(Error::usage(format!("--fields: '{}' exists for local alignments only", field.name)));

@@ -1,10 +1,12 @@
 //! Arguments of `pairwave allpairs`.
 
 use crate::cli::args::headings::{COMPUTING, OUTPUT, SELECTION};
-use crate::cli::args::input::{LettersArgs, StrandName};
+use crate::cli::args::help::with_more_help;
+use crate::cli::args::input::{LettersArgs, StrandArgs};
 use crate::cli::args::machine::ComputeArgs;
-use crate::cli::args::output::{OutputArgs, RowsArgs, WidthArgs, with_more_help};
+use crate::cli::args::output::{MatrixShapeArgs, OutputArgs, RowsArgs, WidthArgs};
 use crate::cli::args::scoring::{AlignmentArgs, IdentityArgs};
+use crate::cli::args::selection::{MinIdentityArgs, MinScoreArgs, ScoreOnlyArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -32,24 +34,17 @@ pub(crate) struct AllPairsArgs {
     #[command(flatten)]
     pub letters: LettersArgs,
 
-    /// Align this strand of each query with the targets; DNA and RNA only [default: plus]
-    ///
-    /// With 'both', pairwave writes the better-scoring strand of each pair among those that reach
-    /// --min-identity and --min-score, the plus strand if the scores are equal. 'both' takes twice
-    /// the time. Positions refer to the sequences as read.
-    #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
-    pub strand: Option<StrandName>,
+    #[command(flatten)]
+    pub strands: StrandArgs,
 
     #[command(flatten)]
     pub alignment: AlignmentArgs,
 
-    /// Write only pairs with at least this identity, a fraction from 0 to 1
-    #[arg(long, value_name = "FRACTION", help_heading = SELECTION, allow_negative_numbers = true)]
-    pub min_identity: Option<f64>,
+    #[command(flatten)]
+    pub identities: MinIdentityArgs,
 
-    /// Write only pairs with at least this score
-    #[arg(long, value_name = "SCORE", help_heading = SELECTION, allow_negative_numbers = true)]
-    pub min_score: Option<i64>,
+    #[command(flatten)]
+    pub scores: MinScoreArgs,
 
     #[command(flatten)]
     pub identity: IdentityArgs,
@@ -62,9 +57,8 @@ pub(crate) struct AllPairsArgs {
     #[arg(long, value_name = "N", help_heading = SELECTION)]
     pub max_hits: Option<u32>,
 
-    /// Compute scores only, no alignments
-    #[arg(long, help_heading = SELECTION)]
-    pub score_only: bool,
+    #[command(flatten)]
+    pub results: ScoreOnlyArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -79,9 +73,8 @@ pub(crate) struct AllPairsArgs {
     #[arg(long, value_name = "DISTANCE", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub distance: Option<DistanceName>,
 
-    /// Write a phylip matrix in this shape [default: square]
-    #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum, ignore_case = true)]
-    pub matrix_shape: Option<ShapeName>,
+    #[command(flatten)]
+    pub shape: MatrixShapeArgs,
 
     /// Skip pairs whose edit distance rules out --min-identity before they are scored [default:
     /// auto]
@@ -98,6 +91,7 @@ pub(crate) struct AllPairsArgs {
 fn as_in_allpairs(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "fields" => with_more_help(arg, FIELDS),
+        "strand" => with_more_help(arg, "Strands below --min-identity or --min-score are excluded first."),
         _ => arg,
     }
 }
@@ -172,12 +166,4 @@ pub(crate) enum EditFilterName {
     On,
     /// Never filter
     Off,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ShapeName {
-    /// Whole matrix
-    Square,
-    /// Triangle below the diagonal
-    Lower,
 }

@@ -1,7 +1,9 @@
 //! Arguments of `pairwave bench`.
 
 use crate::cli::args::headings::{OUTPUT, SELECTION};
+use crate::cli::args::help::{with_first_paragraph, with_help};
 use crate::cli::args::machine::{DeviceArgs, ThreadsArgs};
+use crate::cli::args::output::OutputArgs;
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -65,11 +67,8 @@ pub(crate) struct BenchArgs {
     #[arg(long, help_heading = SELECTION)]
     pub quick: bool,
 
-    /// Write the tables to this file [default: standard output]
-    ///
-    /// The file appears only when it is complete.
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     /// Write the tables in this format
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
@@ -106,7 +105,8 @@ pub(crate) struct BenchArgs {
 /// Adapts the options that all jobs share to `pairwave bench`.
 fn as_in_bench(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
-        "device" => arg.help(DEVICE).long_help(format!("{DEVICE}\n\n{SEVERAL}")),
+        "output" => with_first_paragraph(arg, "Write the tables to this file [default: standard output]"),
+        "device" => with_help(arg, DEVICE, SEVERAL),
         "threads" => arg.short(None).visible_short_alias(None),
         _ => arg,
     }

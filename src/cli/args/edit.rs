@@ -1,9 +1,10 @@
 //! Arguments of `pairwave edit`.
 
 use crate::cli::args::headings::{OUTPUT, SELECTION};
-use crate::cli::args::input::StrandName;
+use crate::cli::args::help::{with_help, with_more_help};
+use crate::cli::args::input::{GapArgs, StrandArgs};
 use crate::cli::args::machine::ComputeArgs;
-use crate::cli::args::output::{OutputArgs, RowsArgs, with_more_help};
+use crate::cli::args::output::{OutputArgs, RowsArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -45,17 +46,11 @@ pub(crate) struct EditArgs {
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
     pub alphabet: Option<EditAlphabetName>,
 
-    /// Remove gaps (-, . and ~) from aligned sequences instead of rejecting them
-    #[arg(long)]
-    pub degap: bool,
+    #[command(flatten)]
+    pub gaps: GapArgs,
 
-    /// Compare this strand of each pattern with the texts; DNA and RNA only [default: plus]
-    ///
-    /// With 'both', pairwave writes the strand with the smaller distance, the plus strand if the
-    /// distances are equal. A primer is then also detected where its reverse complement occurs.
-    /// 'both' takes twice the time. Positions refer to the text as read.
-    #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
-    pub strand: Option<StrandName>,
+    #[command(flatten)]
+    pub strands: StrandArgs,
 
     /// Compare the pattern with this part of the text
     #[arg(long, value_name = "MODE", help_heading = COMPARISON, value_enum, ignore_case = true, default_value_t)]
@@ -109,9 +104,16 @@ pub(crate) struct EditArgs {
 fn as_in_edit(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "fields" => with_more_help(arg, FIELDS),
+        "strand" => with_help(arg, STRAND, STRANDS),
         _ => arg,
     }
 }
+
+const STRAND: &str = "Compare this strand of each pattern; DNA and RNA only [default: plus]";
+const STRANDS: &str = "\
+With 'both', pairwave writes the strand with the smaller distance, the plus strand if the distances \
+are equal. A primer is then also detected where its reverse complement occurs. 'both' takes twice \
+the time. Positions refer to the text as read.";
 
 const FIELDS: &str = "\
 Default fields: query,target,distance. --pairs inserts region_start,region_end before the \

@@ -1,10 +1,12 @@
 //! Arguments of `pairwave long`.
 
 use crate::cli::args::headings::{COMPUTING, OUTPUT, SELECTION};
-use crate::cli::args::input::{LettersArgs, StrandName};
-use crate::cli::args::machine::MachineArgs;
-use crate::cli::args::output::{OutputArgs, RowsArgs, WidthArgs, with_more_help};
+use crate::cli::args::help::{with_help, with_more_help};
+use crate::cli::args::input::{LettersArgs, StrandArgs};
+use crate::cli::args::machine::{KernelArgs, MachineArgs};
+use crate::cli::args::output::{OutputArgs, RowsArgs, WidthArgs};
 use crate::cli::args::scoring::LocalAlignmentArgs;
+use crate::cli::args::selection::{MinScoreArgs, ScoreOnlyArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -37,12 +39,8 @@ pub(crate) struct LongArgs {
     #[command(flatten)]
     pub letters: LettersArgs,
 
-    /// Align this strand of the query with the target [default: both for nucleotides, plus for
-    /// proteins]
-    ///
-    /// 'both' takes twice the time of one strand.
-    #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
-    pub strand: Option<StrandName>,
+    #[command(flatten)]
+    pub strands: StrandArgs,
 
     #[command(flatten)]
     pub alignment: LocalAlignmentArgs,
@@ -55,13 +53,11 @@ pub(crate) struct LongArgs {
     #[arg(long, value_name = "K", help_heading = SELECTION)]
     pub top: Option<u32>,
 
-    /// Write only alignments with at least this score [default: 1 with --mode local, else any]
-    #[arg(long, value_name = "SCORE", help_heading = SELECTION, allow_negative_numbers = true)]
-    pub min_score: Option<i64>,
+    #[command(flatten)]
+    pub scores: MinScoreArgs,
 
-    /// Compute scores and ends of alignments only, no alignments
-    #[arg(long, help_heading = SELECTION)]
-    pub score_only: bool,
+    #[command(flatten)]
+    pub results: ScoreOnlyArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -90,13 +86,8 @@ pub(crate) struct LongArgs {
     #[arg(long, value_name = "DIRECTORY", help_heading = COMPUTING, value_hint = ValueHint::DirPath)]
     pub checkpoint: Option<PathBuf>,
 
-    /// Use this GPU kernel; sw_striped_score is the only one for long pairs
-    #[arg(long, value_name = "NAME", help_heading = COMPUTING)]
-    pub kernel: Option<String>,
-
-    // Parsed only so that the error can give the reason: other jobs have this option.
-    #[arg(long, hide = true)]
-    pub tune: bool,
+    #[command(flatten)]
+    pub kernels: KernelArgs,
 
     /// Trace the alignment by this method; all give the same alignment [default: chunked2]
     #[arg(long, value_name = "METHOD", help_heading = COMPUTING, value_enum, ignore_case = true)]
@@ -121,9 +112,19 @@ fn as_in_long(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "alphabet" => arg.help("Kind of sequences [default: detected from the letters of both files]"),
         "fields" => with_more_help(arg, FIELDS),
+        "strand" => with_help(arg, STRAND, "'both' takes twice the time of one strand."),
+        "min_score" => {
+            arg.help("Write only alignments with at least this score [default: 1 with --mode local, else any]")
+        }
+        "score_only" => arg.help("Compute scores and ends of alignments only, no alignments"),
+        "kernel" => arg.help("Use this GPU kernel; sw_striped_score is the only one for long pairs"),
+        // Parsed only so that the error can give the reason: other jobs have this option.
+        "tune" => arg.hide(true),
         _ => arg,
     }
 }
+
+const STRAND: &str = "Align this strand of the query [default: both for nucleotides, plus for proteins]";
 
 const FIELDS: &str = "\
 Default fields of tsv: \

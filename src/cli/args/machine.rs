@@ -1,6 +1,8 @@
 //! Arguments that select devices, memory and threads, for every job.
 
 use crate::cli::args::headings::COMPUTING;
+use crate::cli::args::help::with_help;
+use crate::cli::args::output::JsonArgs;
 use clap::{Arg, ArgAction, ValueHint};
 use std::path::PathBuf;
 
@@ -11,6 +13,13 @@ pub(crate) struct ComputeArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
 
+    #[command(flatten)]
+    pub kernels: KernelArgs,
+}
+
+// Kernels and their settings.
+#[derive(Debug, Clone, clap::Args, Default)]
+pub(crate) struct KernelArgs {
     /// Use this kernel; 'pairwave devices --self-test' lists them [default: fastest for the
     /// sequences]
     #[arg(long, value_name = "NAME", help_heading = COMPUTING)]
@@ -74,9 +83,8 @@ pub(crate) struct ThreadsArgs {
 #[derive(Debug, clap::Args, Default)]
 #[command(mut_args(as_in_devices))]
 pub(crate) struct DevicesArgs {
-    /// Write JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub written: JsonArgs,
 
     /// Test every kernel on every device against a slow and simple reference implementation
     #[cfg(feature = "bench")]
@@ -95,7 +103,7 @@ pub(crate) struct DevicesArgs {
 /// Adapts the options that all jobs share to `pairwave devices`.
 fn as_in_devices(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
-        "device" => arg.help(DEVICE).long_help(format!("{DEVICE}\n\n{SEVERAL}")).help_heading(None),
+        "device" => with_help(arg, DEVICE, SEVERAL).help_heading(None),
         _ => arg,
     }
 }

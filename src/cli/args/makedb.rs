@@ -1,9 +1,10 @@
 //! Arguments of `pairwave makedb` and `dbinfo`.
 
 use crate::cli::args::headings::OUTPUT;
+use crate::cli::args::help::with_first_paragraph;
 use crate::cli::args::input::LettersArgs;
-use crate::cli::args::output::OutputArgs;
-use clap::ValueHint;
+use crate::cli::args::output::{JsonArgs, OutputArgs};
+use clap::{Arg, ValueHint};
 use std::path::PathBuf;
 
 /// Make a database that 'pairwave search' opens without reading and sorting the sequences again
@@ -13,16 +14,14 @@ use std::path::PathBuf;
 /// bytes.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pairwave makedb [OPTIONS] <SEQS>... --output <DB>", after_long_help = MAKEDB_EXAMPLES)]
+#[command(mut_arg("output", as_in_makedb))]
 pub(crate) struct MakeDbArgs {
     /// Sequences: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required = true, value_hint = ValueHint::FilePath)]
     pub seqs: Vec<PathBuf>,
 
-    /// Write the database to this file, by convention NAME.pwdb
-    ///
-    /// The file appears only when it is complete.
-    #[arg(short, long, value_name = "DB", required = true, help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
-    pub output: PathBuf,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     #[command(flatten)]
     pub letters: LettersArgs,
@@ -36,9 +35,16 @@ pub(crate) struct MakeDbArgs {
     pub memory: Option<String>,
 }
 
+/// Adapts the option that names the output to `pairwave makedb`.
+fn as_in_makedb(output: Arg) -> Arg {
+    let output = output.value_name("DB").required(true);
+    with_first_paragraph(output, "Write the database to this file, by convention NAME.pwdb")
+}
+
 /// Describe a database, verify it, or write it as FASTA
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pairwave dbinfo [OPTIONS] <DB>", after_long_help = DBINFO_EXAMPLES)]
+#[command(mut_arg("json", |arg| arg.help_heading(OUTPUT).conflicts_with("fasta")))]
 pub(crate) struct DbInfoArgs {
     /// Database made by 'pairwave makedb'
     #[arg(value_hint = ValueHint::FilePath)]
@@ -48,9 +54,8 @@ pub(crate) struct DbInfoArgs {
     #[arg(long, conflicts_with = "fasta")]
     pub verify: bool,
 
-    /// Write JSON
-    #[arg(long, help_heading = OUTPUT, conflicts_with = "fasta")]
-    pub json: bool,
+    #[command(flatten)]
+    pub written: JsonArgs,
 
     /// Write the sequences as FASTA in input order, in capitals, with T for U in nucleotides
     #[arg(long, help_heading = OUTPUT)]

@@ -1,11 +1,10 @@
 //! Arguments of `pairwave msa`, `pairwave tree` and `pairwave dist`.
 
-use crate::cli::args::allpairs::ShapeName;
 use crate::cli::args::headings::{OUTPUT, SCORING};
 use crate::cli::args::input::LettersArgs;
 use crate::cli::args::machine::ComputeArgs;
-use crate::cli::args::output::OutputArgs;
-use clap::{ValueEnum, ValueHint};
+use crate::cli::args::output::{MatrixShapeArgs, OutputArgs};
+use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 const DISTANCES: &str = "Distances and guide tree";
@@ -17,6 +16,7 @@ const DISTANCES: &str = "Distances and guide tree";
 /// The result does not depend on the devices.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave msa [OPTIONS] <SEQS>", after_long_help = MSA_EXAMPLES)]
+#[command(mut_arg("distance", as_in_msa))]
 pub(crate) struct MsaArgs {
     #[command(flatten)]
     pub input: SequencesArgs,
@@ -113,6 +113,7 @@ pub(crate) struct TreeArgs {
 /// 'pairwave allpairs' reports more about each pair.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave dist [OPTIONS] <SEQS>", after_long_help = DIST_EXAMPLES)]
+#[command(mut_arg("distance", |arg| arg.help_heading(None)))]
 pub(crate) struct DistArgs {
     #[command(flatten)]
     pub input: SequencesArgs,
@@ -120,9 +121,8 @@ pub(crate) struct DistArgs {
     #[command(flatten)]
     pub columns: ColumnArgs,
 
-    /// Compute this distance [default: clustal]
-    #[arg(long, value_name = "DISTANCE", value_enum, ignore_case = true)]
-    pub distance: Option<PairDistanceName>,
+    #[command(flatten)]
+    pub distance: PairDistanceArgs,
 
     #[command(flatten)]
     pub pairs: PairScoringArgs,
@@ -131,9 +131,8 @@ pub(crate) struct DistArgs {
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
     pub format: DistanceFormatName,
 
-    /// Write the matrix in this shape [default: square]
-    #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum, ignore_case = true)]
-    pub matrix_shape: Option<ShapeName>,
+    #[command(flatten)]
+    pub shape: MatrixShapeArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -173,13 +172,19 @@ pub(crate) struct ColumnArgs {
     pub kimura: bool,
 }
 
+// Distance of two sequences.
+#[derive(Debug, Clone, Copy, clap::Args, Default)]
+pub(crate) struct PairDistanceArgs {
+    /// Compute this distance of two sequences [default: clustal]
+    #[arg(long, value_name = "DISTANCE", help_heading = DISTANCES, value_enum, ignore_case = true)]
+    pub distance: Option<PairDistanceName>,
+}
+
 // Distances of sequences, and the tree that is built from them.
 #[derive(Debug, Clone, clap::Args, Default)]
 pub(crate) struct DistanceArgs {
-    /// Compute this distance of two sequences [default: clustal, or the one that --mode accurate
-    /// computes anyway]
-    #[arg(long, value_name = "DISTANCE", help_heading = DISTANCES, value_enum, ignore_case = true)]
-    pub distance: Option<PairDistanceName>,
+    #[command(flatten)]
+    pub pair: PairDistanceArgs,
 
     /// Build the tree from the distances by this method [default: nj]
     #[arg(long, alias = "clustering", value_name = "METHOD", help_heading = DISTANCES, value_enum, ignore_case = true)]
@@ -267,6 +272,14 @@ pub(crate) struct ProfileScoringArgs {
     /// [default: 100]
     #[arg(long, value_name = "N", help_heading = SCORING)]
     pub refinements: Option<u32>,
+}
+
+/// Adapts the option that selects the distance to `pairwave msa`.
+fn as_in_msa(distance: Arg) -> Arg {
+    distance.help(
+        "Compute this distance of two sequences [default: clustal, or the one that --mode accurate \
+         computes anyway]",
+    )
 }
 
 const MSA_EXAMPLES: &str = "\

@@ -1,7 +1,7 @@
 //! Arguments for the output file and its format, for every job.
 
 use crate::cli::args::headings::OUTPUT;
-use clap::{Arg, ValueEnum, ValueHint};
+use clap::{ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 // Plain comments: clap would take a doc comment as the help of the command.
@@ -36,13 +36,31 @@ pub(crate) struct WidthArgs {
     pub width: Option<u32>,
 }
 
+// Shape of a distance matrix.
+#[derive(Debug, Clone, Copy, clap::Args, Default)]
+pub(crate) struct MatrixShapeArgs {
+    /// Write a phylip matrix in this shape [default: square]
+    #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum, ignore_case = true)]
+    pub matrix_shape: Option<ShapeName>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShapeName {
+    /// Whole matrix
+    Square,
+    /// Triangle below the diagonal
+    Lower,
+}
+
+// Output for programs.
+#[derive(Debug, Clone, Copy, clap::Args, Default)]
+pub(crate) struct JsonArgs {
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Output format with a name and a default.
 pub(crate) trait RowFormat: ValueEnum + Copy + Default + Send + Sync + 'static {}
 
 impl<F: ValueEnum + Copy + Default + Send + Sync + 'static> RowFormat for F {}
-
-/// Adds a paragraph to the long help of an option.
-pub(super) fn with_more_help(arg: Arg, more: &str) -> Arg {
-    let help = arg.get_help().map(|help| help.to_string()).unwrap_or_default();
-    arg.long_help(format!("{help}\n\n{more}"))
-}

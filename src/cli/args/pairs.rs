@@ -1,11 +1,12 @@
 //! Arguments of `pairwave pairs`.
 
 use crate::cli::args::allpairs::FormatName;
-use crate::cli::args::headings::SELECTION;
-use crate::cli::args::input::{LettersArgs, StrandName};
+use crate::cli::args::help::with_more_help;
+use crate::cli::args::input::{LettersArgs, StrandArgs};
 use crate::cli::args::machine::ComputeArgs;
-use crate::cli::args::output::{OutputArgs, RowsArgs, WidthArgs, with_more_help};
+use crate::cli::args::output::{OutputArgs, RowsArgs, WidthArgs};
 use crate::cli::args::scoring::{AlignmentArgs, IdentityArgs};
+use crate::cli::args::selection::ScoreOnlyArgs;
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -39,12 +40,8 @@ pub(crate) struct PairsArgs {
     #[command(flatten)]
     pub letters: LettersArgs,
 
-    /// Align this strand of each query with its target; DNA and RNA only [default: plus]
-    ///
-    /// With 'both', pairwave writes the better-scoring strand, the plus strand if the scores are
-    /// equal. 'both' takes twice the time. Positions refer to the sequences as read.
-    #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
-    pub strand: Option<StrandName>,
+    #[command(flatten)]
+    pub strands: StrandArgs,
 
     #[command(flatten)]
     pub alignment: AlignmentArgs,
@@ -52,9 +49,8 @@ pub(crate) struct PairsArgs {
     #[command(flatten)]
     pub identity: IdentityArgs,
 
-    /// Compute scores only, no alignments
-    #[arg(long, help_heading = SELECTION)]
-    pub score_only: bool,
+    #[command(flatten)]
+    pub results: ScoreOnlyArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,

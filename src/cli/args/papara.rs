@@ -1,7 +1,8 @@
 //! Arguments of `pairwave papara`.
 
 use crate::cli::args::headings::{COMPUTING, OUTPUT, QUIET, QUIET_ORDER, SCORING};
-use crate::cli::args::input::{AlphabetName, StrandName};
+use crate::cli::args::help::with_help;
+use crate::cli::args::input::{AlphabetArgs, StrandArgs};
 use crate::cli::args::machine::ComputeArgs;
 use crate::cli::args::output::OutputArgs;
 use clap::{Arg, ArgAction, ValueEnum, ValueHint};
@@ -17,8 +18,8 @@ use std::path::PathBuf;
 #[command(
     override_usage = "pairwave papara [OPTIONS] --tree <FILE> --reference <FILE> --reads <FILE>",
     after_long_help = EXAMPLES,
-    // As in PaPaRa, -t is the tree and -q the reads, so --threads and --quiet have no short forms here.
-    mut_arg("threads", |arg| arg.short(None)),
+    mut_args(as_in_papara),
+    // As in PaPaRa, -q is the reads, so --quiet has no short form here.
     arg(Arg::new("quiet").long("quiet").action(ArgAction::SetTrue).display_order(QUIET_ORDER).help(QUIET)),
 )]
 pub(crate) struct PaparaArgs {
@@ -41,17 +42,11 @@ pub(crate) struct PaparaArgs {
     #[arg(short = 'q', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub reads: PathBuf,
 
-    /// Interpret the sequences as this alphabet [default: detected from the letters of the
-    /// references]
-    #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
-    pub alphabet: Option<AlphabetName>,
+    #[command(flatten)]
+    pub alphabet: AlphabetArgs,
 
-    /// Align this strand of each read; DNA and RNA only [default: plus]
-    ///
-    /// With 'both', pairwave writes the better-scoring strand, the plus strand if the scores are
-    /// equal. The minus strand is written as the reverse complement of the read.
-    #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
-    pub strand: Option<StrandName>,
+    #[command(flatten)]
+    pub strands: StrandArgs,
 
     /// Detect the gap sites of an edge by this model
     #[arg(long, value_name = "MODEL", help_heading = SCORING, value_enum, ignore_case = true, default_value_t)]
@@ -135,6 +130,24 @@ pub(crate) struct PaparaArgs {
     #[command(flatten)]
     pub compute: ComputeArgs,
 }
+
+/// Adapts the options that all jobs share to `pairwave papara`.
+fn as_in_papara(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "alphabet" => {
+            arg.help("Interpret the sequences as this alphabet [default: detected from the letters of the references]")
+        }
+        "strand" => with_help(arg, STRAND, STRANDS),
+        // As in PaPaRa, -t is the tree.
+        "threads" => arg.short(None),
+        _ => arg,
+    }
+}
+
+const STRAND: &str = "Align this strand of each read; DNA and RNA only [default: plus]";
+const STRANDS: &str = "\
+With 'both', pairwave writes the better-scoring strand, the plus strand if the scores are equal. The \
+minus strand is written as the reverse complement of the read.";
 
 const EXAMPLES: &str = "\
 Cost of a gap of k symbols: OPEN + k * EXTEND (BLAST's convention); PaPaRa's -p -3:-1:2:-3 is

@@ -1,10 +1,12 @@
 //! Arguments of `pairwave search`.
 
 use crate::cli::args::headings::{OUTPUT, SELECTION};
-use crate::cli::args::input::{LettersArgs, StrandName};
+use crate::cli::args::help::with_first_paragraph;
+use crate::cli::args::input::{LettersArgs, StrandArgs};
 use crate::cli::args::machine::ComputeArgs;
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::scoring::LocalAlignmentArgs;
+use crate::cli::args::selection::{MinIdentityArgs, MinScoreArgs, ScoreOnlyArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -38,12 +40,8 @@ pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub letters: LettersArgs,
 
-    /// Align this strand of each query [default: both for nucleotides, plus for proteins]
-    ///
-    /// With 'both', pairwave writes the better-scoring strand of each pair, the plus strand if the
-    /// scores are equal. Positions refer to the sequences as read.
-    #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
-    pub strand: Option<StrandName>,
+    #[command(flatten)]
+    pub strands: StrandArgs,
 
     #[command(flatten)]
     pub alignment: LocalAlignmentArgs,
@@ -57,21 +55,18 @@ pub(crate) struct SearchArgs {
     #[arg(short = 'k', long, visible_alias = "max-hits", value_name = "N", help_heading = SELECTION)]
     pub max_target_seqs: Option<usize>,
 
-    /// Write only hits with at least this score
-    #[arg(long, value_name = "SCORE", help_heading = SELECTION, allow_negative_numbers = true)]
-    pub min_score: Option<i64>,
+    #[command(flatten)]
+    pub scores: MinScoreArgs,
 
-    /// Write only hits with at least this identity (matches / columns), a fraction from 0 to 1
-    #[arg(long, visible_alias = "id", value_name = "FRACTION", help_heading = SELECTION, allow_negative_numbers = true)]
-    pub min_identity: Option<f64>,
+    #[command(flatten)]
+    pub identities: MinIdentityArgs,
 
     /// Write only hits that span at least this fraction of the query, from 0 to 1
     #[arg(long, value_name = "FRACTION", help_heading = SELECTION, allow_negative_numbers = true)]
     pub query_cover: Option<f64>,
 
-    /// Compute scores only, no alignments
-    #[arg(long, help_heading = SELECTION)]
-    pub score_only: bool,
+    #[command(flatten)]
+    pub results: ScoreOnlyArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -112,6 +107,14 @@ fn as_in_searches(arg: Arg) -> Arg {
             "Interpret the sequences as this alphabet [default: the database's, or detected from its \
              letters]",
         ),
+        "strand" => {
+            let first = "Align this strand of each query [default: both for nucleotides, plus for proteins]";
+            return with_first_paragraph(arg, first);
+        }
+        "min_score" => arg.help("Write only hits with at least this score"),
+        "min_identity" => arg
+            .visible_alias("id")
+            .help("Write only hits with at least this identity (matches / columns), a fraction from 0 to 1"),
         "mode" => arg.help("Align these parts of two sequences; E-values need local alignments"),
         "match_score" => arg.visible_alias("reward").help("Set the score of a nucleotide match [default: 2]"),
         "mismatch" => {

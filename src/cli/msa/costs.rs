@@ -41,7 +41,7 @@ impl PairScoringArgs {
 
     /// Rejects options that have no effect on a tree by shared k-mers.
     pub(in crate::cli) fn check_tree(&self, distances: &DistanceArgs) -> Result<()> {
-        match distances.distance.map(|_| "--distance").or_else(|| self.given()) {
+        match distances.pair.distance.map(|_| "--distance").or_else(|| self.given()) {
             Some(option) if distances.tree == Some(TreeMethodName::Mbed) => Err(Error::usage(format!(
                 "{option} has no effect with --tree mbed, which compares shared k-mers: remove one of them"
             ))),

@@ -51,7 +51,7 @@ impl TryFrom<AllPairsArgs> for AllPairsOptions {
         args.against = args.against.or(args.other.take());
         let read = ReadOptions::from(args.letters);
         let scoring = ScoringChoice::try_from(&args.alignment)?;
-        let strand = args.strand.map_or(Strands::Plus, Strands::from);
+        let strand = args.strands.given().unwrap_or_default();
         if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
             scoring.resolve(alphabet)?;
             check_strand(strand, alphabet)?;
@@ -69,7 +69,7 @@ impl TryFrom<AllPairsArgs> for AllPairsOptions {
 }
 
 fn selection(args: &AllPairsArgs, mode: Mode) -> Result<AllPairsSelection> {
-    if let Some(given) = args.min_identity {
+    if let Some(given) = args.identities.min_identity {
         if given > 1.0 && given <= 100.0 {
             return Err(Error::usage(format!(
                 "--min-identity {given}: must be a fraction from 0 to 1; did you mean {}?",
@@ -81,22 +81,22 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<AllPairsSelection> {
         }
     }
     check_score_only(
-        args.score_only,
+        args.results.score_only,
         &[
-            ("--min-identity", args.min_identity.is_some(), "compares identities"),
+            ("--min-identity", args.identities.min_identity.is_some(), "compares identities"),
             ("--max-hits", args.max_hits.is_some(), "ranks by identity"),
             ("--iddef", args.identity.iddef.is_some(), "defines identity"),
             ("--check", args.compute.machine.check, "rescores alignments"),
         ],
     )?;
     Ok(AllPairsSelection {
-        min_identity: args.min_identity,
-        min_score: args.min_score,
+        min_identity: args.identities.min_identity,
+        min_score: args.scores.min_score,
         identity: args.identity.definition(mode)?,
         max_hits: max_hits(args.max_hits)?,
-        score_only: args.score_only,
+        score_only: args.results.score_only,
         edit_filter: match args.edit_filter {
-            Some(_) if args.min_identity.is_none() => {
+            Some(_) if args.identities.min_identity.is_none() => {
                 return Err(Error::usage(
                     "--edit-filter has no effect without --min-identity: add --min-identity or remove it",
                 ));

@@ -1,9 +1,10 @@
 //! Validated formats of pairs.
 
-use crate::cli::args::{AllPairsArgs, DistanceName, FormatName, ShapeName, StrandName};
+use crate::cli::args::{AllPairsArgs, DistanceName, FormatName, ShapeName};
 use crate::cli::common::first_given;
 use pairwave::output::{Distance, DistanceMatrixShape, FIELDS, Field, PairFormat};
 use pairwave::score::Mode;
+use pairwave::seq::Strands;
 use pairwave::{Error, Result};
 
 /// Returns the format of the rows of aligned pairs.
@@ -24,7 +25,7 @@ pub(super) fn format(args: &AllPairsArgs, mode: Mode) -> Result<PairFormat> {
         FormatName::Text => PairFormat::Text { width: args.width.columns()? },
         FormatName::Phylip => PairFormat::Phylip {
             distance: args.distance.map_or(Distance::default(), Distance::from),
-            shape: args.matrix_shape.map_or(DistanceMatrixShape::default(), DistanceMatrixShape::from),
+            shape: args.shape.matrix_shape.map_or(DistanceMatrixShape::default(), DistanceMatrixShape::from),
         },
     };
     check_definition(args, &format)?;
@@ -36,13 +37,15 @@ fn check_format(args: &AllPairsArgs) -> Result<()> {
     let (name, typed) = (args.rows.format, args.rows.typed());
     let has_fields = matches!(name, FormatName::Tsv | FormatName::Jsonl);
     args.rows.check_fields(has_fields)?;
-    for (option, given) in [("--distance", args.distance.is_some()), ("--matrix-shape", args.matrix_shape.is_some())] {
+    for (option, given) in
+        [("--distance", args.distance.is_some()), ("--matrix-shape", args.shape.matrix_shape.is_some())]
+    {
         if given && name != FormatName::Phylip {
             return Err(Error::usage(format!("{option} applies only to --format phylip, but the format is {typed}")));
         }
     }
     args.width.check(name == FormatName::Text, &typed)?;
-    args.rows.check_score_only(args.score_only, has_fields)
+    args.rows.check_score_only(args.results.score_only, has_fields)
 }
 
 /// Rejects options that a matrix of distances cannot show.
@@ -51,8 +54,8 @@ fn check_matrix(args: &AllPairsArgs, mode: Mode) -> Result<()> {
         return Err(Error::usage("--format phylip needs end-to-end alignments: remove --mode local"));
     }
     let filters = [
-        ("--min-identity", args.min_identity.is_some()),
-        ("--min-score", args.min_score.is_some()),
+        ("--min-identity", args.identities.min_identity.is_some()),
+        ("--min-score", args.scores.min_score.is_some()),
         ("--max-hits", args.max_hits.is_some()),
     ];
     if let Some(option) = first_given(&filters) {
@@ -60,7 +63,7 @@ fn check_matrix(args: &AllPairsArgs, mode: Mode) -> Result<()> {
             "{option} would leave holes in the matrix: remove it, because phylip needs every pair"
         )));
     }
-    if args.against.is_some() && args.matrix_shape == Some(ShapeName::Lower) {
+    if args.against.is_some() && args.shape.matrix_shape == Some(ShapeName::Lower) {
         return Err(Error::usage(
             "--matrix-shape lower needs a single file: with a second file the matrix is a rectangle",
         ));
@@ -84,7 +87,7 @@ fn fields(
     let is_local = mode == Mode::Local;
     match &args.rows.fields {
         Some(list) => {
-            let fields = Field::parse_list(list, args.score_only)?;
+            let fields = Field::parse_list(list, args.results.score_only)?;
             match fields.iter().find(|field| is_local && field.needs_whole_sequences()) {
                 Some(field) => Err(Error::usage(format!(
                     "--fields: '{}' needs end-to-end alignments, but the mode is local",
@@ -94,8 +97,9 @@ fn fields(
             }
         }
         None => {
-            let defaults = if is_local && !args.score_only { local_defaults() } else { defaults(args.score_only) };
-            let has_strand = !matches!(args.strand, None | Some(StrandName::Plus));
+            let defaults =
+                if is_local && !args.results.score_only { local_defaults() } else { defaults(args.results.score_only) };
+            let has_strand = args.strands.given().unwrap_or_default() != Strands::Plus;
             Ok(if has_strand { Field::with_strand(defaults, FIELDS) } else { defaults })
         }
     }
@@ -110,7 +114,7 @@ fn check_definition(args: &AllPairsArgs, format: &PairFormat) -> Result<()> {
         PairFormat::Blast6 | PairFormat::Phylip { .. } => true,
         PairFormat::Paf | PairFormat::Sam { .. } | PairFormat::Text { .. } => false,
     };
-    let has_effect = shows_identity || args.min_identity.is_some() || args.max_hits.is_some();
+    let has_effect = shows_identity || args.identities.min_identity.is_some() || args.max_hits.is_some();
     if args.identity.iddef.is_some() && !has_effect {
         return Err(Error::usage(format!(
             "--iddef: nothing that {} writes here depends on the definition of identity: remove it",

@@ -8,8 +8,8 @@ use crate::cli::endings;
 use crate::cli::pairs::{Listing, PairsJob};
 use crate::cli::scoring::ScoringChoice;
 use pairwave::output::{Field, PairFormat};
+use pairwave::seq::ReadOptions;
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{ReadOptions, Strands};
 use pairwave::{Error, Result};
 use std::path::Path;
 
@@ -19,13 +19,13 @@ impl TryFrom<PairsArgs> for PairsJob {
     fn try_from(args: PairsArgs) -> Result<Self> {
         let read = ReadOptions::from(args.letters);
         let scoring = ScoringChoice::try_from(&args.alignment)?;
-        let strand = args.strand.map_or(Strands::Plus, Strands::from);
+        let strand = args.strands.given().unwrap_or_default();
         if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
             scoring.resolve(alphabet)?;
             check_strand(strand, alphabet)?;
         }
         check_score_only(
-            args.score_only,
+            args.results.score_only,
             &[
                 ("--iddef", args.identity.iddef.is_some(), "defines identity"),
                 ("--check", args.compute.machine.check, "rescores alignments"),
@@ -34,14 +34,14 @@ impl TryFrom<PairsArgs> for PairsJob {
         let identity = args.identity.definition(scoring.mode())?;
         // Options that both commands share have the same meaning.
         let shared = AllPairsArgs {
-            strand: args.strand,
+            strands: args.strands,
             identity: args.identity,
-            score_only: args.score_only,
+            results: args.results,
             rows: RowsArgs { format: FormatName::from(args.rows.format), fields: args.rows.fields },
             width: args.width,
             ..AllPairsArgs::default()
         };
-        let is_default = shared.rows.fields.is_none() && !shared.score_only;
+        let is_default = shared.rows.fields.is_none() && !shared.results.score_only;
         let mut format = format(&shared, scoring.mode())?;
         if let PairFormat::Tsv(fields) = &mut format {
             fields.extend(is_default.then(|| Field::named("cigar")).flatten());
@@ -69,7 +69,7 @@ impl TryFrom<PairsArgs> for PairsJob {
             scoring,
             strand,
             identity,
-            score_only: args.score_only,
+            score_only: args.results.score_only,
             format,
             files,
             compute,

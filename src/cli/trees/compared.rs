@@ -102,7 +102,7 @@ impl CodedRows {
 impl ColumnArgs {
     /// Rejects `--degap` for an alignment.
     pub(super) fn check(&self, input: &SequencesArgs) -> Result<()> {
-        if self.aligned && input.letters.degap {
+        if self.aligned && input.letters.gaps.degap {
             return Err(Error::usage("--degap with --aligned: an alignment needs its gaps: remove one of them"));
         }
         Ok(())

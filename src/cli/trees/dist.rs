@@ -40,22 +40,22 @@ impl TryFrom<DistArgs> for DistanceMatrix {
         let is_clustal = args.format == DistanceFormatName::Clustal;
         let written = if is_clustal { "dst".to_owned() } else { endings::typed(args.format) };
         endings::check("dist", "--output", files.output.as_deref(), &written)?;
-        args.pairs.check(args.distance)?;
+        args.pairs.check(args.distance.distance)?;
         args.columns.check(&args.input)?;
         if args.columns.aligned
-            && let Some(option) = args.distance.map(|_| "--distance").or_else(|| args.pairs.given())
+            && let Some(option) = args.distance.distance.map(|_| "--distance").or_else(|| args.pairs.given())
         {
             return Err(Error::usage(format!(
                 "{option} has no effect with --aligned, where a distance is the fraction of columns that differ: remove it"
             )));
         }
-        if args.matrix_shape.is_some() && args.format != DistanceFormatName::Phylip {
+        if args.shape.matrix_shape.is_some() && args.format != DistanceFormatName::Phylip {
             return Err(Error::usage("--matrix-shape applies only to --format phylip: other matrices are square"));
         }
         Ok(DistanceMatrix {
             format: match args.format {
                 DistanceFormatName::Phylip => DistanceFormat::Phylip(
-                    args.matrix_shape.map_or(DistanceMatrixShape::default(), DistanceMatrixShape::from),
+                    args.shape.matrix_shape.map_or(DistanceMatrixShape::default(), DistanceMatrixShape::from),
                 ),
                 DistanceFormatName::Clustal => DistanceFormat::Clustal,
                 DistanceFormatName::Tsv => DistanceFormat::Tsv,
@@ -63,7 +63,7 @@ impl TryFrom<DistArgs> for DistanceMatrix {
             comparison: ComparisonOptions {
                 source: args.input.into(),
                 columns: args.columns.comparison(),
-                distance: args.distance.map_or_else(PairDistance::default, PairDistance::from),
+                distance: args.distance.distance.map_or_else(PairDistance::default, PairDistance::from),
                 pairs: args.pairs,
                 files,
                 compute,

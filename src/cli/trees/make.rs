@@ -70,11 +70,11 @@ impl TryFrom<TreeArgs> for TreeMake {
         let inputs = [args.input.seqs.as_path()];
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
         endings::check("tree", "--output", files.output.as_deref(), "newick")?;
-        args.pairs.check(args.distances.distance)?;
+        args.pairs.check(args.distances.pair.distance)?;
         args.pairs.check_tree(&args.distances)?;
         args.columns.check(&args.input)?;
         let given = [
-            ("--distance", args.distances.distance.is_some()),
+            ("--distance", args.distances.pair.distance.is_some()),
             ("--tree", args.distances.tree.is_some()),
             (args.pairs.given().unwrap_or_default(), args.pairs.given().is_some()),
         ];
@@ -98,7 +98,7 @@ impl TryFrom<TreeArgs> for TreeMake {
             comparison: ComparisonOptions {
                 source: args.input.into(),
                 columns,
-                distance: args.distances.distance.map_or_else(PairDistance::default, PairDistance::from),
+                distance: args.distances.pair.distance.map_or_else(PairDistance::default, PairDistance::from),
                 pairs: args.pairs,
                 files,
                 compute,
