@@ -148,6 +148,7 @@
 //! pairs edit long papara    one module per recurrence: many pairs, Levenshtein distances, one very
 //!                           long pair, reads with the states of a tree
 //! trace                     the canonical alignment of one pair on one thread
+//! cluster                   groups of identical and of similar sequences
 //! gpu                       wgpu: adapters, memory, kernel list, pipelines, the generic engine
 //! engine   simd             the work queue and the threads that drive it; vectors of the CPU
 //! alignment tree            CIGARs, packed runs, rescoring, multiple alignments; trees
@@ -240,6 +241,7 @@
 pub mod alignment;
 #[doc(hidden)]
 pub mod clustal;
+pub mod cluster;
 #[doc(hidden)]
 pub mod distributed;
 #[doc(hidden)]
