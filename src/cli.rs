@@ -61,10 +61,8 @@ pub(crate) fn run() -> ExitCode {
     interrupt::start();
     let typed: Vec<OsString> = std::env::args_os().collect();
     let is_silent = mpi::leaves_it_to_rank_0(&typed);
-    let is_command = |word: &str| Args::command().find_subcommand(word).is_some();
-    let is_unknown = tips::first_word(&typed).is_some_and(|word| !is_command(word));
-    if let Some(word) = tips::word_after_one_dash(&typed).filter(|_| !is_silent && !is_unknown) {
-        return misspelt(&typed, &format!("unexpected argument '{word}' found"), word);
+    if let Some(word) = wrong_word(&typed).filter(|_| !is_silent) {
+        return refuse(&misspelt(&typed, &unexpected(word), word));
     }
     match Args::parse_words(typed.clone()) {
         Ok(args) => match CommandOptions::try_from(args) {
@@ -135,6 +133,24 @@ fn report(error: &Error) -> ExitCode {
     })
 }
 
+/// Returns the first word after a single dash that is no option, unless the command is unknown.
+fn wrong_word(typed: &[OsString]) -> Option<&str> {
+    let is_command = |word: &str| Args::command().find_subcommand(word).is_some();
+    let is_unknown = tips::first_word(typed).is_some_and(|word| !is_command(word));
+    tips::word_after_one_dash(typed).filter(|_| !is_unknown)
+}
+
+/// Returns the message of clap for an unknown option.
+fn unexpected(option: &str) -> String {
+    format!("unexpected argument '{option}' found")
+}
+
+/// Prints the error of a wrong command line.
+fn refuse(message: &str) -> ExitCode {
+    log::error(message);
+    ExitCode::from(2)
+}
+
 /// Reports a result of clap: help and version on standard output, errors as one line on standard
 /// error.
 fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
@@ -147,6 +163,11 @@ fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
             Err(problem) => report(&Error::io("standard output", problem)),
         };
     }
+    refuse(&complaint(typed, error))
+}
+
+/// Returns the message for an error of clap, with advice.
+fn complaint(typed: &[OsString], error: &clap::Error) -> String {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.as_str(),
         _ => "",
@@ -165,7 +186,7 @@ fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
     let command = tips::command(typed, |word| Args::command().find_subcommand(word).is_some());
     let name = option.trim_start_matches('-').split(' ').next().unwrap_or_default();
     let advice = match error.kind() {
-        ErrorKind::InvalidSubcommand => tips::command_instead(wrong),
+        ErrorKind::InvalidSubcommand => tips::command_instead(wrong, typed),
         ErrorKind::InvalidValue if !value.is_empty() => tips::value_instead(command, name, value).map(str::to_owned),
         ErrorKind::ValueValidation if is_part_of_a_score(option, value) => {
             Some("scores and costs must be whole numbers: multiply all of them by one factor, by 2 for halves".into())
@@ -173,11 +194,15 @@ fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
         ErrorKind::ValueValidation => tips::number_instead(option, value),
         _ => tips::letter_instead(command, name, typed),
     };
-    log::error(&match advice {
-        Some(advice) => format!("{}; tip: {advice}", message.split("; tip:").next().unwrap_or_default()),
+    match advice {
+        Some(advice) => with_tip(&message, &advice),
         None => message,
-    });
-    ExitCode::from(2)
+    }
+}
+
+/// Replaces the tips of a message.
+fn with_tip(message: &str, advice: &str) -> String {
+    format!("{}; tip: {advice}", message.split("; tip:").next().unwrap_or_default())
 }
 
 /// Returns whether a score or a cost was given as a fraction, as in EMBOSS's `-gapextend 0.5`.
@@ -187,27 +212,36 @@ fn is_part_of_a_score(option: &str, value: &str) -> bool {
         && value.replacen(',', ".", 1).parse::<f64>().is_ok_and(|value| value.fract() != 0.0)
 }
 
-/// Reports an unknown option, with the option to use instead if that is known.
-fn misspelt(typed: &[OsString], message: &str, option: &str) -> ExitCode {
+/// Returns the message for an unknown option, with the option to use instead if that is known. If no
+/// command was typed, the advice is about a command of vsearch among the words.
+fn misspelt(typed: &[OsString], message: &str, option: &str) -> String {
     let args = Args::command();
     let command = tips::command(typed, |word| args.find_subcommand(word).is_some());
+    if let Some(other) = tips::vsearch_command(typed).filter(|&other| command.is_none() && other != option) {
+        return misspelt(typed, &unexpected(other), other);
+    }
     let name = option.trim_start_matches('-');
     let here = command.and_then(|command| args.find_subcommand(command)).unwrap_or(&args);
-    let has = |name: &str| {
-        let is_long =
-            |argument: &clap::Arg| argument.get_long_and_visible_aliases().is_some_and(|all| all.contains(&name));
-        here.get_arguments().chain(args.get_arguments()).any(is_long)
+    let is_option = |argument: &clap::Arg, name: &str| {
+        argument.get_long_and_visible_aliases().is_some_and(|all| all.contains(&name))
     };
-    let has_two_dashes = || has(name.split('=').next().unwrap_or_default());
+    let has = |name: &str| here.get_arguments().chain(args.get_arguments()).any(|argument| is_option(argument, name));
+    let long = name.split('=').next().unwrap_or_default();
+    let is_of_a_command = || {
+        let mut all = args.get_subcommands().flat_map(|command| command.get_arguments());
+        tips::is_foreign(option) || all.any(|argument| is_option(argument, long))
+    };
     let mut message = message.to_owned();
     match tips::instead(command, option, has) {
-        Some(advice) => message = format!("{}; tip: {advice}", message.split("; tip:").next().unwrap_or_default()),
-        None if !option.starts_with("--") && has_two_dashes() => {
+        Some(advice) => message = with_tip(&message, advice),
+        None if command.is_none() && is_of_a_command() => {
+            message = with_tip(&message, "name a command before its options, as in 'pairwave allpairs SEQS'");
+        }
+        None if !option.starts_with("--") && has(long) => {
             message.push_str(&format!("; tip: write '--{name}' with two dashes"));
         }
         None => {}
     }
     let help = command.map_or_else(|| "pairwave --help".into(), |command| format!("pairwave {command} --help"));
-    log::error(&format!("{message}; see '{help}'"));
-    ExitCode::from(2)
+    format!("{message}; see '{help}'")
 }

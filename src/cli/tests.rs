@@ -3,6 +3,7 @@
 mod advice;
 mod contradictions;
 mod validity;
+mod vsearch_users;
 
 use super::args::Args;
 use super::options::CommandOptions;

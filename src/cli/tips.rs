@@ -1,11 +1,14 @@
 //! Advice on wrong command lines: options, values and commands of other programs with their names
 //! in pairwave, and numbers in other notations.
 
+mod clustering;
 mod tables;
 
 use std::ffi::{OsStr, OsString};
 
-pub(super) use tables::{AdviceEntry, COMMANDS, FOREIGN, VALUES};
+use clustering::{ACTIONS, OPTIONS};
+use tables::FOREIGN;
+pub(super) use tables::{AdviceEntry, COMMANDS, VALUES};
 
 /// One-letter flags that take no value and may be combined.
 const FLAGS: &str = "qvhV";
@@ -21,15 +24,41 @@ pub(super) fn options_in(advice: &str) -> impl Iterator<Item = &str> {
     words.filter_map(|word| word.strip_prefix("--")).filter(|name| !name.is_empty())
 }
 
+/// Returns the advice on options of other programs.
+pub(super) fn foreign_options() -> impl Iterator<Item = &'static AdviceEntry> {
+    [ACTIONS, OPTIONS, FOREIGN].into_iter().flatten()
+}
+
+/// Returns the name of an option as the tables spell it: without dashes and value, in lower case,
+/// with hyphens.
+fn bare_name(option: &str) -> String {
+    let name = option.trim_start_matches('-').split('=').next().unwrap_or_default();
+    name.to_ascii_lowercase().replace('_', "-")
+}
+
+/// Returns the first word that is a command of vsearch, such as `--cluster_fast`.
+pub(super) fn vsearch_command(typed: &[OsString]) -> Option<&str> {
+    let is_command = |word: &&str| {
+        let name = bare_name(word);
+        word.starts_with('-') && ACTIONS.iter().any(|(names, ..)| names.contains(&&*name))
+    };
+    typed.iter().skip(1).filter_map(|word| word.to_str()).find(is_command)
+}
+
+/// Returns whether any command of another program has this option.
+pub(super) fn is_foreign(option: &str) -> bool {
+    let name = bare_name(option);
+    foreign_options().any(|(names, ..)| names.contains(&&*name))
+}
+
 /// Returns the advice for an option that a command does not have. `has` reports whether the command
 /// has an option.
 pub(super) fn instead(command: Option<&str>, option: &str, has: impl Fn(&str) -> bool) -> Option<&'static str> {
-    let name = option.trim_start_matches('-').split('=').next().unwrap_or_default();
-    let name = name.to_ascii_lowercase().replace('_', "-");
+    let name = bare_name(option);
     let fits = |(names, advice, commands): &&AdviceEntry| {
         names.contains(&&*name) && suits(commands, command) && options_in(advice).all(&has)
     };
-    FOREIGN.iter().find(fits).map(|(_, advice, _)| *advice)
+    foreign_options().find(fits).map(|(_, advice, _)| *advice)
 }
 
 /// Returns the advice for a value that an option of this command does not take.
@@ -52,11 +81,22 @@ pub(super) fn in_plain_words(message: &str) -> String {
         .replace("invalid float literal", "not a number")
 }
 
-/// Returns the advice for a word that is not a command.
-pub(super) fn command_instead(word: &str) -> Option<String> {
-    let name = word.to_ascii_lowercase().replace('_', "-");
-    if let Some((_, line)) = COMMANDS.iter().find(|(names, _)| names.contains(&&*name)) {
-        return Some(format!("use {line}"));
+/// Returns the pairwave command for the name of another program or of its command.
+fn counterpart(word: &str) -> Option<&'static str> {
+    let name = bare_name(word);
+    COMMANDS.iter().find(|(names, _)| names.contains(&&*name)).map(|(_, line)| *line)
+}
+
+/// Returns the advice for a word that is not a command. The other words may name a command of the
+/// other program, as in `mmseqs easy-cluster` and `vsearch --cluster_fast`.
+pub(super) fn command_instead(word: &str, typed: &[OsString]) -> Option<String> {
+    if let Some(line) = counterpart(word) {
+        if let Some(advice) = vsearch_command(typed).and_then(|option| instead(None, option, |_| false)) {
+            return Some(advice.to_owned());
+        }
+        let words = typed.iter().filter_map(|word| word.to_str());
+        let next = words.skip_while(|next| *next != word).nth(1).and_then(counterpart);
+        return Some(format!("use {}", next.unwrap_or(line)));
     }
     let is_file = word.contains(['.', '/']) || std::path::Path::new(word).exists();
     is_file.then(|| format!("name a command before the files, as in 'pairwave allpairs {word}'"))
@@ -223,7 +263,7 @@ mod tests {
     fn a_name_has_one_answer_in_a_command() {
         for command in WRITING {
             let here = |commands: &&[&str]| suits(commands, Some(command));
-            let entries = FOREIGN.iter().filter(|(_, _, commands)| here(commands));
+            let entries = foreign_options().filter(|(_, _, commands)| here(commands));
             let mut names: Vec<&str> = entries.flat_map(|(names, ..)| names.iter().copied()).collect();
             names.sort_unstable();
             let twice: Vec<&[&str]> = names.windows(2).filter(|two| two[0] == two[1]).collect();

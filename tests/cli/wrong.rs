@@ -129,6 +129,24 @@ fn unknown_options() {
     ));
 }
 
+/// A command line of vsearch leads to one line with the command to type.
+#[test]
+fn command_lines_of_vsearch() {
+    for (line, advice) in [
+        (
+            &["--cluster_fast", "in.fa", "--id", "0.97", "--uc", "out.uc"][..],
+            "unexpected argument '--cluster_fast' found; tip: use 'pairwave cluster SEQS --min-identity FRACTION'; \
+             see 'pairwave --help'\n",
+        ),
+        (
+            &["vsearch", "--derep_fulllength", "in.fa"][..],
+            "unrecognized subcommand 'vsearch'; tip: use 'pairwave derep READS -o FILE'\n",
+        ),
+    ] {
+        pairwave(line).assert().code(2).stdout("").stderr(format!("pairwave: error: {advice}"));
+    }
+}
+
 #[test]
 fn invalid_values() {
     let folder = folder();

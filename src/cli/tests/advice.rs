@@ -2,7 +2,7 @@
 
 use crate::cli::args::Args;
 use crate::cli::options::CommandOptions;
-use crate::cli::tips::{AdviceEntry, COMMANDS, FOREIGN, VALUES, options_in};
+use crate::cli::tips::{COMMANDS, VALUES, foreign_options, options_in};
 use clap::CommandFactory;
 
 /// Returns the arguments that a command requires besides an option.
@@ -14,6 +14,8 @@ fn inputs(command: &str) -> &'static str {
         "makedb" => "s.fa -o s.pwdb",
         "dbinfo" => "s.pwdb",
         "plan" | "mpi" => "allpairs s.fa -o work",
+        "cluster" => "s.fa --min-identity 0.9",
+        "derep" => "s.fa -o d.fa",
         "devices" | "bench" | "man" => "",
         "completions" => "bash",
         _ => "s.fa",
@@ -97,8 +99,8 @@ fn every_advice_can_be_followed() {
             wrong.extend(CommandOptions::try_from(args).err().map(|error| format!("{advice}\n  {line}\n  {error}")))
         }
     };
-    let entries = FOREIGN.iter().chain(VALUES.iter().map(|(_, entry)| entry));
-    for (names, advice, commands) in entries {
+    let entries = || foreign_options().chain(VALUES.iter().map(|(_, entry)| entry));
+    for (names, advice, commands) in entries() {
         let mut followed = 0;
         for command in args.get_subcommands() {
             if !commands.is_empty() && !commands.contains(&command.get_name()) {
@@ -116,7 +118,7 @@ fn every_advice_can_be_followed() {
         let commands = advice.split('\'').skip(1).step_by(2).filter_map(|line| line.strip_prefix("pairwave "));
         commands.map(str::to_owned).collect()
     };
-    let all = entries_of(FOREIGN, VALUES).chain(COMMANDS.iter().map(|(_, line)| *line));
+    let all = entries().map(|(_, advice, _)| *advice).chain(COMMANDS.iter().map(|(_, line)| *line));
     for advice in all {
         for line in quoted(advice) {
             let word = |word: &str| match word {
@@ -129,11 +131,4 @@ fn every_advice_can_be_followed() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-fn entries_of(
-    options: &'static [AdviceEntry],
-    values: &'static [(&'static str, AdviceEntry)],
-) -> impl Iterator<Item = &'static str> {
-    options.iter().chain(values.iter().map(|(_, entry)| entry)).map(|(_, advice, _)| *advice)
 }

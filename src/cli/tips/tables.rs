@@ -10,10 +10,10 @@ const OF_SETS: &[&str] = &["msa", "tree", "dist"];
 /// Commands whose output replaces an existing file.
 pub(super) const WRITING: &[&str] = &[
     "allpairs", "search", "pairs", "edit", "long", "papara", "msa", "tree", "dist", "merge", "makedb", "dbinfo",
-    "bench",
+    "bench", "cluster", "derep",
 ];
 
-/// Options of vsearch, BLAST, EMBOSS, MMseqs2, parasail, edlib, minimap2, PaPaRa, ClustalW, Clustal
+/// Options of BLAST, EMBOSS, vsearch, MMseqs2, parasail, edlib, minimap2, PaPaRa, ClustalW, Clustal
 /// Omega, MAFFT and MUSCLE. Names have no dashes, lower case and hyphens. Advice is given only for
 /// commands that have the options it names.
 pub(in crate::cli) const FOREIGN: &[AdviceEntry] = &[
@@ -25,12 +25,6 @@ pub(in crate::cli) const FOREIGN: &[AdviceEntry] = &[
     (&["m"], "use --mode: 'infix' for HW, 'prefix' for SHW, 'global' for NW", &["edit"]),
     (&["p"], "use --align", &["edit"]),
     (&["f"], "use --format", &["edit"]),
-    (
-        &["uc", "centroids", "clusters", "clusterout-id", "cluster-fast", "cluster-size", "cluster-smallmem"],
-        "pairwave forms no clusters: 'pairwave allpairs SEQS --min-identity FRACTION' writes the pairs that reach an identity",
-        &[],
-    ),
-    (&["allpairs-global", "usearch-global"], "use 'pairwave allpairs SEQS' or 'pairwave allpairs A B'", &[]),
     (&["acceptall"], "every pair is written unless --min-identity or --min-score selects pairs", &["allpairs"]),
     (
         &["id", "min-identity", "min-score", "max-hits", "max-target-seqs"],
@@ -271,13 +265,40 @@ pub(in crate::cli) const COMMANDS: &[(&[&str], &str)] = &[
     (&["version"], "'pairwave --version'"),
     (&["cite", "citation"], "'pairwave --citation'"),
     (
-        &["blastn", "blastp", "blast", "ssearch", "ssearch36", "swipe", "diamond", "mmseqs", "blastall"],
+        &[
+            "blastn",
+            "blastp",
+            "blast",
+            "ssearch",
+            "ssearch36",
+            "swipe",
+            "diamond",
+            "mmseqs",
+            "mmseqs2",
+            "easy-search",
+            "blastall",
+        ],
         "'pairwave search QUERIES DB'",
     ),
     (&["makeblastdb", "formatdb", "createdb", "index"], "'pairwave makedb SEQS -o NAME.pwdb'"),
     (&["blastdbcmd"], "'pairwave dbinfo DB'"),
     (&["needle", "water", "align", "parasail", "needleall", "stretcher"], "'pairwave pairs A B'"),
     (&["vsearch", "usearch", "allpairs-global"], "'pairwave allpairs SEQS'"),
+    (
+        &[
+            "cluster",
+            "cd-hit",
+            "cd-hit-est",
+            "cdhit",
+            "easy-cluster",
+            "easy-linclust",
+            "linclust",
+            "cluster-fast",
+            "uclust",
+        ],
+        "'pairwave cluster SEQS --min-identity FRACTION'",
+    ),
+    (&["dereplicate", "derep-fulllength", "fastx-uniques"], "'pairwave derep READS -o FILE'"),
     (&["edlib", "edlib-aligner", "agrep"], "'pairwave edit PATTERNS TEXTS'"),
     (&["nucmer", "minimap2", "mummer", "lastz", "dotplot", "mummerplot"], "'pairwave long QUERY TARGET'"),
     (
