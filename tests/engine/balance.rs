@@ -191,6 +191,9 @@ fn simulation_detects_pieces_that_do_not_shrink() {
     assert!(ends.imbalance() > 0.02, "{ends:?}");
 }
 
+/// The guarantee is that the queue measures speeds by the clock and divides the work accordingly, so
+/// the test needs real time. Both engines are then busy for the same time, whatever a busy machine
+/// adds to their batches. A thread that starts late can disturb a run, so one run of five suffices.
 #[test]
 fn shares_follow_speeds_in_real_time() {
     let lengths: Vec<usize> = (0..60).map(|index| 20 + (index * 11) % 50).collect();
@@ -200,17 +203,24 @@ fn shares_follow_speeds_in_real_time() {
     let speed = job.job().cells() as f64 / 4.0 * 1.5;
     let capacity = Capacity { cells: 1 << 30, pairs: 1 << 20, store_bytes: u64::MAX, batches: 1 };
     let engine = |name: &str, speed| Box::new(MockEngine::new(name, capacity, []).with_real_speed(speed));
-    let both: Vec<Box<dyn Engine<Pairs>>> = vec![engine("slow", speed), engine("fast", 3.0 * speed)];
     let run = Run { threads: 1, ..Run::default() };
-    let summary = job.run_on(both, &run, |_| Ok(())).expect("the job ends well");
-    let [slow, fast] = &summary.engines[..] else { panic!("two engines: {:?}", summary.engines) };
-    assert_eq!(slow.cells + fast.cells, summary.cells);
-    // The ratio is 3 on an idle machine.
-    let ratio = fast.cells as f64 / slow.cells as f64;
-    assert!((1.5..6.0).contains(&ratio), "{ratio:.2}: {:?}", summary.engines);
-    for engine in [slow, fast] {
-        assert!(engine.busy_seconds > 0.3 && engine.batches > 2, "{engine:?}");
-        assert!(engine.finished_at <= summary.seconds && engine.idle_seconds < summary.seconds, "{engine:?}");
+    let mut disturbed = Vec::new();
+    for _ in 0..5 {
+        let both: Vec<Box<dyn Engine<Pairs>>> = vec![engine("slow", speed), engine("fast", 3.0 * speed)];
+        let summary = job.run_on(both, &run, |_| Ok(())).expect("the job ends well");
+        let [slow, fast] = &summary.engines[..] else { panic!("two engines: {:?}", summary.engines) };
+        assert_eq!(slow.cells + fast.cells, summary.cells);
+        assert!((slow.share + fast.share - 1.0).abs() < 1e-9);
+        for engine in [slow, fast] {
+            assert!(engine.finished_at <= summary.seconds && engine.idle_seconds < summary.seconds, "{engine:?}");
+        }
+        // The first ratio is 1 and the second 3 on an idle machine.
+        let busy = fast.busy_seconds / slow.busy_seconds;
+        let cells = fast.cells as f64 / slow.cells as f64;
+        if (0.6..1.7).contains(&busy) && cells > 1.5 && slow.batches.min(fast.batches) > 2 {
+            return;
+        }
+        disturbed.push(format!("{busy:.2} times the time, {cells:.2} times the cells: {:?}", summary.engines));
     }
-    assert!((slow.share + fast.share - 1.0).abs() < 1e-9);
+    panic!("the shares do not follow the speeds:\n{}", disturbed.join("\n"));
 }
