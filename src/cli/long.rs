@@ -18,6 +18,7 @@ use pairwave::score::Mode;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions};
 use pairwave::{Error, Result};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// One pair of long sequences.
@@ -26,8 +27,9 @@ pub(super) struct Long {
     /// File of the query; `-` is standard input.
     pub query: PathBuf,
     pub target: PathBuf,
-    pub query_id: Option<String>,
-    pub target_id: Option<String>,
+    /// Names of the sequences in files with several, byte for byte.
+    pub query_id: Option<OsString>,
+    pub target_id: Option<OsString>,
     pub read: ReadOptions,
     pub scoring: ScoringChoice,
     /// Strands to align; `None` is both for nucleotides, and the only strand of proteins.

@@ -170,6 +170,31 @@ fn records_are_chosen_by_name() {
     assert_eq!(itself.lines().nth(1), Some("gene\tgene\t1.000000\t56="));
 }
 
+/// Names are bytes, which a shell passes on unchanged.
+#[cfg(unix)]
+#[test]
+fn records_are_chosen_by_names_of_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = folder();
+    let names: [&[u8]; 3] = [b"caf\xe9", b"caf\xe8", "café".as_bytes()];
+    let record = |name: &[u8], letters: &str| [b">", name, b"\n", letters.as_bytes(), b"\n"].concat();
+    let records = [record(names[0], "GATTACAGG"), record(names[1], "CCTGTAATC"), record(names[2], "GATTACAGGA")];
+    let both = file(&folder, "both.fa", records.concat());
+    for (name, length) in names.into_iter().zip([9, 9, 10]) {
+        let mut command = pairwave(&["long", "--quiet", "--device", "cpu", "--strand", "plus", &both, &both]);
+        command.arg("--query-id").arg(std::ffi::OsStr::from_bytes(name));
+        command.arg("--target-id").arg(std::ffi::OsStr::from_bytes(name));
+        let run = command.args(["--fields", "query,target,query_length,identity"]).assert().success();
+        let [_, line] = run.get_output().stdout.split(|&byte| byte == b'\n').collect::<Vec<_>>()[..2] else { panic!() };
+        assert_eq!(line, [name, b"\t", name, format!("\t{length}\t1.000000").as_bytes()].concat());
+    }
+    let mut command = pairwave(&["long", "--quiet", "--device", "cpu", &both, &both, "--query-id"]);
+    let run = command.arg(std::ffi::OsStr::from_bytes(b"caf\xea")).assert().code(2);
+    let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(text.contains("--query-id 'caf\u{FFFD}': the file holds no sequence of this name"), "{text}");
+}
+
 #[test]
 fn proteins() {
     let folder = folder();

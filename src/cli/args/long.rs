@@ -8,6 +8,7 @@ use crate::cli::args::output::{OutputArgs, RowsArgs, WidthArgs};
 use crate::cli::args::scoring::LocalAlignmentArgs;
 use crate::cli::args::selection::{MinScoreArgs, ScoreOnlyArgs};
 use clap::{Arg, ValueEnum, ValueHint};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Align one pair of very long sequences, such as genomes, in linear memory
@@ -30,11 +31,11 @@ pub(crate) struct LongArgs {
 
     /// Select the sequence of this name in QUERY: its header up to the first blank
     #[arg(long, value_name = "NAME")]
-    pub query_id: Option<String>,
+    pub query_id: Option<OsString>,
 
     /// Select the sequence of this name in TARGET
     #[arg(long, value_name = "NAME")]
-    pub target_id: Option<String>,
+    pub target_id: Option<OsString>,
 
     #[command(flatten)]
     pub letters: LettersArgs,

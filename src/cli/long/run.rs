@@ -24,11 +24,12 @@ use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{SequenceId, SequenceStore, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Returns the sequence of this name in a file, or the only sequence.
-fn choose(store: &SequenceStore, file: &Path, name: Option<&str>, option: &str) -> Result<SequenceId> {
+fn choose(store: &SequenceStore, file: &Path, name: Option<&OsStr>, option: &str) -> Result<SequenceId> {
     let names = || (0..store.len() as SequenceId).map(|id| store.name(id));
     let wrong = |message: String| Err(Error::Input { location: InputLocation::in_file(file), message });
     let shown = |names: &[&str]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
@@ -42,7 +43,10 @@ fn choose(store: &SequenceStore, file: &Path, name: Option<&str>, option: &str) 
             }
         };
     };
-    let matches: Vec<SequenceId> = (0..store.len() as SequenceId).filter(|&id| store.name(id) == wanted).collect();
+    // Names need not be UTF-8, so bytes are compared. Messages show other bytes as U+FFFD.
+    let is_wanted = |&id: &SequenceId| store.name_bytes(id) == wanted.as_encoded_bytes();
+    let matches: Vec<SequenceId> = (0..store.len() as SequenceId).filter(is_wanted).collect();
+    let wanted = wanted.to_string_lossy();
     match matches[..] {
         [id] => Ok(id),
         [] => {

@@ -190,7 +190,7 @@ fn long_pairs() {
          --strip 4096 --chunk 512 --no-prune --host-memory 2G --memory 1G --checkpoint work --format text --width 100 \
          --plot Path.PNG --check --threads 2 -o out.txt --gap-open 5 --gap-extend 2",
     );
-    assert_eq!((job.query_id.as_deref(), job.target_id.as_deref()), (Some("a"), Some("b")));
+    assert_eq!((job.query_id, job.target_id), (Some("a".into()), Some("b".into())));
     assert_eq!((job.strand, job.top, job.min_score, job.prune), (Some(Strands::Both), 5, Some(100), false));
     assert_eq!((job.method, job.strip, job.chunk), (Some(Method::Chunked1), Some(4096), Some(512)));
     assert_eq!((job.host_memory, job.compute.memory), (Some(2 << 30), Some(1 << 30)));
