@@ -2,7 +2,7 @@
 # The blocks of a plan as a job array: each task computes one, on whatever node is free.
 #
 #   pairwave plan allpairs genes.fa --min-identity 0.97 --max-blocks 1001 -o genes.plan
-#   sbatch --array="$(pairwave run genes.plan --missing)" --export=ALL,PLAN=genes.plan slurm.sh
+#   PLAN=genes.plan sbatch --array="$(pairwave run genes.plan --missing)" --export=ALL slurm.sh
 #   pairwave merge genes.plan -o genes.tsv
 #
 # Indices of an array end at 1000 unless the cluster's MaxArraySize says otherwise, which --max-blocks heeds. When some tasks have
@@ -19,5 +19,5 @@
 ##SBATCH --gpus-per-task=1
 
 set -euo pipefail
-: "${PLAN:?name the plan: sbatch --export=ALL,PLAN=genes.plan ...}"
+: "${PLAN:?name the plan: PLAN=genes.plan sbatch --export=ALL ...}"
 exec "${PAIRWAVE:-pairwave}" run "$PLAN" --block "$SLURM_ARRAY_TASK_ID" --threads "${SLURM_CPUS_PER_TASK:-1}"

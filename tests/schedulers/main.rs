@@ -35,6 +35,13 @@ fn pairwave(arguments: &[&str]) -> Output {
     ran(Command::new(program()).args(arguments).env("PAIRWAVE_CACHE_DIR", "no such directory"))
 }
 
+/// Creates a directory whose name a shell splits unless it is quoted.
+fn quotable(parent: &TempDir) -> PathBuf {
+    let directory = parent.path().join("it's a \"plan\", 1 & 2");
+    fs::create_dir(&directory).unwrap();
+    directory
+}
+
 /// Writes sixty 16S genes.
 fn genes(directory: &Path) -> String {
     let all = fs::read_to_string(ALL_GENES).unwrap();
@@ -144,8 +151,8 @@ impl Slurm {
     /// tasks succeeded.
     fn array(&self, indices: &str, plan: &Path, program: &Path) -> bool {
         let mut command = self.command("sbatch");
-        let export = format!("ALL,PLAN={},PAIRWAVE={}", plan.display(), program.display());
-        command.args(["--wait", "--cpus-per-task=1", "--array", indices, "--export", &export]);
+        command.env("PLAN", plan).env("PAIRWAVE", program);
+        command.args(["--wait", "--cpus-per-task=1", "--array", indices, "--export=ALL"]);
         let output = command.arg(format!("{CLUSTER}/slurm.sh")).stdin(Stdio::null()).output().unwrap();
         let submitted = String::from_utf8_lossy(&output.stdout).contains("Submitted batch job");
         assert!(submitted, "{}", String::from_utf8_lossy(&output.stderr));
@@ -172,15 +179,16 @@ impl Drop for Slurm {
 
 #[test]
 fn slurm_array_equals_the_plain_output_after_a_kill() {
-    let directory = TempDir::new().unwrap();
-    let at = directory.path().join("genes.plan");
-    let genes = genes(directory.path());
+    let parent = TempDir::new().unwrap();
+    let directory = quotable(&parent);
+    let at = directory.join("genes.plan");
+    let genes = genes(&directory);
     let blocks = plan(&genes, &at);
     assert_eq!(missing(&at), format!("0-{}", blocks - 1));
     let slurm = Slurm::start();
     // The wrapper kills the process of block 2 once, immediately after its start.
     let program = wrapper(
-        directory.path(),
+        &directory,
         "if [ \"$4\" = 2 ] && mkdir \"$2.killed\" 2>/dev/null; then\n\
          \"$PROGRAM\" \"$@\" --device cpu & until [ -e \"$2/claims/000002.0\" ]; do :; done\n\
          kill -9 $!; wait $!; exit $?\nfi\n\
@@ -188,7 +196,7 @@ fn slurm_array_equals_the_plain_output_after_a_kill() {
     );
     assert!(!slurm.array(&missing(&at), &at, &program), "a task was killed");
     assert_eq!(missing(&at), "2", "{}", slurm.logs());
-    let output = directory.path().join("genes.tsv");
+    let output = directory.join("genes.tsv");
     let refused = Command::new(self::program()).arg("merge").arg(&at).arg("-o").arg(&output).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
     assert!(!output.exists() && String::from_utf8_lossy(&refused.stderr).contains('2'), "{refused:?}");
@@ -204,22 +212,23 @@ fn slurm_array_equals_the_plain_output_after_a_kill() {
 
 #[test]
 fn snakemake_equals_the_plain_output_after_failures() {
-    let directory = TempDir::new().unwrap();
+    let parent = TempDir::new().unwrap();
+    let directory = quotable(&parent);
     // Block 1 fails twice, so that Snakemake's second attempt fails too.
     let program = wrapper(
-        directory.path(),
+        &directory,
         "if [ \"$1\" = run ] && [ \"$4\" = 000001 ]; then\n\
          for try in 1 2; do mkdir \"$2.failed.$try\" 2>/dev/null && exit 1; done\nfi\n\
          [ \"$1\" = run ] && set -- \"$@\" --device cpu\n\
          exec \"$PROGRAM\" \"$@\"",
     );
-    let genes = genes(directory.path());
-    let output = directory.path().join("genes.tsv");
+    let genes = genes(&directory);
+    let output = directory.join("genes.tsv");
     let snakemake = |retries: &str| {
         let set = |name: &str, value: &dyn std::fmt::Display| format!("{name}={value}");
         let mut command = Command::new("snakemake");
         command.args(["--snakefile", &format!("{CLUSTER}/Snakefile"), "--cores", "2", "--retries", retries]);
-        command.arg("--quiet").arg("all").current_dir(directory.path()).stdin(Stdio::null());
+        command.arg("--quiet").arg("all").current_dir(parent.path()).stdin(Stdio::null());
         command.arg("--config").arg(set("pairwave", &program.display())).arg(set("sequences", &genes));
         command.arg(set("options", &OPTIONS.join(" "))).arg(set("cut", &CUT.join(" ")));
         command.arg(set("output", &output.display())).arg("threads=1");
