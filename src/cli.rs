@@ -57,7 +57,7 @@ use std::process::ExitCode;
 /// Runs the program. The exit code is 0, the code of [`Error::exit_code`], or 1 if `bench
 /// --compare` found a lower rate.
 pub(crate) fn run() -> ExitCode {
-    quieten_vulkan();
+    disable_vulkan_layer();
     interrupt::start();
     let typed: Vec<OsString> = std::env::args_os().collect();
     let is_silent = mpi::leaves_it_to_rank_0(&typed);
@@ -81,7 +81,7 @@ pub(crate) fn run() -> ExitCode {
 /// Turns off Mesa's device selection layer if there is no display server. The layer does not affect
 /// the choice of adapter here, but it asks for a Wayland display and complains on standard error if
 /// there is none, for example on a compute node.
-fn quieten_vulkan() {
+fn disable_vulkan_layer() {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: the process has no other thread yet.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") };

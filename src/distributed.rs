@@ -233,7 +233,7 @@ impl Directory {
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the system fails.
-    pub fn set_aside(&self, block: usize) -> Result<()> {
+    pub fn rename_damaged(&self, block: usize) -> Result<()> {
         let path = self.part_path(block);
         fs::rename(&path, path.with_extension("damaged")).map_err(|error| Error::io(path, error))
     }

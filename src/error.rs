@@ -179,7 +179,7 @@ mod tests {
         let message = Error::io("a.fa", missing).to_string();
         assert!(message.starts_with("a.fa: ") && !message.contains("os error"), "{message}");
         assert!(message["a.fa: ".len()..].starts_with(|letter: char| letter.is_lowercase()), "{message}");
-        let own = std::io::Error::new(std::io::ErrorKind::NotFound, "No such thing (os error 2)");
-        assert_eq!(Error::io("a.fa", own).to_string(), "a.fa: No such thing (os error 2)");
+        let not_found = std::io::Error::new(std::io::ErrorKind::NotFound, "No such thing (os error 2)");
+        assert_eq!(Error::io("a.fa", not_found).to_string(), "a.fa: No such thing (os error 2)");
     }
 }

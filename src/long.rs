@@ -369,7 +369,7 @@ pub trait LongEngine: Send {
     fn can_trace(&self, rows: u32, columns: u32, method: Method) -> bool;
 
     /// Returns the number of regions that are worth [preparing](LongEngine::prepare) at once.
-    fn regions_ahead(&self) -> usize {
+    fn max_prepared_regions(&self) -> usize {
         0
     }
 

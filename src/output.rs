@@ -281,7 +281,7 @@ pub trait PairWriter: Send {
     fn write(&mut self, pair: &OutputPair<'_>) -> Result<()>;
     /// Replaces the sequences that pairs refer to. Formats that need all sequences at the start
     /// refuse this ([`PairFormat::needs_sets`]).
-    fn go_on_with(&mut self, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>) -> Result<()>;
+    fn replace_sequences(&mut self, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>) -> Result<()>;
     /// Writes many pairs, on several threads of the current pool if that is faster.
     fn write_all(&mut self, pairs: &[OutputPair<'_>]) -> Result<()>;
     /// Returns an object that formats pairs as lines, with the current sequences. Returns `None`
@@ -453,7 +453,7 @@ trait FormatBody: Send {
     }
 
     /// Accepts new sequences.
-    fn go_on(&mut self, _context: &Context) -> Result<()> {
+    fn accept_context(&mut self, _context: &Context) -> Result<()> {
         Ok(())
     }
 
@@ -495,13 +495,13 @@ impl PairWriter for FormatWriter {
         self.body.begin(&self.context, &mut self.output)
     }
 
-    fn go_on_with(&mut self, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>) -> Result<()> {
+    fn replace_sequences(&mut self, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>) -> Result<()> {
         let context = &mut self.context;
         if Arc::ptr_eq(&context.queries, queries) && Arc::ptr_eq(&context.targets, targets) {
             return Ok(());
         }
         (context.queries, context.targets) = (Arc::clone(queries), Arc::clone(targets));
-        self.body.go_on(context)
+        self.body.accept_context(context)
     }
 
     fn write(&mut self, pair: &OutputPair<'_>) -> Result<()> {

@@ -86,12 +86,16 @@ impl TryFrom<BenchArgs> for BenchOptions {
             cluster,
             lengths: sizes("--lengths", args.lengths, MAX_SYMBOLS)?,
             counts: sizes("--counts", args.counts, MAX_PAIRS)?,
-            work: once(
+            work: values_or_all(
                 "--work",
                 args.work.into_iter().map(BenchWork::from),
                 [BenchWork::Scores, BenchWork::Alignments],
             )?,
-            gaps: once("--gaps", args.gaps.into_iter().map(GapKind::from), [GapKind::Linear, GapKind::Affine])?,
+            gaps: values_or_all(
+                "--gaps",
+                args.gaps.into_iter().map(GapKind::from),
+                [GapKind::Linear, GapKind::Affine],
+            )?,
             contenders: contenders(&args.kernel)?,
             seqs: args.seqs,
             seconds: args.seconds,
@@ -205,7 +209,7 @@ fn sizes(option: &str, given: Vec<u32>, most: u32) -> Result<Option<Vec<u32>>> {
 }
 
 /// Returns the given values, or all if none was given. Rejects repeated values.
-fn once<T: PartialEq>(option: &str, given: impl Iterator<Item = T>, all: [T; 2]) -> Result<Vec<T>> {
+fn values_or_all<T: PartialEq>(option: &str, given: impl Iterator<Item = T>, all: [T; 2]) -> Result<Vec<T>> {
     let given: Vec<T> = given.collect();
     match &given[..] {
         [] => Ok(all.into()),

@@ -8,10 +8,10 @@ use pairwave::seq::{SequenceId, SequenceStore};
 /// less random than the statistical model.
 pub(super) const FACTOR: f64 = 2.0;
 /// Number of symbols of a file that determine its composition.
-pub(super) const ENOUGH: u64 = 1 << 20;
+pub(super) const COMPOSITION_SYMBOLS: u64 = 1 << 20;
 
 /// Returns whether warnings are shown. If not, the statistics need not be computed.
-pub(super) fn is_heard() -> bool {
+pub(super) fn are_warnings_shown() -> bool {
     tracing::enabled!(tracing::Level::WARN)
 }
 
@@ -38,7 +38,7 @@ pub(super) fn warn_of_stores(scoring: &Scoring, queries: &SequenceStore, targets
     let composition = |store: &SequenceStore| {
         let mut all = Composition::new(store.alphabet());
         for id in 0..store.len() as SequenceId {
-            if all.symbols() >= ENOUGH {
+            if all.symbols() >= COMPOSITION_SYMBOLS {
                 break;
             }
             all.add(store.codes(id));
@@ -46,7 +46,7 @@ pub(super) fn warn_of_stores(scoring: &Scoring, queries: &SequenceStore, targets
         all
     };
     if scoring.mode == Mode::Local
-        && is_heard()
+        && are_warnings_shown()
         && let Some(chance) = Chance::estimate(scoring, &composition(queries), &composition(targets))
     {
         warn_of_growth(&chance);

@@ -118,8 +118,8 @@ mod tests {
         /// Collects the texts of some tokens.
         fn read(&mut self, tokens: TokenStream) {
             let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-            for (place, token) in tokens.iter().enumerate() {
-                let before = place.checked_sub(1).and_then(|place| tokens.get(place));
+            for (index, token) in tokens.iter().enumerate() {
+                let before = index.checked_sub(1).and_then(|index| tokens.get(index));
                 match token {
                     TokenTree::Literal(literal) => self.literals.push(literal.to_string()),
                     // Doc comments appear as attributes here.
@@ -172,9 +172,9 @@ mod tests {
 
     /// Returns whether a text names an option as typed.
     fn holds_flag(text: &str) -> bool {
-        text.match_indices("--").any(|(place, sign)| {
-            let before = text[..place].chars().next_back();
-            let after = text[place + sign.len()..].chars().next();
+        text.match_indices("--").any(|(index, sign)| {
+            let before = text[..index].chars().next_back();
+            let after = text[index + sign.len()..].chars().next();
             before.is_none_or(|letter| " \"'(\n".contains(letter))
                 && after.is_some_and(|letter| letter.is_ascii_lowercase())
         })

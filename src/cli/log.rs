@@ -61,7 +61,7 @@ pub(super) fn error(message: &str) {
 /// Prints `pairwave: text`.
 pub(super) fn line(text: &str) {
     // If standard error is closed, there is no place to report the failure.
-    progress::beside_the_bar(|| drop(writeln!(anstream::stderr().lock(), "pairwave: {}{text}", prefixed())));
+    progress::without_bar(|| drop(writeln!(anstream::stderr().lock(), "pairwave: {}{text}", prefixed())));
 }
 
 struct Plain;
@@ -95,7 +95,7 @@ struct LogLines;
 impl Write for LogLines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut written = Ok(());
-        progress::beside_the_bar(|| written = anstream::stderr().lock().write_all(bytes));
+        progress::without_bar(|| written = anstream::stderr().lock().write_all(bytes));
         written.map(|()| bytes.len())
     }
 

@@ -91,14 +91,14 @@ pub(super) fn make(job: &MakeDb, quiet: bool) -> Result<()> {
     let mut output = Output::create(&job.output)?;
     let made = sorted.write(Through(&mut output), &job.output, |done| {
         progress.step("writing", done, all);
-        go_on(&interrupted)
+        check_interrupted(&interrupted)
     })?;
     output.finish()?;
     drop(progress);
     if !quiet {
         log::line(&format!(
             "{} of {} in {:.3} s: {} bytes",
-            amounts(made.size),
+            format_totals(made.size),
             made.alphabet.letters(),
             begin.elapsed().as_secs_f64(),
             HumanCount(made.bytes)
@@ -107,11 +107,11 @@ pub(super) fn make(job: &MakeDb, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-fn go_on(interrupted: &AtomicBool) -> Result<()> {
+fn check_interrupted(interrupted: &AtomicBool) -> Result<()> {
     if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-fn amounts(size: SequenceTotals) -> String {
+fn format_totals(size: SequenceTotals) -> String {
     let plural = |count: u64| if count == 1 { "" } else { "s" };
     format!(
         "{} sequence{}, {} symbol{}",
@@ -216,7 +216,7 @@ pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
     let mut output = results(job.output.as_deref(), quiet)?;
     if job.fasta {
         subjects.in_input_order(|store, id| {
-            go_on(&interrupted)?;
+            check_interrupted(&interrupted)?;
             write_fasta(store, id, output.buffer());
             output.pass_on()
         })?;

@@ -14,7 +14,7 @@ pub(super) fn is_short() -> bool {
 
 struct Remembering;
 
-fn remember(memory: *mut u8) -> *mut u8 {
+fn record_address(memory: *mut u8) -> *mut u8 {
     if memory.is_null() {
         IS_SHORT.store(true, Ordering::Relaxed);
     }
@@ -26,17 +26,17 @@ unsafe impl GlobalAlloc for Remembering {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller meets the conditions of `GlobalAlloc`, which the system's allocator
         // shares.
-        remember(unsafe { System.alloc(layout) })
+        record_address(unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller meets the conditions of `GlobalAlloc`.
-        remember(unsafe { System.alloc_zeroed(layout) })
+        record_address(unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the caller meets the conditions of `GlobalAlloc`.
-        remember(unsafe { System.realloc(memory, layout, size) })
+        record_address(unsafe { System.realloc(memory, layout, size) })
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {

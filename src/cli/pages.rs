@@ -134,7 +134,7 @@ fn render(command: &clap::Command, page: &Man, out: &mut Vec<u8>) -> io::Result<
     {
         if !lines.trim().is_empty() {
             write!(out, ".SH \"{title}\"\n.nf\n")?;
-            lines.trim_end().lines().try_for_each(|line| writeln!(out, "{}", literally(line)))?;
+            lines.trim_end().lines().try_for_each(|line| writeln!(out, "{}", escape_line(line)))?;
             writeln!(out, ".fi")?;
         }
     }
@@ -142,7 +142,7 @@ fn render(command: &clap::Command, page: &Man, out: &mut Vec<u8>) -> io::Result<
 }
 
 /// Escapes a line so that a manual page shows it unchanged.
-fn literally(line: &str) -> String {
+fn escape_line(line: &str) -> String {
     let line = line.replace('\\', "\\e").replace('-', "\\-");
     if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line }
 }

@@ -104,7 +104,7 @@ impl PairsJob {
                 let stores = read_partners([&self.a, b], &self.read)?.map(Arc::new);
                 paired::check_counts([&self.a, b], stores.each_ref().map(|store| &**store))?;
                 let [queries, targets] = stores.each_ref().map(Arc::clone);
-                Ok((PairSource::of_one_number(queries, targets), stores))
+                Ok((PairSource::by_equal_index(queries, targets), stores))
             }
             Listing::InStep(b) => {
                 let chunks = PairedChunks::open([&self.a, b], &self.read, CHUNK_PAIRS, CHUNK_SYMBOLS)?;
@@ -208,7 +208,7 @@ impl BlockCommand for PairsJob {
 fn write(writer: &mut dyn PairWriter, rows: &[PairRow], pool: &rayon::ThreadPool) -> Result<()> {
     let is_same = |a: &PairRow, b: &PairRow| Arc::ptr_eq(&a.queries, &b.queries) && Arc::ptr_eq(&a.targets, &b.targets);
     for rows in rows.chunk_by(is_same) {
-        writer.go_on_with(&rows[0].queries, &rows[0].targets)?;
+        writer.replace_sequences(&rows[0].queries, &rows[0].targets)?;
         let pairs: Vec<OutputPair<'_>> = rows.iter().map(|row| OutputPair::from(&row.result)).collect();
         pool.install(|| writer.write_all(&pairs))?;
     }

@@ -99,7 +99,7 @@ impl Drop for ProgressDisplay {
 }
 
 /// Prints on standard error while no bar is drawn.
-pub(super) fn beside_the_bar(print: impl FnOnce()) {
+pub(super) fn without_bar(print: impl FnOnce()) {
     let shown = SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
     match shown {
         Some(bar) => bar.suspend(print),
@@ -138,7 +138,7 @@ impl<W: io::Write> AboveTheBar<W> {
         let mut printed = Ok(());
         if bytes > 0 {
             let (to, begun) = (&mut self.to, &self.begun[..bytes]);
-            beside_the_bar(|| printed = to.write_all(begun).and_then(|()| to.flush()));
+            without_bar(|| printed = to.write_all(begun).and_then(|()| to.flush()));
             self.begun.drain(..bytes);
         }
         printed

@@ -142,7 +142,7 @@ pub(super) fn share_of_percent(percent: f64) -> String {
 }
 
 /// Returns whether a word may be a misspelling of another: at most a third of its letters differ.
-fn is_slip(typed: &str, meant: &str) -> bool {
+fn is_misspelling(typed: &str, meant: &str) -> bool {
     let (typed, meant): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());
     let mut row: Vec<usize> = (0..=meant.len()).collect();
     for (line, a) in (1..).zip(&typed) {
@@ -162,7 +162,7 @@ pub(super) fn without_far_advice(message: &str, typed: &str) -> String {
     let typed = typed.trim_start_matches('-').to_ascii_lowercase();
     let is_near = |part: &&str| {
         let Some(advice) = part.strip_prefix("tip: ").filter(|advice| advice.contains("similar")) else { return true };
-        advice.split('\'').skip(1).step_by(2).any(|meant| is_slip(&typed, meant.trim_start_matches('-')))
+        advice.split('\'').skip(1).step_by(2).any(|meant| is_misspelling(&typed, meant.trim_start_matches('-')))
     };
     message.split("; ").filter(is_near).collect::<Vec<_>>().join("; ")
 }
@@ -319,14 +319,14 @@ mod tests {
 
     #[test]
     fn words_after_one_dash_are_not_taken_apart() {
-        let found = |line: &str| {
+        let tip = |line: &str| {
             let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             word_after_one_dash(&typed).map(str::to_owned)
         };
-        assert_eq!(found("pairwave allpairs a.fa -out b.tsv").as_deref(), Some("-out"));
-        assert_eq!(found("pairwave allpairs a.fa -max_target_seqs 3").as_deref(), Some("-max_target_seqs"));
+        assert_eq!(tip("pairwave allpairs a.fa -out b.tsv").as_deref(), Some("-out"));
+        assert_eq!(tip("pairwave allpairs a.fa -max_target_seqs 3").as_deref(), Some("-max_target_seqs"));
         for fine in ["-o pairs.tsv", "-opairs.tsv", "-t4", "-qv", "--mismatch -4", "-- -out", "-"] {
-            assert_eq!(found(&format!("pairwave allpairs a.fa {fine}")), None, "{fine}");
+            assert_eq!(tip(&format!("pairwave allpairs a.fa {fine}")), None, "{fine}");
         }
     }
 }

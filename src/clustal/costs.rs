@@ -35,7 +35,7 @@ impl PairGaps {
 pub struct ClustalCosts {
     alphabet: Alphabet,
     table: Box<[[i32; SIZE]; SIZE]>,
-    row_most: [i32; SIZE],
+    max_row_score: [i32; SIZE],
     opening: Opening,
     extension: i32,
 }
@@ -99,8 +99,8 @@ impl ClustalCosts {
         } else {
             (Opening::Grows { open: gaps.open, average: entries.average(), scale }, (gaps.extend * times) as i32)
         };
-        let row_most = table.map(|row| row.into_iter().max().unwrap_or(0));
-        ClustalCosts { alphabet, table, row_most, opening, extension }
+        let max_row_score = table.map(|row| row.into_iter().max().unwrap_or(0));
+        ClustalCosts { alphabet, table, max_row_score, opening, extension }
     }
 
     /// Returns the alphabet that defines the codes.
@@ -137,8 +137,8 @@ impl ClustalCosts {
 
     /// Returns the highest score of a letter with any letter.
     #[inline]
-    pub fn row_most(&self, code: Code) -> i32 {
-        self.row_most[code as usize % SIZE]
+    pub fn max_row_score(&self, code: Code) -> i32 {
+        self.max_row_score[code as usize % SIZE]
     }
 
     /// Returns the highest score of two letters, at least 0.

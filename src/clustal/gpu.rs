@@ -68,7 +68,7 @@ impl KernelSizes for ClustalShape {
         let workgroup = if adapter.is_software() { 16 } else { 64 };
         // Discrete cards have enough registers for more columns.
         let few = (usual(ClustalPass::Ends, workgroup), usual(ClustalPass::ForwardReverseThread, workgroup));
-        let (columns, identity_columns) = adapter.description.suited(CARD_COLUMNS, few, few);
+        let (columns, identity_columns) = adapter.description.select_by_kind(CARD_COLUMNS, few, few);
         let rows = usual(ClustalPass::ForwardReverse, workgroup);
         ClustalShape { workgroup, columns, identity_columns, cooperative: 64, rows }
     }
@@ -97,7 +97,7 @@ impl ClustalGpu {
         let gpu = Gpu::open(adapter)?;
         // Assumed cells per second and number of pairs computed at once, for a large card, a small
         // card and CPU threads.
-        let (assumed, fill) = adapter.description.suited((1e12, 1 << 16), (5e10, 1 << 10), (1e8, 1));
+        let (assumed, fill) = adapter.description.select_by_kind((1e12, 1 << 16), (5e10, 1 << 10), (1e8, 1));
         let host = ClustalDeviceState { kernels: KernelSet::new(&gpu, adapter), fill };
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(adapter, None), assumed))
     }
@@ -195,7 +195,7 @@ impl GpuKind for Clustal {
         let bytes = sequences.packed_bytes();
         let resident = host.kernels.resident(site.residents, sequences, "sequences", bytes, site.memory / 4)?;
         let tasks = ClustalTasks::new(batch, |pass| host.variant(pass, sequences.alphabet()));
-        let mut tasks = tasks.ok_or_else(|| host.kernels.gpu.unsuited("scores exceed 32 bits"))?;
+        let mut tasks = tasks.ok_or_else(|| host.kernels.gpu.refusal("scores exceed 32 bits"))?;
         let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == KernelKind::Clustal(ClustalStage::Ends));
         if is_partial {
             tasks.launches.retain(|launch| launch.variant.pass == ClustalPass::Ends);

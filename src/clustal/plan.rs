@@ -53,7 +53,7 @@ impl SequenceKinds {
                     kinds.ends.push([id; 2]);
                     // Any other alignment has at least one residue pair less, and no pair scores
                     // higher. Therefore it scores less.
-                    let best = |&code: &Code| costs.score(code, code).max(1) == costs.row_most(code);
+                    let best = |&code: &Code| costs.score(code, code).max(1) == costs.max_row_score(code);
                     kinds.plain.push(codes.iter().all(best));
                 }
             }

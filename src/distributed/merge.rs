@@ -99,7 +99,7 @@ impl Directory {
                 damaged.push(block);
                 // If renaming fails, `run` still recomputes the block when the user names its
                 // number.
-                let _ = self.set_aside(block);
+                let _ = self.rename_damaged(block);
             }
         }
         if damaged.len() < 2 {

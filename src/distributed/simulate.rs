@@ -93,7 +93,7 @@ pub struct Simulation {
 impl Simulation {
     /// Creates a simulation without failures, on a network within one building, with 10
     /// microseconds for each message.
-    pub fn calm(blocks: Vec<u64>, speeds: Vec<f64>) -> Self {
+    pub fn without_failures(blocks: Vec<u64>, speeds: Vec<f64>) -> Self {
         Simulation {
             blocks,
             speeds,
@@ -126,11 +126,11 @@ impl Simulation {
     pub fn run(&self) -> SimulationReport {
         let mut random = SplitMix64::new(self.seed);
         let mut report = SimulationReport { counted: vec![0; self.blocks.len()], ..SimulationReport::default() };
-        let fates = self.fates(&mut random);
+        let random_failures = self.random_failures(&mut random);
         let bad = self.blocks.iter().map(|_| random.fraction() < self.bad).collect::<Vec<_>>();
         let mut start = 0.0;
         loop {
-            let phase = Phase::new(self, &fates, &bad, start, report.clone(), &mut random);
+            let phase = Phase::new(self, &random_failures, &bad, start, report.clone(), &mut random);
             let (ended, after) = phase.run();
             report = after;
             match ended {
@@ -143,7 +143,7 @@ impl Simulation {
             }
             break;
         }
-        let lives = |(rank, speed): (usize, &f64)| match (self.restart, fates[rank].dies) {
+        let lives = |(rank, speed): (usize, &f64)| match (self.restart, random_failures[rank].dies) {
             (None, Some(dies)) => speed * dies.min(report.seconds),
             _ => speed * report.seconds,
         };
@@ -153,21 +153,21 @@ impl Simulation {
         report
     }
 
-    fn fates(&self, random: &mut SplitMix64) -> Vec<RankFate> {
-        let mut fates = vec![RankFate::default(); self.speeds.len()];
+    fn random_failures(&self, random: &mut SplitMix64) -> Vec<RankFate> {
+        let mut random_failures = vec![RankFate::default(); self.speeds.len()];
         let while_it_runs = self.min_seconds();
         let others = self.speeds.len().saturating_sub(1);
         let count = |fraction: f64| ((fraction * self.speeds.len() as f64).round() as usize).min(others);
         for rank in random.choose(others, count(self.deaths)) {
-            fates[rank + 1].dies = Some(while_it_runs * random.fraction());
+            random_failures[rank + 1].dies = Some(while_it_runs * random.fraction());
         }
         for rank in random.choose(others, count(self.hangs)) {
-            fates[rank + 1].hangs = Some(while_it_runs * random.fraction());
+            random_failures[rank + 1].hangs = Some(while_it_runs * random.fraction());
         }
         for rank in random.choose(others, count(self.late.0)) {
-            fates[rank + 1].late = self.late.1 * random.fraction();
+            random_failures[rank + 1].late = self.late.1 * random.fraction();
         }
-        fates
+        random_failures
     }
 }
 
@@ -223,6 +223,6 @@ pub fn estimate(blocks: &[u64], speeds: &[f64]) -> f64 {
     match (blocks.is_empty(), speeds.is_empty()) {
         (true, _) => 0.0,
         (false, true) => f64::INFINITY,
-        _ => Simulation::calm(blocks.to_vec(), speeds).run().seconds,
+        _ => Simulation::without_failures(blocks.to_vec(), speeds).run().seconds,
     }
 }

@@ -34,9 +34,9 @@ impl Possible {
     /// Checks whether a result is possible. It has no branches, so that loops over many pairs can
     /// be vectorised.
     #[inline]
-    pub(super) fn has(&self, found: EditDistance) -> bool {
-        let is_near = (found.distance >= self.least) & (found.distance <= self.most);
-        is_near & (found.end <= self.text_symbols) | self.may_be_none & (found == EditDistance::NONE)
+    pub(super) fn has(&self, result: EditDistance) -> bool {
+        let is_near = (result.distance >= self.least) & (result.distance <= self.most);
+        is_near & (result.end <= self.text_symbols) | self.may_be_none & (result == EditDistance::NONE)
     }
 }
 
@@ -44,17 +44,17 @@ impl Possible {
 pub(super) fn check(batch: &EditBatch, report: &EditReport) -> Result<(), String> {
     let finished = check_sizes(batch, report)?;
     let mut groups = group_blocks(batch, GROUP_PAIRS).into_iter();
-    groups.try_for_each(|group| check_group(batch, &finished, &group, &report.found))
+    groups.try_for_each(|group| check_group(batch, &finished, &group, &report.distances))
 }
 
 /// Implements [`crate::engine::Work::check_on`].
 pub(super) fn check_on(pool: &rayon::ThreadPool, batch: &EditBatch, report: &EditReport) -> Result<(), String> {
-    if report.found.pairs() <= GROUP_PAIRS {
+    if report.distances.pairs() <= GROUP_PAIRS {
         return check(batch, report);
     }
     pool.install(|| {
         let finished = check_sizes(batch, report)?;
-        let check = |group: BlockGroup| check_group(batch, &finished, &group, &report.found);
+        let check = |group: BlockGroup| check_group(batch, &finished, &group, &report.distances);
         group_blocks(batch, GROUP_PAIRS).into_par_iter().try_for_each(check)
     })
 }
@@ -62,10 +62,10 @@ pub(super) fn check_on(pool: &rayon::ThreadPool, batch: &EditBatch, report: &Edi
 /// Returns which blocks are finished, if the number of results equals the number of pairs.
 fn check_sizes(batch: &EditBatch, report: &EditReport) -> Result<Vec<bool>, String> {
     let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
-    if report.found.pairs() as u64 != batch.pairs() {
-        return Err(format!("{} results for {} pairs", report.found.pairs(), batch.pairs()));
+    if report.distances.pairs() as u64 != batch.pairs() {
+        return Err(format!("{} results for {} pairs", report.distances.pairs(), batch.pairs()));
     }
-    if let BatchDistances::Listed { pairs, list } = &report.found
+    if let BatchDistances::Listed { pairs, list } = &report.distances
         && !(list.is_sorted_by(|(one, _), (next, _)| one < next)
             && list.last().is_none_or(|&(pair, _)| (pair as usize) < *pairs))
     {
@@ -74,13 +74,18 @@ fn check_sizes(batch: &EditBatch, report: &EditReport) -> Result<Vec<bool>, Stri
     Ok(finished)
 }
 
-fn check_group(batch: &EditBatch, finished: &[bool], group: &BlockGroup, found: &BatchDistances) -> Result<(), String> {
+fn check_group(
+    batch: &EditBatch,
+    finished: &[bool],
+    group: &BlockGroup,
+    distances: &BatchDistances,
+) -> Result<(), String> {
     let chunk = &batch.chunk;
-    let (mut each, mut list) = match found {
-        BatchDistances::Each(found) => (&found[group.pairs.clone()], &[][..]),
+    let (mut each, mut list) = match distances {
+        BatchDistances::Each(distances) => (&distances[group.pairs.clone()], &[][..]),
         BatchDistances::Listed { list, .. } => (&[][..], between(list, group.pairs.clone())),
     };
-    let is_list = matches!(found, BatchDistances::Listed { .. });
+    let is_list = matches!(distances, BatchDistances::Listed { .. });
     let mut first = group.pairs.start;
     for index in group.blocks.clone() {
         let block = &batch.blocks[index];
@@ -100,12 +105,12 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &BlockGroup, found: 
                         }
                     }
                 }
-                for &(pair, found) in listed_pairs {
+                for &(pair, distances) in listed_pairs {
                     let region_index = block.regions.start + (pair as usize - first) as u32;
-                    if found == EditDistance::NONE {
+                    if distances == EditDistance::NONE {
                         return Err(format!("a pair of pattern {} is listed without a distance", block.pattern));
                     }
-                    check_pair(chunk, block, m, region_index, found)?;
+                    check_pair(chunk, block, m, region_index, distances)?;
                 }
             }
             first = end;
@@ -114,7 +119,7 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &BlockGroup, found: 
         let (results, others) = each.split_at(count);
         each = others;
         let mut pairs = block.regions.clone().zip(results).filter(|_| finished[index]);
-        pairs.try_for_each(|(region_index, found)| check_pair(chunk, block, m, region_index, *found))?;
+        pairs.try_for_each(|(region_index, distances)| check_pair(chunk, block, m, region_index, *distances))?;
     }
     Ok(())
 }
@@ -126,14 +131,14 @@ fn check_pair(
     block: &EditBlock,
     m: u32,
     region_index: u32,
-    found: EditDistance,
+    result: EditDistance,
 ) -> Result<(), String> {
     let n = chunk.region(region_index).symbols();
-    if Possible::for_lengths(&chunk.scheme, m, n).has(found) {
+    if Possible::for_lengths(&chunk.scheme, m, n).has(result) {
         return Ok(());
     }
     Err(format!(
         "impossible distance {} with end {} of pattern {} with {m} symbols and a text with {n} symbols",
-        found.distance, found.end, block.pattern
+        result.distance, result.end, block.pattern
     ))
 }

@@ -31,7 +31,7 @@ impl BatchDistances {
     /// Returns the number of pairs.
     pub fn pairs(&self) -> usize {
         match self {
-            BatchDistances::Each(found) => found.len(),
+            BatchDistances::Each(results) => results.len(),
             BatchDistances::Listed { pairs, .. } => *pairs,
         }
     }
@@ -41,21 +41,21 @@ impl BatchDistances {
     pub fn within(&self, range: Range<usize>) -> impl Iterator<Item = (usize, EditDistance)> {
         let start = range.start;
         let (each, list) = match self {
-            BatchDistances::Each(found) => (&found[range], &[][..]),
+            BatchDistances::Each(results) => (&results[range], &[][..]),
             BatchDistances::Listed { list, .. } => (&[][..], between(list, range)),
         };
-        let each = each.iter().copied().enumerate().filter(|(_, found)| found.is_some());
-        each.chain(list.iter().map(move |&(pair, found)| (pair as usize - start, found)))
+        let each = each.iter().copied().enumerate().filter(|(_, results)| results.is_some());
+        each.chain(list.iter().map(move |&(pair, results)| (pair as usize - start, results)))
     }
 
     /// Converts the results to one entry per pair.
     pub fn into_each(self) -> Vec<EditDistance> {
         match self {
-            BatchDistances::Each(mut found) => std::mem::take(&mut *found),
+            BatchDistances::Each(mut results) => std::mem::take(&mut *results),
             BatchDistances::Listed { pairs, list } => {
-                let mut found = vec![EditDistance::NONE; pairs];
-                list.iter().for_each(|&(pair, one)| found[pair as usize] = one);
-                found
+                let mut results = vec![EditDistance::NONE; pairs];
+                list.iter().for_each(|&(pair, one)| results[pair as usize] = one);
+                results
             }
         }
     }
@@ -66,7 +66,7 @@ impl BatchDistances {
             *self = BatchDistances::Each(std::mem::take(self).into_each().into());
         }
         match self {
-            BatchDistances::Each(found) => found,
+            BatchDistances::Each(results) => results,
             BatchDistances::Listed { .. } => unreachable!("it was made one of each"),
         }
     }

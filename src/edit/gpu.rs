@@ -50,7 +50,7 @@ const MAX_PAIRS: u64 = 4 << 20;
 const FEW_SHARE: u64 = 16;
 
 /// Batches that take less time than this, in seconds, do not update the recorded speed.
-const TELLING_SECONDS: f64 = 0.005;
+const MIN_MEASURED_SECONDS: f64 = 0.005;
 /// Settings for trials of other numbers of words per lane and lanes per pair during a job.
 const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, doubt: 1.5 };
 
@@ -69,7 +69,7 @@ pub struct EditDeviceState {
     /// Threads that share the work on the host; `None` until they are needed or set.
     pool: Option<Arc<rayon::ThreadPool>>,
     /// Pool of buffers for the results of all pairs.
-    found: BufferPool<EditDistance>,
+    distances: BufferPool<EditDistance>,
 }
 
 /// How a batch is computed, and the data that it uses.
@@ -89,18 +89,18 @@ pub struct EditChoice {
 
 impl EditGpu {
     /// Opens an adapter.
-    pub fn open(found: &FoundAdapter) -> Result<Self> {
-        let gpu = Gpu::open(found)?;
-        let assumed_speed = found.description.suited(2e12, 2e11, 2e9);
+    pub fn open(adapter: &FoundAdapter) -> Result<Self> {
+        let gpu = Gpu::open(adapter)?;
+        let assumed_speed = adapter.description.select_by_kind(2e12, 2e11, 2e9);
         let host = EditDeviceState {
-            kernels: KernelSet::new(&gpu, found),
-            chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
+            kernels: KernelSet::new(&gpu, adapter),
+            chooser: Chooser::new(MIN_MEASURED_SECONDS, Some(TRIALS)),
             is_crowded: false,
-            kept: heads::EXPECTED_KEPT,
+            kept: heads::EXPECTED_KEPT_FRACTION,
             pool: None,
-            found: BufferPool::default(),
+            distances: BufferPool::default(),
         };
-        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed_speed))
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(adapter, None), assumed_speed))
     }
 
     /// Shares the work on the host (lists and results of batches) among the threads of this pool.
@@ -173,7 +173,7 @@ impl GpuKind for Edit {
     }
 
     fn release_scratch(host: &mut EditDeviceState) {
-        host.found = BufferPool::default();
+        host.distances = BufferPool::default();
     }
 
     fn choose(host: &mut EditDeviceState, site: &mut BatchContext<'_>, batch: &Arc<EditBatch>) -> Result<EditChoice> {
@@ -204,7 +204,7 @@ impl GpuKind for Edit {
         let index = host.chooser.pick(&candidates, site.cells, remaining);
         let method = index
             .map(|index| candidates[index])
-            .ok_or_else(|| host.kernels.gpu.unsuited("no kernel suits the batch"))?;
+            .ok_or_else(|| host.kernels.gpu.refusal("no kernel suits the batch"))?;
         Ok(EditChoice { texts, profiles, pieces, may_list: false, extent, method, kept: host.kept })
     }
 
@@ -251,18 +251,18 @@ impl GpuKind for Edit {
         results: BatchResults,
     ) -> Result<EditReport> {
         let pool = host.pool()?;
-        let (mut report, kept) = slot.decode(&host.kernels.gpu, &pool, &host.found, results)?;
+        let (mut report, kept) = slot.decode(&host.kernels.gpu, &pool, &host.distances, results)?;
         if let Some(kept) = kept {
             host.kept = f64::from(kept) / chosen.extent.pairs.max(1) as f64;
         }
         if chosen.may_list
-            && let BatchDistances::Each(found) = &report.found
+            && let BatchDistances::Each(distances) = &report.distances
         {
-            let some = pool.install(|| found.par_iter().filter(|found| found.is_some()).count());
-            host.is_crowded = some as u64 > found.len() as u64 / FEW_SHARE;
+            let some = pool.install(|| distances.par_iter().filter(|distances| distances.is_some()).count());
+            host.is_crowded = some as u64 > distances.len() as u64 / FEW_SHARE;
         }
         if let Some(pieces) = &chosen.pieces {
-            report.found = pieces.join(&report.found);
+            report.distances = pieces.join(&report.distances);
             report.is_checked = false;
         }
         Ok(report)
@@ -293,7 +293,7 @@ impl GpuKind for Edit {
 
     fn unfinished_report(batch: &EditBatch) -> EditReport {
         EditReport {
-            found: BatchDistances::Each(vec![EditDistance::NONE; batch.pairs() as usize].into()),
+            distances: BatchDistances::Each(vec![EditDistance::NONE; batch.pairs() as usize].into()),
             unfinished: (0..batch.blocks.len()).collect(),
             ..EditReport::default()
         }

@@ -13,16 +13,16 @@ pub type EditMock = Mock<Edit>;
 impl TextbookKind for Edit {
     fn compute_textbook(batch: &EditBatch, interrupt: &AtomicBool) -> Result<EditReport> {
         let chunk = &batch.chunk;
-        let mut found: Vec<EditDistance> = Vec::with_capacity(batch.pairs() as usize);
+        let mut distances: Vec<EditDistance> = Vec::with_capacity(batch.pairs() as usize);
         for block in &batch.blocks {
             let pattern = chunk.patterns.codes(block.pattern);
             for index in block.regions.clone() {
                 if interrupt.load(Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }
-                found.push(oracle::find(pattern, chunk.text(index), &chunk.scheme));
+                distances.push(oracle::find(pattern, chunk.text(index), &chunk.scheme));
             }
         }
-        Ok(EditReport { found: BatchDistances::Each(found.into()), ..EditReport::default() })
+        Ok(EditReport { distances: BatchDistances::Each(distances.into()), ..EditReport::default() })
     }
 }

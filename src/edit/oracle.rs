@@ -78,14 +78,14 @@ mod tests {
         letters.bytes().map(|letter| Alphabet::Protein.encode(letter).unwrap()).collect()
     }
 
-    fn found(mode: EditMode, limit: Limit, pattern: &str, text: &str) -> EditDistance {
+    fn nearest(mode: EditMode, limit: Limit, pattern: &str, text: &str) -> EditDistance {
         let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Protein), limit };
         find(&codes(pattern), &codes(text), &scheme)
     }
 
     #[test]
     fn published_examples_have_their_distances() {
-        let global = |a, b| found(EditMode::Global, Limit::None, a, b).distance;
+        let global = |a, b| nearest(EditMode::Global, Limit::None, a, b).distance;
         assert_eq!(global("KITTEN", "SITTING"), 3);
         assert_eq!(global("SATURDAY", "SUNDAY"), 3);
         assert_eq!((global("", "ABC"), global("ABC", ""), global("", "")), (3, 3, 0));
@@ -93,12 +93,12 @@ mod tests {
         let scheme =
             EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Protein), limit: Limit::None };
         assert_eq!(last_row(&codes("TAGAC"), &codes("ATCGAG"), &scheme), [5, 4, 4, 3, 3, 2, 2]);
-        let infix = |a, b| found(EditMode::Infix, Limit::None, a, b);
+        let infix = |a, b| nearest(EditMode::Infix, Limit::None, a, b);
         assert_eq!(infix("TAGAC", "ATCGAG"), EditDistance { distance: 2, end: 5 });
         assert_eq!(infix("A", "T"), EditDistance { distance: 1, end: 1 });
         assert_eq!(infix("", "T"), EditDistance { distance: 0, end: 0 });
         assert_eq!(infix("AC", ""), EditDistance { distance: 2, end: 0 });
-        assert_eq!(found(EditMode::Prefix, Limit::None, "AC", "GACT"), EditDistance { distance: 1, end: 3 });
-        assert_eq!(found(EditMode::Prefix, Limit::Distance(0), "AC", "GACT"), EditDistance::NONE);
+        assert_eq!(nearest(EditMode::Prefix, Limit::None, "AC", "GACT"), EditDistance { distance: 1, end: 3 });
+        assert_eq!(nearest(EditMode::Prefix, Limit::Distance(0), "AC", "GACT"), EditDistance::NONE);
     }
 }

@@ -196,7 +196,8 @@ impl EditChunks {
         let (later, copies) = (triangle || strands.later_only, strands.copies());
         if part.targets.is_some() {
             self.left.advance(begin + copies);
-            let mut order: Vec<SequenceId> = part.met(strands.sequence_of(begin).0, texts.len(), later).collect();
+            let mut order: Vec<SequenceId> =
+                part.compared_targets(strands.sequence_of(begin).0, texts.len(), later).collect();
             sort_by_length(&texts, &mut order);
             return Some(
                 self.patterns_with(begin..begin + copies, TextsByLength::new(&texts, order), |_, pattern| (pattern, 0)),
@@ -204,8 +205,9 @@ impl EditChunks {
         }
         let (mut end, mut pairs) = (begin, 0u64);
         while end < total && (end == begin || pairs < self.pairs) {
-            let met = if later { texts.len() - strands.sequence_of(end).0 as usize - 1 } else { texts.len() };
-            pairs += u64::from(copies) * met as u64;
+            let compared_targets =
+                if later { texts.len() - strands.sequence_of(end).0 as usize - 1 } else { texts.len() };
+            pairs += u64::from(copies) * compared_targets as u64;
             end += copies;
         }
         self.left.advance(end);

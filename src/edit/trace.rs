@@ -58,20 +58,20 @@ impl<'a> EditTracer<'a> {
         &self,
         pattern: &[Code],
         text: &[Code],
-        found: EditDistance,
+        result: EditDistance,
         workspace: &mut EditWorkspace,
     ) -> Result<(u32, Cigar)> {
-        let text = text.get(..found.end as usize).ok_or_else(|| {
-            Error::Internal(format!("the reported end {} is behind the text of {} symbols", found.end, text.len()))
+        let text = text.get(..result.end as usize).ok_or_else(|| {
+            Error::Internal(format!("the reported end {} is behind the text of {} symbols", result.end, text.len()))
         })?;
         let start = match self.scheme.mode {
-            EditMode::Infix => start(pattern, text, found.distance, &self.scheme.equality, &mut workspace.bits)?,
+            EditMode::Infix => start(pattern, text, result.distance, &self.scheme.equality, &mut workspace.bits)?,
             EditMode::Global | EditMode::Prefix => 0,
             EditMode::Overlap(_) => {
                 return Err(Error::Internal("overlaps have no position, so they cannot be aligned".into()));
             }
         };
-        let hint = Hint { score: Some(-i64::from(found.distance)), matches: None };
+        let hint = Hint { score: Some(-i64::from(result.distance)), matches: None };
         let alignment = traceback(pattern, &text[start..], &self.scoring, hint, &mut workspace.trace)?;
         Ok((start as u32, alignment.cigar))
     }
@@ -105,9 +105,9 @@ fn start(pattern: &[Code], text: &[Code], distance: u32, equality: &Equality, bi
     let all = pattern.len() as u32;
     let (mut longest, mut least) = ((all == distance).then_some(0), all);
     bits.set(pattern.iter().rev().copied());
-    bits.last_row(window.iter().rev().copied(), equality, 1, |symbols, found| {
-        least = least.min(found);
-        longest = (found == distance).then_some(symbols).or(longest);
+    bits.last_row(window.iter().rev().copied(), equality, 1, |symbols, edits| {
+        least = least.min(edits);
+        longest = (edits == distance).then_some(symbols).or(longest);
     });
     match longest {
         Some(symbols) if least == distance => Ok(text.len() - symbols as usize),

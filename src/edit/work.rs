@@ -150,7 +150,7 @@ pub type EditBatch = Batch<Edit>;
 #[derive(Debug, Clone, Default)]
 pub struct EditReport {
     /// Results of all pairs. Results of unfinished blocks have no meaning.
-    pub found: BatchDistances,
+    pub distances: BatchDistances,
     /// Indices of the blocks that the engine did not finish.
     pub unfinished: Vec<usize>,
     /// Time that the device spent on the kernel, if it can be measured.

@@ -42,7 +42,7 @@ pub struct Control {
     /// only cells of planned chunks are divided among the engines.
     pub is_open_ended: bool,
     /// Cells that future chunks are certain to have. Used with [`Control::is_open_ended`].
-    pub coming: Arc<AtomicU64>,
+    pub pending_cells: Arc<AtomicU64>,
 }
 
 /// Finished work.
@@ -186,7 +186,7 @@ pub fn run_postprocessed<W: Work>(
     sink: impl FnMut(BatchOutcome<W>) -> Result<()>,
 ) -> Result<RunStats> {
     let queue = WorkQueue::<W>::new(Box::new(chunks), cells, Arc::clone(&control.interrupt), queue::wall_clock());
-    let queue = queue.with_window(Arc::clone(&control.window)).with_coming(Arc::clone(&control.coming));
+    let queue = queue.with_window(Arc::clone(&control.window)).with_coming(Arc::clone(&control.pending_cells));
     let queue = queue.with_postprocessing(postprocess);
     let queue = Arc::new(if control.is_open_ended { queue.with_unknown_cells() } else { queue });
     drive(queue, engine_set, reserve, control, sink)

@@ -114,7 +114,7 @@ impl<W: Work> WorkQueue<W> {
             next_lease: 0,
             remaining_cells: cells,
             is_open_ended: false,
-            coming: Arc::default(),
+            pending_cells: Arc::default(),
             is_supplied: false,
             is_fed: false,
             sizing: Sizing::new(cells),
@@ -209,7 +209,7 @@ impl<W: Work> WorkQueue<W> {
     /// Shares a counter of the cells in chunks that are certain to follow but not yet planned. The
     /// caller updates the counter.
     pub fn with_coming(self, cells: Arc<AtomicU64>) -> Self {
-        self.lock().coming = cells;
+        self.lock().pending_cells = cells;
         self
     }
 
@@ -355,7 +355,7 @@ impl<W: Work> WorkQueue<W> {
         let mut state = self.lock();
         if state.leases.remove(&lease.id).is_some() {
             state.put_back(lease, 0..lease.batch.blocks.len(), true);
-            state.sizing.gave_back(lease.engine, lease.cells, (self.clock)());
+            state.sizing.record_return(lease.engine, lease.cells, (self.clock)());
             self.changed.notify_all();
         }
     }

@@ -235,7 +235,7 @@ impl Sizing {
     }
 
     /// Records that an engine has taken cells.
-    pub fn took(&mut self, engine: usize, cells: u64, now: f64) {
+    pub fn record_taken(&mut self, engine: usize, cells: u64, now: f64) {
         let load = &mut self.engines[engine];
         load.held += cells;
         if let Some(speed) = load.speed {
@@ -244,7 +244,7 @@ impl Sizing {
     }
 
     /// Records that an engine has returned cells that it did not compute.
-    pub fn gave_back(&mut self, engine: usize, cells: u64, now: f64) {
+    pub fn record_return(&mut self, engine: usize, cells: u64, now: f64) {
         let load = &mut self.engines[engine];
         load.held = load.held.saturating_sub(cells);
         load.until = load.speed.map_or(now, |speed| now + load.held as f64 / speed);
@@ -266,7 +266,7 @@ impl Sizing {
             load.trusted = load.trusted.max(done.saturating_mul(GROWTH));
         }
         load.ended = now;
-        self.gave_back(engine, taken, now);
+        self.record_return(engine, taken, now);
         seconds
     }
 
@@ -343,7 +343,7 @@ mod tests {
         for (index, &speed) in speeds.iter().enumerate() {
             assert_eq!(sizing.join(true, GRAIN), index);
             for _ in 0..2 {
-                sizing.took(index, speed as u64, 0.0);
+                sizing.record_taken(index, speed as u64, 0.0);
                 sizing.finished(index, speed as u64, speed as u64, 0.0, 1.0);
                 sizing.engines[index].ended = 0.0;
             }
@@ -373,8 +373,8 @@ mod tests {
         assert_eq!(sizing.cells(0, &of_capacity, all, 0.0), Some(1 << 40));
         assert_eq!(sizing.cells(0, &LARGE, waiting(4000, 1), 0.0), Some(1000), "half of an equal share");
         // The other engine is assumed to compute its cells at the same speed.
-        sizing.took(1, 3_000_000, 0.0);
-        sizing.took(0, 1_000_000, 0.0);
+        sizing.record_taken(1, 3_000_000, 0.0);
+        sizing.record_taken(0, 1_000_000, 0.0);
         sizing.finished(0, 1_000_000, 1_000_000, 0.0, 1.0);
         assert_eq!(sizing.cells(0, &LARGE, waiting(1_000_000, 1), 1.0), Some(500_000));
         assert_eq!(sizing.cells(0, &LARGE, waiting(5_000_000, 1), 1.0), Some(2_000_000));
@@ -400,7 +400,7 @@ mod tests {
     #[test]
     fn held_cells_count() {
         let mut sizing = with_speeds(&[1e6, 1e6]);
-        sizing.took(0, 10_000_000, 1.0);
+        sizing.record_taken(0, 10_000_000, 1.0);
         // All engines end after 15 s. The first one is busy for 10 s of them, and later for 5 s.
         assert_eq!(sizing.cells(0, &LARGE, waiting(20_000_000, 1), 1.0), Some(2_500_000));
         assert_eq!(sizing.cells(1, &LARGE, waiting(20_000_000, 1), 1.0), Some(7_500_000));
@@ -433,12 +433,12 @@ mod tests {
         assert!(sizing.cells(1, &LARGE, waiting(10_000_000, 1_000_000), 1.0).is_some());
         // The slow engine is useful while the other one needs longer.
         assert!(sizing.cells(0, &LARGE, waiting(200_000_000, 1_000_000), 1.0).is_some());
-        sizing.took(1, 200_000_000, 1.0);
+        sizing.record_taken(1, 200_000_000, 1.0);
         assert!(sizing.cells(0, &LARGE, waiting(10_000_000, 1_000_000), 1.0).is_some());
         // No other engine may take the work, or no other engine is left.
         let universal = PendingWork { universal_only: true, ..waiting(10_000_000, 1_000_000) };
         sizing.engines[1].universal = false;
-        sizing.gave_back(1, 200_000_000, 1.0);
+        sizing.record_return(1, 200_000_000, 1.0);
         assert_eq!(sizing.cells(0, &LARGE, universal, 1.0), Some(5_000_000));
         sizing.leave(1);
         assert_eq!(sizing.cells(0, &LARGE, waiting(10_000_000, 1_000_000), 1.0), Some(5_000_000));
@@ -462,7 +462,7 @@ mod tests {
     fn last_pair_goes_to_any_of_equal_engines() {
         let mut sizing = with_speeds(&[1e6; 16]);
         for other in 1..16 {
-            sizing.took(other, 100_000, 1.0);
+            sizing.record_taken(other, 100_000, 1.0);
         }
         assert!(sizing.cells(0, &LARGE, waiting(1_000_000, 1_000_000), 1.0).is_some());
     }
@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(sizing.cells(engine, &LARGE, waiting(256 << 10, 1), 0.0), Some(u64::MAX), "alone");
         sizing.join(false, GRAIN);
         assert_eq!(sizing.cells(engine, &LARGE, waiting(256 << 10, 1), 0.0), Some(1 << 10));
-        sizing.took(engine, 1 << 10, 0.0);
+        sizing.record_taken(engine, 1 << 10, 0.0);
         assert_eq!(sizing.finished(engine, 1 << 10, 1 << 10, 0.0, 0.001), 0.001);
         assert_eq!(sizing.cells(engine, &LARGE, waiting(256 << 10, 1), 0.001), Some(8 << 10));
     }
@@ -511,7 +511,7 @@ mod tests {
         let mut sizing = Sizing::new(1 << 60);
         let engine = sizing.join(false, GRAIN);
         let mut speed_after = |begin: f64, end: f64, cells: u64| {
-            sizing.took(engine, cells, begin);
+            sizing.record_taken(engine, cells, begin);
             sizing.finished(engine, cells, cells, begin, end);
             sizing.engines[engine].speed
         };

@@ -140,9 +140,10 @@ fn is_there(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        let same =
-            |found: fs::Metadata, opened: fs::Metadata| (found.dev(), found.ino()) == (opened.dev(), opened.ino());
-        fs::symlink_metadata(path).is_ok_and(|found| file.metadata().is_ok_and(|opened| same(found, opened)))
+        let same = |current: fs::Metadata, opened: fs::Metadata| {
+            (current.dev(), current.ino()) == (opened.dev(), opened.ino())
+        };
+        fs::symlink_metadata(path).is_ok_and(|current| file.metadata().is_ok_and(|opened| same(current, opened)))
     }
     #[cfg(not(unix))]
     {

@@ -94,7 +94,7 @@ impl AdapterDescription {
 
     /// Selects the value for this kind of device: `card` for a GPU with its own memory,
     /// `integrated` for an integrated GPU, and `threads` for software on CPU threads.
-    pub(crate) fn suited<T>(&self, card: T, integrated: T, threads: T) -> T {
+    pub(crate) fn select_by_kind<T>(&self, card: T, integrated: T, threads: T) -> T {
         match self.kind {
             "discrete" | "virtual" => card,
             "integrated" => integrated,
@@ -107,7 +107,7 @@ impl AdapterDescription {
 #[derive(Debug, Clone)]
 pub struct FoundAdapter {
     /// Handle of the adapter.
-    pub adapter: wgpu::Adapter,
+    pub handle: wgpu::Adapter,
     /// Description of the adapter.
     pub description: AdapterDescription,
     /// Failure that every device opened on this adapter simulates; `None` outside tests.
@@ -150,22 +150,24 @@ pub fn enumerate() -> Vec<FoundAdapter> {
     let mut descriptions: Vec<AdapterDescription> =
         adapters.iter().enumerate().map(|(index, adapter)| describe(index, adapter)).collect();
     label(&mut descriptions);
-    let found = adapters.into_iter().zip(descriptions);
-    found.map(|(adapter, description)| FoundAdapter { adapter, description, failure: None }).collect()
+    let pairs = adapters.into_iter().zip(descriptions);
+    pairs.map(|(handle, description)| FoundAdapter { handle, description, failure: None }).collect()
 }
 
 /// Labels adapters. Adapters of the same name are distinguished by PCI bus id, or by index if that
 /// is not unique.
 fn label(descriptions: &mut [AdapterDescription]) {
     let named: Vec<(String, String)> =
-        descriptions.iter().map(|found| (found.name.clone(), found.pci_bus_id.clone())).collect();
-    for found in descriptions {
-        let namesakes = || named.iter().filter(|(name, _)| *name == found.name);
-        let same_bus = namesakes().filter(|(_, bus)| *bus == found.pci_bus_id).count();
-        found.label = match (namesakes().count(), same_bus) {
-            (1, _) => found.name.clone(),
-            (_, 1) if !found.pci_bus_id.is_empty() => format!("{} ({})", found.name, found.pci_bus_id),
-            _ => format!("{} (device {})", found.name, found.index),
+        descriptions.iter().map(|description| (description.name.clone(), description.pci_bus_id.clone())).collect();
+    for description in descriptions {
+        let namesakes = || named.iter().filter(|(name, _)| *name == description.name);
+        let same_bus = namesakes().filter(|(_, bus)| *bus == description.pci_bus_id).count();
+        description.label = match (namesakes().count(), same_bus) {
+            (1, _) => description.name.clone(),
+            (_, 1) if !description.pci_bus_id.is_empty() => {
+                format!("{} ({})", description.name, description.pci_bus_id)
+            }
+            _ => format!("{} (device {})", description.name, description.index),
         };
     }
 }
@@ -260,10 +262,10 @@ pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
     }
     let adapters = enumerate();
     if wanted.is_empty() {
-        let best = adapters.into_iter().find(|found| !found.is_software());
-        return Ok(vec![best.map_or(Device::Cpu, |found| Device::Adapter(Box::new(found)))]);
+        let best = adapters.into_iter().find(|adapter| !adapter.is_software());
+        return Ok(vec![best.map_or(Device::Cpu, |adapter| Device::Adapter(Box::new(adapter)))]);
     }
-    let described: Vec<&AdapterDescription> = adapters.iter().map(|found| &found.description).collect();
+    let described: Vec<&AdapterDescription> = adapters.iter().map(|adapter| &adapter.description).collect();
     let mut chosen: Vec<usize> = Vec::new();
     let mut cpu = false;
     for value in wanted {
@@ -271,7 +273,7 @@ pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
             cpu = true;
         } else if value.eq_ignore_ascii_case("all") {
             cpu = true;
-            chosen.extend(cards(&described, |found| found.kind != "cpu"));
+            chosen.extend(cards(&described, |adapter| adapter.kind != "cpu"));
         } else {
             chosen.extend(find(&described, value)?);
         }
@@ -289,7 +291,8 @@ pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
 /// Returns the indices of the adapters that a value selects, at least one.
 fn find(adapters: &[&AdapterDescription], value: &str) -> Result<Vec<usize>> {
     let available = || {
-        let mut list: Vec<String> = adapters.iter().map(|found| format!("{} = {}", found.index, found.name)).collect();
+        let mut list: Vec<String> =
+            adapters.iter().map(|adapter| format!("{} = {}", adapter.index, adapter.name)).collect();
         list.push("cpu".into());
         list.join(", ")
     };
@@ -297,14 +300,14 @@ fn find(adapters: &[&AdapterDescription], value: &str) -> Result<Vec<usize>> {
     if let Some(index) = number.filter(|&index| index < adapters.len()) {
         return Ok(vec![index]);
     }
-    let at_bus = |found: &&&AdapterDescription| !value.is_empty() && found.pci_bus_id.eq_ignore_ascii_case(value);
-    if let Some(found) = adapters.iter().find(at_bus) {
-        return Ok(vec![found.index]);
+    let at_bus = |adapter: &&&AdapterDescription| !value.is_empty() && adapter.pci_bus_id.eq_ignore_ascii_case(value);
+    if let Some(adapter) = adapters.iter().find(at_bus) {
+        return Ok(vec![adapter.index]);
     }
     let lower = value.to_lowercase();
-    let has_name = |found: &AdapterDescription| !lower.is_empty() && found.name.to_lowercase().contains(&lower);
+    let has_name = |adapter: &AdapterDescription| !lower.is_empty() && adapter.name.to_lowercase().contains(&lower);
     for software in [false, true] {
-        let matching = cards(adapters, |found| has_name(found) && (found.kind == "cpu") == software);
+        let matching = cards(adapters, |adapter| has_name(adapter) && (adapter.kind == "cpu") == software);
         if !matching.is_empty() {
             return Ok(matching);
         }
@@ -324,12 +327,12 @@ fn cards(adapters: &[&AdapterDescription], wanted: impl Fn(&AdapterDescription) 
         a.backend != b.backend && if known { a.pci_bus_id == b.pci_bus_id } else { a.name == b.name }
     };
     let mut taken: Vec<&AdapterDescription> = Vec::new();
-    for found in adapters.iter().filter(|found| wanted(found)) {
-        if !taken.iter().any(|other| is_same_card(found, other)) {
-            taken.push(found);
+    for adapter in adapters.iter().filter(|adapter| wanted(adapter)) {
+        if !taken.iter().any(|other| is_same_card(adapter, other)) {
+            taken.push(adapter);
         }
     }
-    taken.into_iter().map(|found| found.index).collect()
+    taken.into_iter().map(|adapter| adapter.index).collect()
 }
 
 #[cfg(test)]
@@ -357,7 +360,7 @@ mod tests {
         };
         let name = first.description.name.to_uppercase();
         let devices = choose(&["0".into(), name[..4].into(), "cpu".into()]).unwrap();
-        assert!(matches!(&devices[..], [Device::Adapter(found), Device::Cpu] if found.description.index == 0));
+        assert!(matches!(&devices[..], [Device::Adapter(adapter), Device::Cpu] if adapter.description.index == 0));
     }
 
     /// Returns descriptions with these names, kinds, interfaces and PCI bus ids.
@@ -385,7 +388,7 @@ mod tests {
     }
 
     fn labels(adapters: &[AdapterDescription]) -> Vec<&str> {
-        adapters.iter().map(|found| found.label.as_str()).collect()
+        adapters.iter().map(|adapter| adapter.label.as_str()).collect()
     }
 
     /// Returns two equal cards and a third one, each with two interfaces, and a software adapter.
@@ -415,7 +418,7 @@ mod tests {
         // These numbers are not indices, but parts of names.
         assert_eq!(find("2075"), [0, 2]);
         assert_eq!(find("2050"), [1]);
-        assert_eq!(cards(&node, |found| found.kind != "cpu"), [0, 1, 2]);
+        assert_eq!(cards(&node, |adapter| adapter.kind != "cpu"), [0, 1, 2]);
     }
 
     #[test]
@@ -435,7 +438,7 @@ mod tests {
     fn all_selects_every_hardware_adapter_and_the_cpu() {
         let devices = choose(&["all".into()]).unwrap();
         assert!(matches!(devices.last(), Some(Device::Cpu)));
-        let software = devices.iter().any(|device| matches!(device, Device::Adapter(found) if found.is_software()));
+        let software = devices.iter().any(|device| matches!(device, Device::Adapter(adapter) if adapter.is_software()));
         assert!(!software);
     }
 }

@@ -31,23 +31,23 @@ pub struct Gpu {
 impl Gpu {
     /// Opens an adapter with all its limits and, where available, timestamps, subgroup operations
     /// and half floats.
-    pub fn open(found: &FoundAdapter) -> Result<Self> {
-        let name = found.description.label.clone();
-        if found.failure == Some(FeignedFailure::AtOpen) {
+    pub fn open(adapter: &FoundAdapter) -> Result<Self> {
+        let name = adapter.description.label.clone();
+        if adapter.failure == Some(FeignedFailure::AtOpen) {
             let message = "could not be opened (simulated by a test)".into();
             return Err(Error::Device { device: name, message });
         }
         let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP | wgpu::Features::SHADER_F16;
-        let features = found.adapter.features() & wanted;
+        let features = adapter.handle.features() & wanted;
         let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("pairwave"),
             required_features: features,
-            required_limits: found.adapter.limits(),
+            required_limits: adapter.handle.limits(),
             memory_hints: wgpu::MemoryHints::Performance,
             ..Default::default()
         };
-        let (device, queue) = pollster::block_on(found.adapter.request_device(&descriptor))
+        let (device, queue) = pollster::block_on(adapter.handle.request_device(&descriptor))
             .map_err(|error| Error::Device { device: name, message: format!("could not be opened: {error}") })?;
         // wgpu panics on uncaptured errors. This handler records them, and the next submit or
         // collect reports them.
@@ -65,12 +65,12 @@ impl Gpu {
         Ok(Gpu {
             device,
             queue,
-            description: found.description.clone(),
+            description: adapter.description.clone(),
             timestamps,
             first_error,
             refused: Arc::default(),
             feigned: Arc::default(),
-            checks_left: match found.failure {
+            checks_left: match adapter.failure {
                 Some(FeignedFailure::AfterChecks(count)) => Some(Arc::new(AtomicU64::new(count))),
                 _ => None,
             },
@@ -94,7 +94,7 @@ impl Gpu {
     }
 
     /// Creates the error with which this device refuses one batch.
-    pub fn unsuited(&self, message: impl Into<String>) -> Error {
+    pub fn refusal(&self, message: impl Into<String>) -> Error {
         Error::Unsuited { device: self.label().into(), message: message.into() }
     }
 

@@ -292,7 +292,7 @@ impl<K: GpuKind> GpuEngine<K> {
             // The memory of a batch, except its sequences, grows with the number of pairs.
             self.max_pairs = self.max_pairs.min(batch.pairs() / 2).max(1);
             self.slots[slot].release();
-            self.gpu.unsuited(format!("its memory does not hold the batch: {error}"))
+            self.gpu.refusal(format!("its memory does not hold the batch: {error}"))
         })
     }
 

@@ -204,8 +204,8 @@ struct HammingSizes {
 }
 
 impl KernelSizes for HammingSizes {
-    fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
-        HammingSizes { workgroup: if found.is_software() { 16 } else { 64 } }
+    fn for_adapter(adapter: &FoundAdapter, _gpu: &Gpu) -> Self {
+        HammingSizes { workgroup: if adapter.is_software() { 16 } else { 64 } }
     }
 }
 
@@ -217,12 +217,12 @@ struct HammingState {
 has_kernel_set!(HammingState, HammingProgram, HammingSizes);
 
 /// Opens an adapter as an engine.
-fn open(found: &FoundAdapter) -> Result<GpuEngine<Hamming>> {
-    let gpu = Gpu::open(found)?;
-    let state = HammingState { kernels: KernelSet::new(&gpu, found) };
+fn open(adapter: &FoundAdapter) -> Result<GpuEngine<Hamming>> {
+    let gpu = Gpu::open(adapter)?;
+    let state = HammingState { kernels: KernelSet::new(&gpu, adapter) };
     // Expected speed in cells per second, until the first batch is measured.
-    let speed = found.description.suited(1e11, 1e10, 1e8);
-    Ok(GpuEngine::new(gpu, state, memory::memory_budget(found, None), speed))
+    let speed = adapter.description.select_by_kind(1e11, 1e10, 1e8);
+    Ok(GpuEngine::new(gpu, state, memory::memory_budget(adapter, None), speed))
 }
 
 impl GpuKind for Hamming {
@@ -314,9 +314,9 @@ fn random_texts(pairs: u32, symbols: u32) -> HammingTexts {
 
 #[test]
 fn threads_and_gpu_match_the_oracle_alone_and_together() {
-    let found = adapter::enumerate().into_iter().next();
-    let found = found.expect("no adapter runs compute shaders here (Debian: mesa-vulkan-drivers)");
-    let gpu = || vec![Box::new(open(&found).expect("the adapter opens")) as Box<dyn Engine<Hamming>>];
+    let adapter = adapter::enumerate().into_iter().next();
+    let adapter = adapter.expect("no adapter runs compute shaders here (Debian: mesa-vulkan-drivers)");
+    let gpu = || vec![Box::new(open(&adapter).expect("the adapter opens")) as Box<dyn Engine<Hamming>>];
     let cpu = || thread_engines::<Hamming>(2, &Arc::default());
     for (pairs, symbols) in [(1, 1), (15, 7), (16, 31), (17, 100), (20_000, 33)] {
         let texts = random_texts(pairs, symbols);

@@ -23,7 +23,7 @@ pub struct ResidentBuffer {
 /// keeps.
 pub trait KernelSizes: Copy {
     /// Returns the default sizes on an adapter.
-    fn for_adapter(found: &FoundAdapter, gpu: &Gpu) -> Self;
+    fn for_adapter(adapter: &FoundAdapter, gpu: &Gpu) -> Self;
 }
 
 /// The kernels of a kind on a device, with programs `P` of sizes `S`.
@@ -43,9 +43,9 @@ pub struct KernelSet<P, S> {
 impl<P, S: KernelSizes> KernelSet<P, S> {
     /// Creates a kernel set with the default sizes of an adapter. Kernels are compiled when they
     /// are first used.
-    pub(crate) fn new(gpu: &Gpu, found: &FoundAdapter) -> Self {
+    pub(crate) fn new(gpu: &Gpu, adapter: &FoundAdapter) -> Self {
         KernelSet {
-            shape: S::for_adapter(found, gpu),
+            shape: S::for_adapter(adapter, gpu),
             binding: gpu.binding_bytes(),
             loop_budget: gpu.description.loop_budget(),
             pipelines: Pipelines::default(),
@@ -67,12 +67,12 @@ impl<P, S: KernelSizes> KernelSet<P, S> {
         bytes: &[u8],
         limit: u64,
     ) -> Result<Arc<ResidentBuffer>> {
-        if let Some(found) = residents.find(source, |_: &ResidentBuffer| true) {
-            return Ok(found);
+        if let Some(buffer) = residents.find(source, |_: &ResidentBuffer| true) {
+            return Ok(buffer);
         }
         let (size, limit) = (bytes.len() as u64, self.binding.min(limit));
         if size > limit {
-            return Err(self.gpu.unsuited(format!("{size} bytes of {what} exceed its limit of {limit}")));
+            return Err(self.gpu.refusal(format!("{size} bytes of {what} exceed its limit of {limit}")));
         }
         residents.make_room(size);
         let buffer = self.gpu.upload(what, bytes)?;

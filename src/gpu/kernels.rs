@@ -343,7 +343,7 @@ pub static KERNELS: &[Kernel] = &[
     Kernel::plain(
         shader!("nw_checkpoint"),
         KernelKind::Scan(Scan::Checkpoint),
-        binding::WALK,
+        binding::NW_TRACEBACK,
         "needleman_wunsch",
         "alignments, one pair over some lanes of a subgroup, blocks along the path done again (Grice et al. 1997)",
     )
@@ -351,7 +351,7 @@ pub static KERNELS: &[Kernel] = &[
     Kernel::plain(
         shader!("nw_walk"),
         KernelKind::PairTraceback,
-        binding::WALK,
+        binding::NW_TRACEBACK,
         "needleman_wunsch",
         "values and runs of alignments, from the borders and directions that the others leave",
     ),
@@ -434,7 +434,7 @@ pub static KERNELS: &[Kernel] = &[
     Kernel::plain(
         shader!("sw_striped_chase"),
         KernelKind::LongTraceback(TracebackStage::Chase),
-        binding::CHASE,
+        binding::STRIPED_TRACEBACK,
         "long",
         "the parts of a long pair's path, from start state to start state (Li, Ranka and Sahni, phase 2)",
     ),

@@ -21,24 +21,24 @@ pub const MIN_BYTES: u64 = 16 * MIB;
 /// the CPU uses a quarter of that memory, at most 4 GiB. A device that is the CPU itself uses a
 /// quarter, at most 1 GiB. If the memory is unknown, the three budgets are 2 GiB, 1 GiB and 512
 /// MiB.
-pub fn memory_budget(found: &FoundAdapter, cap: Option<u64>) -> u64 {
-    let spare = usual_budget(found);
-    let free = match found.description.kind {
-        "discrete" | "virtual" => free_bytes(&found.adapter).map_or(u64::MAX, |bytes| bytes / 10 * 9),
+pub fn memory_budget(adapter: &FoundAdapter, cap: Option<u64>) -> u64 {
+    let spare = usual_budget(adapter);
+    let free = match adapter.description.kind {
+        "discrete" | "virtual" => free_bytes(&adapter.handle).map_or(u64::MAX, |bytes| bytes / 10 * 9),
         _ => u64::MAX,
     };
     spare.min(free).min(cap.unwrap_or(u64::MAX)).max(MIN_BYTES)
 }
 
 /// Returns the bytes that a job may use on a device that no other program uses.
-pub fn usual_budget(found: &FoundAdapter) -> u64 {
-    spare_bytes(found.description.kind, found.description.memory_bytes)
+pub fn usual_budget(adapter: &FoundAdapter) -> u64 {
+    spare_bytes(adapter.description.kind, adapter.description.memory_bytes)
 }
 
 /// Returns whether a memory limit slows down a job. It does if it is small both in absolute terms
 /// and compared with the usual budget.
-pub fn is_short(found: &FoundAdapter, memory: u64) -> bool {
-    memory < SHORT_BYTES && memory < usual_budget(found) / 2
+pub fn is_short(adapter: &FoundAdapter, memory: u64) -> bool {
+    memory < SHORT_BYTES && memory < usual_budget(adapter) / 2
 }
 
 fn spare_bytes(kind: &str, memory: Option<u64>) -> u64 {
@@ -102,19 +102,23 @@ mod tests {
 
     #[test]
     fn adapter_reports_its_memory_and_the_cap_holds() {
-        let Some(found) = enumerate().into_iter().next() else {
+        let Some(adapter) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
-        if found.description.backend == "vulkan" {
-            assert!(found.description.memory_bytes.is_some_and(|bytes| bytes >= 256 * MIB), "{:?}", found.description);
+        if adapter.description.backend == "vulkan" {
+            assert!(
+                adapter.description.memory_bytes.is_some_and(|bytes| bytes >= 256 * MIB),
+                "{:?}",
+                adapter.description
+            );
         }
-        let budget = memory_budget(&found, None);
+        let budget = memory_budget(&adapter, None);
         assert!(budget >= MIN_BYTES);
-        assert_eq!(memory_budget(&found, Some(MIN_BYTES)), MIN_BYTES);
-        assert_eq!(memory_budget(&found, Some(u64::MAX)), budget);
+        assert_eq!(memory_budget(&adapter, Some(MIN_BYTES)), MIN_BYTES);
+        assert_eq!(memory_budget(&adapter, Some(u64::MAX)), budget);
         // Small, and small compared with the usual budget.
-        let usual = usual_budget(&found);
-        assert!(is_short(&found, MIN_BYTES) && !is_short(&found, usual) && !is_short(&found, SHORT_BYTES));
+        let usual = usual_budget(&adapter);
+        assert!(is_short(&adapter, MIN_BYTES) && !is_short(&adapter, usual) && !is_short(&adapter, SHORT_BYTES));
     }
 
     #[test]

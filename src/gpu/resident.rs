@@ -167,9 +167,9 @@ mod tests {
 
     /// Finds or creates the entry of a source, with 10 bytes. Returns whether it existed.
     fn get(residents: &mut Residents, source: &Arc<u32>) -> (Arc<TestBuffer>, bool) {
-        if let Some(found) = residents.find(source, any) {
-            assert_eq!(found.0, **source, "of another source");
-            return (found, true);
+        if let Some(buffer) = residents.find(source, any) {
+            assert_eq!(buffer.0, **source, "of another source");
+            return (buffer, true);
         }
         residents.make_room(10);
         (residents.keep(source, 10, TestBuffer(**source)), false)

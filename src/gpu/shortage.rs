@@ -7,7 +7,7 @@ use super::device::Gpu;
 use crate::error::{Error, Result};
 
 /// Seconds to wait for the device to release freed memory.
-const LET_GO_SECONDS: u64 = 10;
+const RELEASE_SECONDS: u64 = 10;
 
 /// An engine that holds memory of a device.
 pub(crate) trait MemoryHolder {
@@ -63,6 +63,6 @@ pub(crate) fn recover<H: MemoryHolder>(holder: &mut H, error: &str) {
     holder.free();
     // Running work may still use freed buffers. Waiting only makes it more likely that the next
     // attempt succeeds, so a timeout is ignored.
-    let timeout = Some(Duration::from_secs(LET_GO_SECONDS));
+    let timeout = Some(Duration::from_secs(RELEASE_SECONDS));
     let _ = holder.gpu().device.poll(wgpu::PollType::Wait { submission_index: None, timeout });
 }

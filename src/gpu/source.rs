@@ -171,7 +171,7 @@ mod tests {
         assert!(unknown.contains("'a' imports 'missing'"), "{unknown}");
         let circle = message("#import a\n", &[("a", "#import b\n"), ("b", "#import c\n"), ("c", "#import a\n")]);
         assert!(circle.contains("own > a > b > c > a"), "{circle}");
-        let own = message("#import a\n", &[("a", "#import own\n")]);
-        assert!(own.contains("own > a > own"), "{own}");
+        let cycle = message("#import a\n", &[("a", "#import own\n")]);
+        assert!(cycle.contains("own > a > own"), "{cycle}");
     }
 }

@@ -76,19 +76,21 @@ impl Aligning<'_> {
     ) -> Result<Vec<EndRegion>> {
         let rows = order.chunk_by(|&one, &other| row(one) == row(other));
         let groups: Vec<&[usize]> = rows.flat_map(|indices| indices.chunks(MAX_TOGETHER)).collect();
-        let found = |workspace: &mut cpu::ScoreWorkspace, group: &&[usize]| {
+        let score_group = |workspace: &mut cpu::ScoreWorkspace, group: &&[usize]| {
             check_interrupt(self.interrupt)?;
             find(group, &mut EndFinder { scoring: self.scoring, workspace })
         };
-        let found: Result<Vec<Vec<EndRegion>>> = match pool {
-            Some(pool) => pool.install(|| groups.par_iter().map_init(cpu::ScoreWorkspace::default, found).collect()),
+        let group_ends: Result<Vec<Vec<EndRegion>>> = match pool {
+            Some(pool) => {
+                pool.install(|| groups.par_iter().map_init(cpu::ScoreWorkspace::default, score_group).collect())
+            }
             None => {
                 let mut workspace = cpu::ScoreWorkspace::default();
-                groups.iter().map(|group| found(&mut workspace, group)).collect()
+                groups.iter().map(|group| score_group(&mut workspace, group)).collect()
             }
         };
         let mut ends = vec![EndRegion::default(); count];
-        for (&index, end) in order.iter().zip(found?.into_iter().flatten()) {
+        for (&index, end) in order.iter().zip(group_ends?.into_iter().flatten()) {
             ends[index] = end;
         }
         Ok(ends)

@@ -23,15 +23,15 @@ pub fn all(chosen: &[Device]) -> Vec<Device> {
     if !chosen.is_empty() {
         return chosen.to_vec();
     }
-    let adapters = enumerate().into_iter().map(|found| Device::Adapter(Box::new(found)));
+    let adapters = enumerate().into_iter().map(|adapter| Device::Adapter(Box::new(adapter)));
     adapters.chain([Device::Cpu]).collect()
 }
 
 impl From<&Device> for ListedDevice {
     fn from(device: &Device) -> Self {
         match device {
-            Device::Adapter(found) => {
-                ListedDevice { adapter: Some(found.description.clone()), name: found.description.name.clone() }
+            Device::Adapter(adapter) => {
+                ListedDevice { adapter: Some(adapter.description.clone()), name: adapter.description.name.clone() }
             }
             Device::Cpu => ListedDevice { adapter: None, name: "cpu".into() },
         }
@@ -40,27 +40,27 @@ impl From<&Device> for ListedDevice {
 
 impl fmt::Display for ListedDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(found) = &self.adapter else {
+        let Some(adapter) = &self.adapter else {
             let threads = std::thread::available_parallelism().map_or(1, usize::from);
             return writeln!(f, "cpu: {threads} threads, {}", InstructionSet::best().name());
         };
         let mib = |bytes: u64| bytes >> 20;
-        writeln!(f, "{}: {}", found.index, found.name)?;
-        writeln!(f, "  vendor            {}", found.vendor)?;
-        writeln!(f, "  kind              {}", found.kind)?;
-        writeln!(f, "  backend           {}", found.backend)?;
-        writeln!(f, "  driver            {}", found.driver)?;
-        if !found.pci_bus_id.is_empty() {
-            writeln!(f, "  PCI bus id        {}", found.pci_bus_id)?;
+        writeln!(f, "{}: {}", adapter.index, adapter.name)?;
+        writeln!(f, "  vendor            {}", adapter.vendor)?;
+        writeln!(f, "  kind              {}", adapter.kind)?;
+        writeln!(f, "  backend           {}", adapter.backend)?;
+        writeln!(f, "  driver            {}", adapter.driver)?;
+        if !adapter.pci_bus_id.is_empty() {
+            writeln!(f, "  PCI bus id        {}", adapter.pci_bus_id)?;
         }
-        if let Some(bytes) = found.memory_bytes {
-            let shared = if matches!(found.kind, "integrated" | "cpu") { ", shared with the CPU" } else { "" };
+        if let Some(bytes) = adapter.memory_bytes {
+            let shared = if matches!(adapter.kind, "integrated" | "cpu") { ", shared with the CPU" } else { "" };
             writeln!(f, "  memory            {} MiB{shared}", mib(bytes))?;
         }
-        writeln!(f, "  subgroup size     {} to {}", found.subgroup_sizes[0], found.subgroup_sizes[1])?;
-        writeln!(f, "  workgroup memory  {} KiB", found.workgroup_memory_bytes >> 10)?;
-        writeln!(f, "  largest buffer    {} MiB", mib(found.max_buffer_bytes))?;
-        writeln!(f, "  largest binding   {} MiB", mib(found.max_binding_bytes))?;
-        writeln!(f, "  features          {}", found.features.join(", "))
+        writeln!(f, "  subgroup size     {} to {}", adapter.subgroup_sizes[0], adapter.subgroup_sizes[1])?;
+        writeln!(f, "  workgroup memory  {} KiB", adapter.workgroup_memory_bytes >> 10)?;
+        writeln!(f, "  largest buffer    {} MiB", mib(adapter.max_buffer_bytes))?;
+        writeln!(f, "  largest binding   {} MiB", mib(adapter.max_binding_bytes))?;
+        writeln!(f, "  features          {}", adapter.features.join(", "))
     }
 }

@@ -103,8 +103,12 @@ pub(super) struct IdentityGoal {
 /// # Errors
 /// [`Error::Interrupted`]; [`Error::Internal`] if an engine breaks its contract; the errors of an
 /// invalid choice of devices.
-pub(super) fn run_if_it_pays(goal: &IdentityGoal, planned: &plan::PairsSpec, run: &Run) -> Result<Option<Prefiltered>> {
-    let Some(mut filter) = EditDistanceFilter::if_it_pays(goal, planned, run)? else { return Ok(None) };
+pub(super) fn run_if_profitable(
+    goal: &IdentityGoal,
+    planned: &plan::PairsSpec,
+    run: &Run,
+) -> Result<Option<Prefiltered>> {
+    let Some(mut filter) = EditDistanceFilter::if_profitable(goal, planned, run)? else { return Ok(None) };
     let mut engine_set = EngineSet::for_once(filter.open(run, 1));
     filter.select_on(planned, &mut engine_set, run).map(Some)
 }
@@ -122,7 +126,7 @@ pub(super) fn reserve(
     run: &Run,
     pool: &rayon::ThreadPool,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    let filter = if is_filtered { None } else { EditDistanceFilter::if_it_pays(goal, planned, &without_gpus(run))? };
+    let filter = if is_filtered { None } else { EditDistanceFilter::if_profitable(goal, planned, &without_gpus(run))? };
     let threads = pool.current_num_threads();
     Ok(match filter {
         Some(EditDistanceFilter { scheme, .. }) => filtering_workers(&Arc::new(scheme), threads, &run.interrupt),
@@ -143,7 +147,7 @@ impl EditDistanceFilter {
     ///
     /// # Errors
     /// The errors of an invalid choice of devices.
-    pub(super) fn if_it_pays(goal: &IdentityGoal, planned: &plan::PairsSpec, run: &Run) -> Result<Option<Self>> {
+    pub(super) fn if_profitable(goal: &IdentityGoal, planned: &plan::PairsSpec, run: &Run) -> Result<Option<Self>> {
         let Some(identity) = goal.min_identity.filter(|_| goal.edit_filter != EditFilter::Off) else {
             return Ok(None);
         };
@@ -268,17 +272,17 @@ fn select_within(
 
 /// Returns the pairs of finished blocks that are within the limit, as query and target.
 fn select(outcome: &BatchOutcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
-    let EditReport { found, unfinished, .. } = &outcome.report;
+    let EditReport { distances, unfinished, .. } = &outcome.report;
     let batch = &outcome.batch;
     let of_group = |group: BlockGroup| {
-        let mut found = found.within(group.pairs.clone()).peekable();
+        let mut passing = distances.within(group.pairs.clone()).peekable();
         let mut selected = Vec::new();
         let mut first = 0;
         for index in group.blocks {
             let block = &batch.blocks[index];
             let end = first + block.regions.len();
             let is_finished = !unfinished.contains(&index);
-            while let Some((pair, _)) = found.next_if(|&(pair, _)| pair < end) {
+            while let Some((pair, _)) = passing.next_if(|&(pair, _)| pair < end) {
                 if is_finished {
                     let position = block.regions.start + (pair - first) as u32;
                     let (one, other) = (block.pattern, batch.chunk.region(position).text);
@@ -347,10 +351,10 @@ mod tests {
 
     #[test]
     fn a_gpu_needs_a_larger_job_than_the_cpu() {
-        let Some(found) = crate::gpu::adapter::enumerate().into_iter().next() else {
+        let Some(passing) = crate::gpu::adapter::enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
-        let gpu = Device::Adapter(Box::new(found));
+        let gpu = Device::Adapter(Box::new(passing));
         let devices = [Device::Cpu, gpu];
         assert_eq!(min_cells(&devices[..1], &Scoring::dna()), MIN_CELLS);
         assert_eq!(min_cells(&devices, &Scoring::truong()), MIN_GPU_CELLS[0]);

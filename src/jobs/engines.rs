@@ -121,7 +121,7 @@ fn open_cells(
     tracing::debug!(adapters = opened.len(), cells, seconds = started.elapsed().as_secs_f64(), "opened");
     // A card with little memory gets small batches, and the threads may be faster. The queue
     // distributes the work by speed.
-    let is_short = adapters.iter().any(|(found, memory)| is_short(found, *memory));
+    let is_short = adapters.iter().any(|(adapter, memory)| is_short(adapter, *memory));
     let is_helped = options.devices.is_empty() && is_short;
     for engine in opened {
         match engine {
@@ -173,7 +173,7 @@ pub(super) fn edit_filter_devices(options: &Run, threads: usize, cells: u64, sof
     let mut chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
     chosen.retain(|device| match device {
         Device::Cpu => true,
-        Device::Adapter(found) => software || !found.is_software(),
+        Device::Adapter(adapter) => software || !adapter.is_software(),
     });
     Ok(chosen)
 }
@@ -188,8 +188,8 @@ pub(super) fn open_edit_on(
     sharing: u64,
 ) -> Vec<Box<dyn Engine<Edit>>> {
     let mut engines: Vec<Box<dyn Engine<Edit>>> = Vec::new();
-    for (found, memory) in adapters_and_shares(chosen, options.memory, sharing) {
-        match EditGpu::open(&found) {
+    for (adapter, memory) in adapters_and_shares(chosen, options.memory, sharing) {
+        match EditGpu::open(&adapter) {
             Ok(engine) => {
                 let engine = engine.with_memory(memory).with_kernel(kernel).with_pool(Arc::clone(pool));
                 engines.push(Box::new(engine));
@@ -230,7 +230,7 @@ pub(super) fn open_posterior(
     pool: &Arc<rayon::ThreadPool>,
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine<Posterior>>>> {
-    let open = |found: &FoundAdapter| Ok(PosteriorGpu::open(found)?.with_pool(Arc::clone(pool)));
+    let open = |adapter: &FoundAdapter| Ok(PosteriorGpu::open(adapter)?.with_pool(Arc::clone(pool)));
     open_kind(options, pool.current_num_threads(), cells, open)
 }
 
@@ -254,8 +254,8 @@ fn open_kind<K: GpuKind + CpuKind>(
 ) -> Result<Vec<Box<dyn Engine<K>>>> {
     let chosen = devices_for_cells::<K>(options, threads, cells)?;
     let mut engines: Vec<Box<dyn Engine<K>>> = Vec::new();
-    for (found, memory) in adapters_and_memory(&chosen, options.memory) {
-        match open(&found) {
+    for (adapter, memory) in adapters_and_memory(&chosen, options.memory) {
+        match open(&adapter) {
             Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_kernel(options.kernel))),
             Err(error) => tracing::warn!("{error}; continuing without it"),
         }
@@ -323,22 +323,23 @@ fn devices_for(options: &Run) -> Result<Vec<Device>> {
 /// listed several times are numbered and share their memory.
 pub(super) fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(FoundAdapter, u64)> {
     let adapters = devices.iter().filter_map(|device| match device {
-        Device::Adapter(found) => Some(found.as_ref()),
+        Device::Adapter(adapter) => Some(adapter.as_ref()),
         Device::Cpu => None,
     });
     let adapters: Vec<&FoundAdapter> = adapters.collect();
-    let count = |among: &[&FoundAdapter], found: &FoundAdapter| {
-        let id = |found: &FoundAdapter| (found.description.index, found.description.label.clone());
-        among.iter().filter(|other| id(other) == id(found)).count()
+    let count = |among: &[&FoundAdapter], adapter: &FoundAdapter| {
+        let id = |adapter: &FoundAdapter| (adapter.description.index, adapter.description.label.clone());
+        among.iter().filter(|other| id(other) == id(adapter)).count()
     };
     let mut engines: Vec<(FoundAdapter, u64)> = Vec::new();
-    for (index, &found) in adapters.iter().enumerate() {
-        let times = count(&adapters, found);
-        let mut named = found.clone();
+    for (index, &adapter) in adapters.iter().enumerate() {
+        let times = count(&adapters, adapter);
+        let mut named = adapter.clone();
         if times > 1 {
-            named.description.label = format!("{} #{}", found.description.label, 1 + count(&adapters[..index], found));
+            named.description.label =
+                format!("{} #{}", adapter.description.label, 1 + count(&adapters[..index], adapter));
         }
-        engines.push((named, memory_budget(found, cap) / times as u64));
+        engines.push((named, memory_budget(adapter, cap) / times as u64));
     }
     engines
 }
@@ -347,7 +348,7 @@ pub(super) fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(
 /// kinds of engines that share it.
 fn adapters_and_shares(devices: &[Device], cap: Option<u64>, sharing: u64) -> Vec<(FoundAdapter, u64)> {
     let adapters = adapters_and_memory(devices, cap).into_iter();
-    adapters.map(|(found, memory)| (found, memory / sharing.max(1))).collect()
+    adapters.map(|(adapter, memory)| (adapter, memory / sharing.max(1))).collect()
 }
 
 #[cfg(test)]
@@ -379,18 +380,18 @@ mod tests {
         };
         assert!(cpu(&Run::default(), 1000));
         // A device that the user chose is used even for a small job.
-        let Some(found) = enumerate().into_iter().next() else {
+        let Some(adapter) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
-        assert!(!cpu(&Run { devices: vec![Device::Adapter(Box::new(found))], ..Run::default() }, 1000));
+        assert!(!cpu(&Run { devices: vec![Device::Adapter(Box::new(adapter))], ..Run::default() }, 1000));
     }
 
     #[test]
     fn measurements_of_devices_count_only_selected_pairs() {
-        let Some(found) = enumerate().into_iter().next() else {
+        let Some(adapter) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
-        let options = Run { devices: vec![Device::Adapter(Box::new(found))], ..Run::default() };
+        let options = Run { devices: vec![Device::Adapter(Box::new(adapter))], ..Run::default() };
         let queries = Arc::new(tune::random_store(Alphabet::Dna, 20, 30, 1));
         let (scoring, filter) = (Arc::new(Scoring::truong()), ResultFilter::Alignments);
         let job = PairsSpec { queries, against: None, scoring, filter, strands: QueryStrands::default(), parts: None };
@@ -410,14 +411,14 @@ mod tests {
 
     #[test]
     fn engines_of_one_adapter_share_its_memory() {
-        let Some(found) = enumerate().into_iter().next() else {
+        let Some(adapter) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
-        let name = found.description.label.clone();
-        let device = Device::Adapter(Box::new(found));
+        let name = adapter.description.label.clone();
+        let device = Device::Adapter(Box::new(adapter));
         let engines = |devices: &[Device]| -> Vec<(String, u64)> {
             let adapters = adapters_and_memory(devices, Some(64 << 20));
-            adapters.into_iter().map(|(found, bytes)| (found.description.label, bytes >> 20)).collect()
+            adapters.into_iter().map(|(adapter, bytes)| (adapter.description.label, bytes >> 20)).collect()
         };
         assert_eq!(engines(&[Device::Cpu, device.clone()]), [(name.clone(), 64)]);
         let two = engines(&[device.clone(), Device::Cpu, device]);

@@ -317,10 +317,10 @@ impl Job for LongAlignment {
         Feed { source, run, sink }: Feed<'_, LongHit>,
         session: &mut LongSession,
     ) -> Result<Summary<LongDetails>> {
-        let coming = source.coming();
+        let pending_cells = source.pending_cells();
         let mut total: Option<Summary<LongDetails>> = None;
         while let NextBlock::Block(block) = source.next() {
-            subtract_cells(&coming, block.cells);
+            subtract_cells(&pending_cells, block.cells);
             let (hits, summary) = self.execute(self.strands_of(&block)?, &mut session.engine_pool, run)?;
             if !hits.is_empty() {
                 sink.rows(&hits)?;

@@ -20,7 +20,7 @@ use super::allpairs::{AllPairs, PairResult};
 use super::block::Block;
 use super::edit_filter::EditFilter;
 use super::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
-use super::source::{BlockChunks, OpenBlocks, TO_THE_END};
+use super::source::{BlockChunks, OPEN_END, OpenBlocks};
 use super::{Feed, Job, Run, Summary, engines};
 use crate::engine::Engine;
 use crate::engine::owner;
@@ -62,7 +62,7 @@ impl PairSource {
 
     /// Creates a source that pairs the sequences with equal numbers of two sets. Surplus sequences
     /// of the longer set are ignored.
-    pub fn of_one_number(queries: Arc<SequenceStore>, targets: Arc<SequenceStore>) -> Self {
+    pub fn by_equal_index(queries: Arc<SequenceStore>, targets: Arc<SequenceStore>) -> Self {
         let pairs = (0..queries.len().min(targets.len()) as SequenceId).map(|id| (id, id)).collect();
         PairSource::Listed { queries, targets, pairs }
     }
@@ -239,7 +239,7 @@ impl Job for PairList {
     /// Returns a block without cells: chunks are planned as pairs are read. The number of pairs in
     /// files is unknown.
     fn whole(&self, _session: &PairListSession) -> Block {
-        let end = if let PairSource::Listed { pairs, .. } = &self.source { pairs.len() as u64 } else { TO_THE_END };
+        let end = if let PairSource::Listed { pairs, .. } = &self.source { pairs.len() as u64 } else { OPEN_END };
         Block { units: 0..end, targets: None, pairs: 0, cells: 0 }
     }
 

@@ -27,7 +27,7 @@ use self::source::{NextReads, ReadFile, ReadRanges};
 use super::block::Block;
 use super::deliver::Delivery;
 use super::session::{Execution, SessionEngines, SessionStart, Threads};
-use super::source::{OpenBlocks, TO_THE_END};
+use super::source::{OPEN_END, OpenBlocks};
 use super::{Feed, Job, Run, Summary, engines};
 use crate::alignment::Cigar;
 use crate::engine::Engine;
@@ -252,7 +252,7 @@ impl Job for PhyloAlignment {
 
     /// Returns a block without an end: the number of reads is unknown.
     fn whole(&self, _session: &PhyloSession) -> Block {
-        Block { units: 0..TO_THE_END, targets: None, pairs: 0, cells: 0 }
+        Block { units: 0..OPEN_END, targets: None, pairs: 0, cells: 0 }
     }
 
     fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<PhyloSession> {

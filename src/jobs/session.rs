@@ -128,11 +128,11 @@ impl Execution<'_> {
     /// Returns the settings for a run of the queue whose blocks arrive from `source` during the
     /// computation.
     pub(super) fn control_for_source(&self, source: &dyn BlockSource, window: Arc<ReorderWindow>) -> Control {
-        Control { coming: source.coming(), is_open_ended: true, ..self.control(window) }
+        Control { pending_cells: source.pending_cells(), is_open_ended: true, ..self.control(window) }
     }
 }
 
 /// Returns the cells of the blocks that a source has now.
 pub(super) fn cells_now(source: &dyn BlockSource) -> u64 {
-    source.coming().load(Ordering::Relaxed)
+    source.pending_cells().load(Ordering::Relaxed)
 }

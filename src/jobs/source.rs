@@ -27,13 +27,13 @@ pub trait BlockSource: Send + Sync {
 
     /// Returns the number of cells in available blocks. The caller of [`BlockSource::next`]
     /// subtracts the cells of a block once engines have access to them.
-    fn coming(&self) -> Arc<AtomicU64>;
+    fn pending_cells(&self) -> Arc<AtomicU64>;
 
     /// Takes all blocks that are available now.
     fn take_all(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         while let NextBlock::Block(block) = self.next() {
-            subtract_cells(&self.coming(), block.cells);
+            subtract_cells(&self.pending_cells(), block.cells);
             blocks.push(block);
         }
         blocks
@@ -44,14 +44,14 @@ pub trait BlockSource: Send + Sync {
 #[derive(Debug)]
 pub struct ListedBlocks {
     blocks: Mutex<VecDeque<Block>>,
-    coming: Arc<AtomicU64>,
+    pending_cells: Arc<AtomicU64>,
 }
 
 impl ListedBlocks {
     /// Creates a source of these blocks.
     pub fn new(blocks: &[Block]) -> Arc<Self> {
         let cells = blocks.iter().fold(0, |sum: u64, block| sum.saturating_add(block.cells));
-        Arc::new(ListedBlocks { blocks: Mutex::new(blocks.to_vec().into()), coming: Arc::new(cells.into()) })
+        Arc::new(ListedBlocks { blocks: Mutex::new(blocks.to_vec().into()), pending_cells: Arc::new(cells.into()) })
     }
 }
 
@@ -60,8 +60,8 @@ impl BlockSource for ListedBlocks {
         lock(&self.blocks).pop_front().map_or(NextBlock::End, NextBlock::Block)
     }
 
-    fn coming(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.coming)
+    fn pending_cells(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.pending_cells)
     }
 }
 
@@ -71,14 +71,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Subtracts cells that engines have received from the cells of available blocks.
-pub(in crate::jobs) fn subtract_cells(coming: &AtomicU64, cells: u64) {
-    let less = |coming: u64| Some(coming.saturating_sub(cells));
+pub(in crate::jobs) fn subtract_cells(pending_cells: &AtomicU64, cells: u64) {
+    let less = |pending_cells: u64| Some(pending_cells.saturating_sub(cells));
     // The closure always returns a value.
-    let _ = coming.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    let _ = pending_cells.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
 }
 
 /// End of a block that extends to the last unit, for jobs that do not know their number of units.
-pub(in crate::jobs) const TO_THE_END: u64 = u64::MAX;
+pub(in crate::jobs) const OPEN_END: u64 = u64::MAX;
 
 /// Cuts blocks into chunks of the queue.
 pub(in crate::jobs) trait ChunkCutter<W: Work>: Send {
@@ -97,7 +97,7 @@ pub(in crate::jobs) trait ChunkCutter<W: Work>: Send {
 /// Chunks of the blocks of a source.
 pub(in crate::jobs) struct BlockChunks<B> {
     source: Arc<dyn BlockSource>,
-    coming: Arc<AtomicU64>,
+    pending_cells: Arc<AtomicU64>,
     cutter: B,
     /// Cells of the last added block that are not in chunks yet.
     left: u64,
@@ -105,7 +105,7 @@ pub(in crate::jobs) struct BlockChunks<B> {
 
 impl<B> BlockChunks<B> {
     pub(in crate::jobs) fn new(source: &Arc<dyn BlockSource>, cutter: B) -> Self {
-        BlockChunks { coming: source.coming(), source: Arc::clone(source), cutter, left: 0 }
+        BlockChunks { pending_cells: source.pending_cells(), source: Arc::clone(source), cutter, left: 0 }
     }
 }
 
@@ -116,10 +116,10 @@ impl<W: Work, B: ChunkCutter<W>> ChunkSource<W> for BlockChunks<B> {
                 let cells: u64 = planned.2.iter().map(|(_, block)| W::cells(block)).sum();
                 let of_chunk = cells.min(self.left);
                 self.left -= of_chunk;
-                subtract_cells(&self.coming, of_chunk);
+                subtract_cells(&self.pending_cells, of_chunk);
                 return Upcoming::Chunk(planned);
             }
-            subtract_cells(&self.coming, std::mem::take(&mut self.left));
+            subtract_cells(&self.pending_cells, std::mem::take(&mut self.left));
             if self.cutter.has_failed() {
                 // Engines compute the chunks planned so far, and their blocks are completed.
                 return Upcoming::End;

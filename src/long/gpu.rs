@@ -93,7 +93,7 @@ pub struct GpuLong {
     pool: Option<Arc<rayon::ThreadPool>>,
     retained: Option<Retained>,
     ahead: PreparedRegions,
-    regions_ahead: usize,
+    max_prepared_regions: usize,
     kernels: TraceKernels,
     buffers: PanelBuffers,
     /// Whether the user was warned that memory is short.
@@ -126,13 +126,13 @@ struct PanelBuffers {
 
 impl GpuLong {
     /// Opens an adapter.
-    pub fn open(found: &FoundAdapter) -> Result<Self> {
-        let gpu = Gpu::open(found)?;
+    pub fn open(adapter: &FoundAdapter) -> Result<Self> {
+        let gpu = Gpu::open(adapter)?;
         let limits = gpu.device.limits();
-        let [least, most] = found.description.subgroup_sizes;
+        let [least, most] = adapter.description.subgroup_sizes;
         let has_shuffles = gpu.device.features().contains(wgpu::Features::SUBGROUP);
-        let software = found.is_software();
-        let memory = memory_budget(found, None);
+        let software = adapter.is_software();
+        let memory = memory_budget(adapter, None);
         Ok(GpuLong {
             pipelines: Pipelines::default(),
             shape: StripedShape::default(),
@@ -140,8 +140,8 @@ impl GpuLong {
             workgroup_bytes: limits.max_compute_workgroup_storage_size,
             memory,
             binding: gpu.binding_bytes(),
-            loop_budget: found.description.loop_budget(),
-            speed: found.description.suited(1e12, 1e11, 2e8),
+            loop_budget: adapter.description.loop_budget(),
+            speed: adapter.description.select_by_kind(1e12, 1e11, 2e8),
             software,
             proceeds: None,
             residents: Residents::new(memory / RESIDENT_PART),
@@ -149,8 +149,8 @@ impl GpuLong {
             retained: None,
             ahead: PreparedRegions::default(),
             // On a CPU, a region that is prepared but not needed costs as much as a needed one.
-            regions_ahead: found.description.suited(32, 8, 0),
-            kernels: TraceKernels::new(&gpu, found),
+            max_prepared_regions: adapter.description.select_by_kind(32, 8, 0),
+            kernels: TraceKernels::new(&gpu, adapter),
             buffers: PanelBuffers::default(),
             has_warned: false,
             gpu,
@@ -182,9 +182,9 @@ impl GpuLong {
         self
     }
 
-    /// Limits the number of regions that are prepared at once (see [`LongEngine::regions_ahead`]).
-    pub fn with_regions_ahead(mut self, regions: usize) -> Self {
-        self.regions_ahead = regions;
+    /// Limits the number of regions that are prepared at once (see [`LongEngine::max_prepared_regions`]).
+    pub fn with_max_prepared_regions(mut self, regions: usize) -> Self {
+        self.max_prepared_regions = regions;
         self
     }
 
@@ -269,7 +269,7 @@ impl GpuLong {
             }
             engine.run_once(sweep, if sparing { least } else { keep }, left, sink, &mut handed)
         })?;
-        ran.map_err(|error| self.gpu.unsuited(format!("its memory is too small for the panel: {error}")))
+        ran.map_err(|error| self.gpu.refusal(format!("its memory is too small for the panel: {error}")))
     }
 
     /// Computes a panel. If strips wait too long for each other, computes it again with the
@@ -368,7 +368,7 @@ impl LongEngine for GpuLong {
         let may_be_wide = alone && kept <= self.binding && kept <= self.memory / 2;
         // Other devices have fewer schedulers, so a dispatch of this many strips would take too
         // long there.
-        let times = if may_be_wide { self.gpu.description.suited(4, 1, 1) } else { 1 };
+        let times = if may_be_wide { self.gpu.description.select_by_kind(4, 1, 1) } else { 1 };
         let strips = if self.software { 64 } else { STRIPS * times };
         let cells = self.cells(u32::MAX, ANY_KINDS);
         // A panel may also take a few remaining columns ([`SLIVER`]).
@@ -382,7 +382,7 @@ impl LongEngine for GpuLong {
 
     fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         if !sweep.pair.fits() {
-            return Err(self.gpu.unsuited("scores of this pair can exceed 32 bits"));
+            return Err(self.gpu.refusal("scores of this pair can exceed 32 bits"));
         }
         if sweep.rows.0 == sweep.rows.1 || sweep.columns.0 == sweep.columns.1 {
             finish::hand_empty(sweep, left, sink)?;
@@ -448,8 +448,8 @@ impl LongEngine for GpuLong {
         self.can_trace_by(rows, columns, method, None, None)
     }
 
-    fn regions_ahead(&self) -> usize {
-        self.regions_ahead
+    fn max_prepared_regions(&self) -> usize {
+        self.max_prepared_regions
     }
 
     fn prepare(&mut self, regions: &[TraceRegion]) -> Result<usize> {
@@ -458,6 +458,6 @@ impl LongEngine for GpuLong {
 
     fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
         let traced = shortage::attempt(self, |engine, sparing| engine.trace_region(region, sparing))?;
-        traced.map_err(|error| self.gpu.unsuited(format!("its memory is too small for the region: {error}")))
+        traced.map_err(|error| self.gpu.refusal(format!("its memory is too small for the region: {error}")))
     }
 }

@@ -193,14 +193,14 @@ struct ExperimentContext<'a> {
     pool: Arc<rayon::ThreadPool>,
     quick: bool,
     /// Reports the current measurement to the user.
-    say: &'a dyn Fn(&str),
+    report_progress: &'a dyn Fn(&str),
 }
 
 impl ExperimentContext<'_> {
     fn adapter(&self) -> Option<&FoundAdapter> {
         match self.device {
             Device::Cpu => None,
-            Device::Adapter(found) => Some(found),
+            Device::Adapter(adapter) => Some(adapter),
         }
     }
 
@@ -242,38 +242,39 @@ impl ExperimentContext<'_> {
         if self.bench.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    fn say(&self, experiment: Experiment, what: impl std::fmt::Display) {
-        (self.say)(&format!("{}: {what}", experiment.name()));
+    fn report_progress(&self, experiment: Experiment, what: impl std::fmt::Display) {
+        (self.report_progress)(&format!("{}: {what}", experiment.name()));
     }
 }
 
 impl BenchRun {
-    /// Runs the experiments on one device after the other. `say` receives a description of each
+    /// Runs the experiments on one device after the other. `report_progress` receives a description of each
     /// measurement.
     ///
     /// # Errors
     /// [`Error::Interrupted`]; [`Error::Usage`] for an invalid request; [`Error::Device`] for an
     /// adapter that cannot be opened; [`Error::Internal`] if engines disagree. A kernel that
     /// refuses or fails is only marked in its table.
-    pub fn run(&self, say: &dyn Fn(&str)) -> Result<Measurements> {
+    pub fn run(&self, report_progress: &dyn Fn(&str)) -> Result<Measurements> {
         self.validate()?;
-        let found;
+        let adapter;
         let devices = if self.devices.is_empty() {
-            found = choose(&[])?;
-            &found
+            adapter = choose(&[])?;
+            &adapter
         } else {
             &self.devices
         };
         let pool = thread_pool(self.threads)?;
         let mut measurements = Measurements { header: vec![self.header()], tables: Vec::new() };
         for device in devices {
-            let is_software = matches!(device, Device::Adapter(found) if found.is_software());
+            let is_software = matches!(device, Device::Adapter(adapter) if adapter.is_software());
             if is_software && !self.quick {
                 tracing::warn!("a software adapter: sizes are small, and speeds only show that everything works");
             }
             let name = describe(device, &pool);
             let quick = self.quick || is_software;
-            let context = ExperimentContext { bench: self, device, name, pool: Arc::clone(&pool), quick, say };
+            let context =
+                ExperimentContext { bench: self, device, name, pool: Arc::clone(&pool), quick, report_progress };
             for &experiment in &self.experiments {
                 context.check_interrupt()?;
                 measurements.tables.push(match experiment {
@@ -345,9 +346,9 @@ fn describe(device: &Device, pool: &rayon::ThreadPool) -> String {
     let cpu = format!("CPU, {} threads, {}", pool.current_num_threads(), crate::simd::InstructionSet::best().name());
     match device {
         Device::Cpu => cpu,
-        Device::Adapter(found) => {
-            let found = &found.description;
-            format!("{} ({}, {}); {cpu}", found.name, found.backend, found.driver)
+        Device::Adapter(adapter) => {
+            let adapter = &adapter.description;
+            format!("{} ({}, {}); {cpu}", adapter.name, adapter.backend, adapter.driver)
         }
     }
 }

@@ -36,12 +36,12 @@ pub fn report(devices: &[Device], self_test: bool, bench: bool) -> Result<Vec<De
 fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceReport> {
     let mut report = DeviceReport { device: device.into(), self_test: Vec::new(), bench: Vec::new() };
     match device {
-        Device::Adapter(found) => {
+        Device::Adapter(adapter) => {
             if self_test {
-                report.self_test = self_test::on_adapter(found);
+                report.self_test = self_test::on_adapter(adapter);
             }
             if bench {
-                report.bench = speeds::measure_adapter(found)?;
+                report.bench = speeds::measure_adapter(adapter)?;
             }
         }
         Device::Cpu => {

@@ -49,7 +49,7 @@ pub trait SelfTest {
     ///
     /// # Errors
     /// [`Error::Internal`] if they differ.
-    fn compare(&self, case: &Self::Case, found: &Self::Found) -> Result<u64>;
+    fn compare(&self, case: &Self::Case, actual: &Self::Found) -> Result<u64>;
 
     /// Tests an engine with all cases. Returns the number of compared pairs.
     ///
@@ -59,7 +59,7 @@ pub trait SelfTest {
         let (mut pairs, mut refused) = (0, None);
         for case in self.cases() {
             match self.run(case, engine) {
-                Ok(found) => pairs += self.compare(case, &found)?,
+                Ok(actual) => pairs += self.compare(case, &actual)?,
                 Err(error @ Error::Unsuited { .. }) if Self::MAY_REFUSE => refused = Some(error),
                 Err(error) => return Err(error),
             }
@@ -135,7 +135,7 @@ fn each<T>(
 }
 
 /// Tests every kernel that an adapter can run.
-pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
     let families: [fn(&FoundAdapter) -> Vec<KernelTest>; 8] = [
         pairs::on_adapter,
         local::on_adapter,
@@ -146,7 +146,7 @@ pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
         posterior::on_adapter,
         profile::on_adapter,
     ];
-    families.iter().flat_map(|test| test(found)).collect()
+    families.iter().flat_map(|test| test(adapter)).collect()
 }
 
 /// Tests the CPU code that jobs use.
@@ -155,12 +155,12 @@ pub(super) fn on_cpu() -> Vec<KernelTest> {
 }
 
 /// Returns the kernels of a family that an adapter has the features for.
-pub(super) fn kernels_of(family: Family, found: &FoundAdapter) -> impl Iterator<Item = &'static Kernel> + use<> {
-    let features = found.adapter.features();
+pub(super) fn kernels_of(family: Family, adapter: &FoundAdapter) -> impl Iterator<Item = &'static Kernel> + use<> {
+    let features = adapter.handle.features();
     offered(family).filter(move |kernel| features.contains(kernel.features))
 }
 
 /// Returns the results that a kernel for pairs can report: with matches if it counts them.
-pub(super) fn want_of(kernel: &Kernel) -> ResultFilter {
+pub(super) fn available_results(kernel: &Kernel) -> ResultFilter {
     if kernel.has_scores_alone() { ResultFilter::Scores } else { ResultFilter::Alignments }
 }

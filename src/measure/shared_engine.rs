@@ -65,8 +65,8 @@ impl LongEngine for SharedEngine {
         self.with(|engine| engine.can_trace(rows, columns, method)).unwrap_or(false)
     }
 
-    fn regions_ahead(&self) -> usize {
-        self.with(|engine| engine.regions_ahead()).unwrap_or(0)
+    fn max_prepared_regions(&self) -> usize {
+        self.with(|engine| engine.max_prepared_regions()).unwrap_or(0)
     }
 
     fn prepare(&mut self, regions: &[TraceRegion]) -> Result<usize> {
@@ -92,7 +92,7 @@ mod tests {
     struct HangingEngine {
         inner: Textbook,
         entered: Sender<()>,
-        go_on: Receiver<()>,
+        resume: Receiver<()>,
     }
 
     impl LongEngine for HangingEngine {
@@ -118,7 +118,7 @@ mod tests {
 
         fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
             self.entered.send(()).expect("the test waits for it");
-            self.go_on.recv().expect("the test says when");
+            self.resume.recv().expect("the test says when");
             self.inner.trace(region)
         }
     }
@@ -141,8 +141,8 @@ mod tests {
             trace_cells: 1 << 14,
             keeps_columns: false,
         };
-        let ((entered, has_entered), (tell, go_on)) = (channel(), channel());
-        let mut engine = SharedEngine::new(Box::new(HangingEngine { inner, entered, go_on }));
+        let ((entered, has_entered), (tell, resume)) = (channel(), channel());
+        let mut engine = SharedEngine::new(Box::new(HangingEngine { inner, entered, resume }));
         let mut in_use = engine.clone();
         let thread = std::thread::spawn(move || trace(&mut in_use));
         has_entered.recv().expect("the call starts");

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::bench::threads::AllThreads;
-use super::self_test::{kernels_of, want_of};
+use super::self_test::{available_results, kernels_of};
 use crate::engine::{Engine, thread_pool};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
@@ -35,23 +35,23 @@ pub struct MeasuredSpeed {
 }
 
 /// Measures every kernel that an adapter can run.
-pub(super) fn measure_adapter(found: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
+pub(super) fn measure_adapter(adapter: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
     let mut speeds = Vec::new();
-    for kernel in kernels_of(Family::Pairs, found) {
-        let engine = tune::open_tuned(found, &Arc::new(Scoring::truong()), 0, false)?;
+    for kernel in kernels_of(Family::Pairs, adapter) {
+        let engine = tune::open_tuned(adapter, &Arc::new(Scoring::truong()), 0, false)?;
         let mut engine = engine.with_kernel(Some(kernel));
-        speeds.extend(speeds_of(kernel.stem, &mut engine, Mode::Global, want_of(kernel))?);
+        speeds.extend(speeds_of(kernel.stem, &mut engine, Mode::Global, available_results(kernel))?);
     }
-    for kernel in kernels_of(Family::Local, found) {
-        let mut engine = PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
+    for kernel in kernels_of(Family::Local, adapter) {
+        let mut engine = PairsGpu::open(adapter, Config::for_adapter(adapter))?.with_kernel(Some(kernel));
         speeds.extend(speeds_of(kernel.stem, &mut engine, Mode::Local, ResultFilter::Alignments)?);
     }
     let pool = thread_pool(0)?;
-    speeds.extend(edit::measure_adapter(found, &pool)?);
-    speeds.extend(papara::measure_adapter(found)?);
-    speeds.extend(clustal::measure_adapter(found)?);
-    speeds.extend(posterior::measure_adapter(found)?);
-    speeds.extend(profile::measure_adapter(found)?);
+    speeds.extend(edit::measure_adapter(adapter, &pool)?);
+    speeds.extend(papara::measure_adapter(adapter)?);
+    speeds.extend(clustal::measure_adapter(adapter)?);
+    speeds.extend(posterior::measure_adapter(adapter)?);
+    speeds.extend(profile::measure_adapter(adapter)?);
     Ok(speeds)
 }
 

@@ -36,22 +36,22 @@ impl Substitutions {
     /// Counts the columns of `cigar`. The residues are compared instead of using the CIGAR's `=`
     /// and `X`, because these depend on the scores of ambiguous letters.
     pub fn count(cigar: &Cigar, query: &[Code], target: &[Code], alphabet: Alphabet) -> Self {
-        let mut found = Substitutions::default();
+        let mut substitutions = Substitutions::default();
         for (i, j) in aligned_ranges(cigar) {
             for (&a, &b) in query[i].iter().zip(&target[j]) {
                 if !alphabet.is_unambiguous(a) || !alphabet.is_unambiguous(b) {
                     continue;
                 }
                 if a == b {
-                    found.same += 1;
+                    substitutions.same += 1;
                 } else if alphabet == Alphabet::Dna && is_transition(a, b) {
-                    found.transitions += 1;
+                    substitutions.transitions += 1;
                 } else {
-                    found.transversions += 1;
+                    substitutions.transversions += 1;
                 }
             }
         }
-        found
+        substitutions
     }
 
     /// Returns the distance, or `None` if the formula is undefined because of too many changes
@@ -99,9 +99,9 @@ fn minus_log(x: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn near(found: Option<f64>, expected: f64) {
-        let found = found.expect("a distance");
-        assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}");
+    fn near(actual: Option<f64>, expected: f64) {
+        let actual = actual.expect("a distance");
+        assert!((actual - expected).abs() < 1e-9, "{actual} instead of {expected}");
     }
 
     fn changes(same: u64, transitions: u64, transversions: u64) -> Substitutions {
@@ -117,12 +117,12 @@ mod tests {
         // skipped, and gaps follow.
         let dna = |letters| codes(letters, Alphabet::Dna);
         let cigar: Cigar = "1=4X2=2I1D1=".parse().unwrap();
-        let found = Substitutions::count(&cigar, &dna("AATAGNAGGC"), &dna("AGCCTARAC"), Alphabet::Dna);
-        assert_eq!(found, changes(2, 2, 2));
+        let actual = Substitutions::count(&cigar, &dna("AATAGNAGGC"), &dna("AGCCTARAC"), Alphabet::Dna);
+        assert_eq!(actual, changes(2, 2, 2));
         let protein = |letters| codes(letters, Alphabet::Protein);
         let cigar: Cigar = "1=3X".parse().unwrap();
-        let found = Substitutions::count(&cigar, &protein("WAXB"), &protein("WGWW"), Alphabet::Protein);
-        assert_eq!(found, changes(1, 0, 1));
+        let actual = Substitutions::count(&cigar, &protein("WAXB"), &protein("WGWW"), Alphabet::Protein);
+        assert_eq!(actual, changes(1, 0, 1));
     }
 
     #[test]

@@ -251,9 +251,9 @@ impl Field {
     /// Adds the strand after the target to the default fields, for jobs that also compare the other
     /// strand.
     pub fn with_strand(mut defaults: Vec<&'static Field>, table: &'static [Field]) -> Vec<&'static Field> {
-        let place = defaults.iter().position(|field| field.value == FieldValue::Target).map_or(0, |target| target + 1);
+        let index = defaults.iter().position(|field| field.value == FieldValue::Target).map_or(0, |target| target + 1);
         let is_strand = |field: &&Field| field.value == FieldValue::Strand;
-        defaults.splice(place..place, table.iter().filter(is_strand));
+        defaults.splice(index..index, table.iter().filter(is_strand));
         defaults
     }
 

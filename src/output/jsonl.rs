@@ -33,7 +33,7 @@ impl FormatBody for JsonLines {
     }
 
     /// Warns about the first such name only, because the number of later ones is unknown.
-    fn go_on(&mut self, context: &Context) -> Result<()> {
+    fn accept_context(&mut self, context: &Context) -> Result<()> {
         let foreign = |store: &SequenceStore| (0..store.len() as SequenceId).find(|&id| is_foreign(store, id));
         let (queries, targets) = (&context.queries, &context.targets);
         let first = foreign(queries).map(|id| queries.name(id));

@@ -42,20 +42,20 @@ pub enum LongFormat {
 pub fn write(
     format: &LongFormat,
     context: &LongContext,
-    found: &[LongPairAlignment<'_>],
+    alignments: &[LongPairAlignment<'_>],
     mut output: Output,
 ) -> Result<()> {
-    let contents = Contents { has_alignments: found.iter().all(|found| found.cigar.is_some()), ..CONTENTS };
+    let contents = Contents { has_alignments: alignments.iter().all(|one| one.cigar.is_some()), ..CONTENTS };
     match format {
         LongFormat::Tsv(fields) | LongFormat::JsonLines(fields) => contents.check_fields(fields)?,
         LongFormat::Paf | LongFormat::Sam { .. } | LongFormat::Text { .. } => contents.check_alignments()?,
     }
     match format {
-        LongFormat::Tsv(fields) => lines(&mut tsv::Tsv::new(fields), context, found, &mut output)?,
-        LongFormat::JsonLines(fields) => lines(&mut jsonl::JsonLines::new(fields), context, found, &mut output)?,
-        LongFormat::Paf => lines(&mut paf::Paf, context, found, &mut output)?,
-        LongFormat::Sam { command } => sam::write(context, command, found, &mut output)?,
-        LongFormat::Text { width } => text::write(context, *width, found, &mut output)?,
+        LongFormat::Tsv(fields) => lines(&mut tsv::Tsv::new(fields), context, alignments, &mut output)?,
+        LongFormat::JsonLines(fields) => lines(&mut jsonl::JsonLines::new(fields), context, alignments, &mut output)?,
+        LongFormat::Paf => lines(&mut paf::Paf, context, alignments, &mut output)?,
+        LongFormat::Sam { command } => sam::write(context, command, alignments, &mut output)?,
+        LongFormat::Text { width } => text::write(context, *width, alignments, &mut output)?,
     }
     output.finish()
 }
@@ -63,13 +63,13 @@ pub fn write(
 fn lines(
     body: &mut dyn FormatBody,
     context: &LongContext,
-    found: &[LongPairAlignment<'_>],
+    alignments: &[LongPairAlignment<'_>],
     output: &mut Output,
 ) -> Result<()> {
     body.begin(&context.forward, output)?;
     let line = body.lines().ok_or_else(|| Error::Internal("a format without lines for long pairs".into()))?;
-    for found in found {
-        let (context, pair) = context.pair(found)?;
+    for alignment in alignments {
+        let (context, pair) = context.pair(alignment)?;
         line.push(context, &pair, output.buffer())?;
         output.pass_on()?;
     }

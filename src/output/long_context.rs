@@ -101,29 +101,29 @@ impl LongContext {
     ///
     /// # Errors
     /// Returns an error if there is only a score.
-    pub fn alignment(&self, found: &LongPairAlignment<'_>) -> Result<(Alignment, &[Code], &[Code])> {
-        let (_, pair) = self.pair(found)?;
-        let cigar = found.cigar.ok_or_else(|| Error::Internal("a score without its alignment".into()))?.clone();
+    pub fn alignment(&self, selected: &LongPairAlignment<'_>) -> Result<(Alignment, &[Code], &[Code])> {
+        let (_, pair) = self.pair(selected)?;
+        let cigar = selected.cigar.ok_or_else(|| Error::Internal("a score without its alignment".into()))?.clone();
         let OutputPair { query_start, target_start, score, .. } = pair;
         let alignment = Alignment { score, query_start, target_start, cigar };
-        // The pair also borrows from `found`, but the sequences do not.
+        // The pair also borrows from `selected`, but the sequences do not.
         let query = match &self.reverse {
-            Some(reverse) if found.is_reverse => reverse.queries.codes(0),
+            Some(reverse) if selected.is_reverse => reverse.queries.codes(0),
             _ => self.query_codes(),
         };
         Ok((alignment, query, self.forward.targets.codes(self.target_id)))
     }
 
     /// Returns an alignment as a pair of the aligned strand and the target, with its context.
-    pub(super) fn pair<'a>(&'a self, found: &LongPairAlignment<'a>) -> Result<(&'a Context, OutputPair<'a>)> {
-        let (context, query) = match (found.is_reverse, &self.reverse) {
+    pub(super) fn pair<'a>(&'a self, selected: &LongPairAlignment<'a>) -> Result<(&'a Context, OutputPair<'a>)> {
+        let (context, query) = match (selected.is_reverse, &self.reverse) {
             (false, _) => (&self.forward, self.query_id),
             (true, Some(reverse)) => (reverse, 0),
             (true, None) => return Err(Error::Internal("an alignment of a strand that was not announced".into())),
         };
-        let mut hit = LongPairEnd { is_reverse: found.is_reverse, query_end: 0, target_end: found.target.end };
+        let mut hit = LongPairEnd { is_reverse: selected.is_reverse, query_end: 0, target_end: selected.target.end };
         // The conversion between the strands is its own inverse.
-        let part = hit.in_file(found.query, self.query_length());
+        let part = hit.in_file(selected.query, self.query_length());
         hit.query_end = part.end;
         let is_local = self.scoring().mode == Mode::Local;
         let start = |start: u32| if is_local { start } else { 0 };
@@ -131,10 +131,10 @@ impl LongContext {
             query,
             target: self.target_id,
             strand: Strand::Plus,
-            score: found.score,
-            alignment: found.cigar,
+            score: selected.score,
+            alignment: selected.cigar,
             query_start: start(part.start),
-            target_start: start(found.target.start),
+            target_start: start(selected.target.start),
             counts: None,
             details: Details::Long(hit),
         };

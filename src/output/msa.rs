@@ -124,7 +124,7 @@ impl MsaRows<'_> {
     fn residues(&self, at: usize) -> impl Iterator<Item = (usize, u8)> + '_ {
         let row = self.order[at] as usize;
         let places = self.alignment.places(row).iter();
-        places.zip(self.letters[row]).map(|(&place, &letter)| (place as usize, letter))
+        places.zip(self.letters[row]).map(|(&column, &letter)| (column as usize, letter))
     }
 
     /// Appends a row.
@@ -132,8 +132,8 @@ impl MsaRows<'_> {
         let start = out.len();
         out.resize(start + self.columns(), gap);
         let text = &mut out[start..];
-        for (place, letter) in self.residues(at) {
-            text[place] = letter;
+        for (column, letter) in self.residues(at) {
+            text[column] = letter;
         }
     }
 }
@@ -182,8 +182,8 @@ impl MsaBlocks<'_> {
         out.resize(start + self.columns.len(), gap);
         let text = &mut out[start..];
         let mut next = self.next[at] as usize;
-        while let Some(&place) = places.get(next).filter(|&&place| (place as usize) < self.columns.end) {
-            text[place as usize - self.columns.start] = letters[next];
+        while let Some(&column) = places.get(next).filter(|&&column| (column as usize) < self.columns.end) {
+            text[column as usize - self.columns.start] = letters[next];
             next += 1;
         }
         self.next[at] = next as u32;

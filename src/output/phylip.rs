@@ -139,7 +139,7 @@ impl FormatBody for Phylip {
     fn pair(&mut self, context: &Context, pair: &OutputPair<'_>, _output: &mut Output) -> Result<()> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let alphabet = context.queries.alphabet();
-        let found = match self.distance {
+        let substitutions = match self.distance {
             Distance::Identity => Substitutions::default(),
             _ => {
                 let (query, target) = (context.query_codes(pair), context.targets.codes(pair.target));
@@ -148,7 +148,7 @@ impl FormatBody for Phylip {
         };
         let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
         let identity = context.identity.identity(&pair.counts.unwrap_or_else(|| cigar.counts()), lengths.0, lengths.1);
-        let millionths = match found.distance(self.distance, alphabet, identity) {
+        let millionths = match substitutions.distance(self.distance, alphabet, identity) {
             Some(distance) => to_units(distance, DIGITS).min(u64::from(MAX)) as u32,
             None => SATURATED,
         };

@@ -93,13 +93,13 @@ impl PlacedExtent {
         let mut site = first_site as usize;
         for (length, op) in cigar.iter() {
             if op == Op::Insertion {
-                let widest = self.inserted.get_mut(site).ok_or_else(|| beyond(name))?;
+                let widest = self.inserted.get_mut(site).ok_or_else(|| position_error(name))?;
                 *widest = length.max(*widest);
             } else {
                 site += length as usize;
             }
         }
-        if site < self.inserted.len() { Ok(()) } else { Err(beyond(name)) }
+        if site < self.inserted.len() { Ok(()) } else { Err(position_error(name)) }
     }
 
     /// Returns the number of reads that were counted.
@@ -108,7 +108,7 @@ impl PlacedExtent {
     }
 }
 
-fn beyond(name: &[u8]) -> Error {
+fn position_error(name: &[u8]) -> Error {
     Error::Internal(format!("read '{}' is not where its alignment says", String::from_utf8_lossy(name)))
 }
 
@@ -131,12 +131,12 @@ impl PlacedLayout {
         let inserted =
             |site: usize| if keep_length { 0 } else { inserted.get(site).map_or(0, |&width| width as usize) };
         let mut width = 0;
-        let place = |site: usize| {
-            let place = width + inserted(site);
-            width = place + 1;
-            place
+        let site_column = |site: usize| {
+            let site_column = width + inserted(site);
+            width = site_column + 1;
+            site_column
         };
-        let mut places: Vec<usize> = (0..sites).map(place).collect();
+        let mut places: Vec<usize> = (0..sites).map(site_column).collect();
         let after = width;
         width += inserted(sites);
         // Characters inserted after the last site end there, as if one more site followed.
@@ -168,8 +168,9 @@ impl PlacedLayout {
         let sites = self.places.len() - 1;
         for (length, op) in read.cigar.iter() {
             let length = length as usize;
-            let Some((own, others)) = letters.split_at_checked(if op.consumes_query() { length } else { 0 }) else {
-                return Err(beyond(read.name));
+            let Some((read_letters, others)) = letters.split_at_checked(if op.consumes_query() { length } else { 0 })
+            else {
+                return Err(position_error(read.name));
             };
             letters = others;
             match op {
@@ -178,19 +179,25 @@ impl PlacedLayout {
                     // Filled from the left, starting after the previous site. Before the first
                     // site, filled from the right.
                     let from = match site {
-                        0 => self.before.checked_sub(length).ok_or_else(|| beyond(read.name))?,
+                        0 => self.before.checked_sub(length).ok_or_else(|| position_error(read.name))?,
                         _ => self.places[site - 1] + 1,
                     };
                     let room = self.places.get(site).and_then(|&end| row.get_mut(from..end));
-                    let room = room.and_then(|room| room.get_mut(..length)).ok_or_else(|| beyond(read.name))?;
-                    room.copy_from_slice(own);
+                    let room = room.and_then(|room| room.get_mut(..length)).ok_or_else(|| position_error(read.name))?;
+                    room.copy_from_slice(read_letters);
                 }
                 Op::Match | Op::Mismatch => {
-                    let places = self.places[..sites].get(site..site + length).ok_or_else(|| beyond(read.name))?;
+                    let places =
+                        self.places[..sites].get(site..site + length).ok_or_else(|| position_error(read.name))?;
                     match places {
                         // The sites are in adjacent columns.
-                        [first, .., last] if last - first + 1 == length => row[*first..=*last].copy_from_slice(own),
-                        _ => places.iter().zip(own).for_each(|(&place, &letter)| row[place] = letter),
+                        [first, .., last] if last - first + 1 == length => {
+                            row[*first..=*last].copy_from_slice(read_letters)
+                        }
+                        _ => places
+                            .iter()
+                            .zip(read_letters)
+                            .for_each(|(&site_column, &letter)| row[site_column] = letter),
                     }
                 }
                 Op::Deletion => {}
@@ -199,7 +206,7 @@ impl PlacedLayout {
                 site += length;
             }
         }
-        if site <= sites && letters.is_empty() { Ok(()) } else { Err(beyond(read.name)) }
+        if site <= sites && letters.is_empty() { Ok(()) } else { Err(position_error(read.name)) }
     }
 
     /// Appends the row of a reference.
@@ -207,8 +214,8 @@ impl PlacedLayout {
         let begin = out.len();
         out.resize(begin + self.width, b'-');
         let row = &mut out[begin..];
-        for (&place, &column) in self.places.iter().zip(columns) {
-            row[place] = match letters[column as usize] {
+        for (&site_column, &column) in self.places.iter().zip(columns) {
+            row[site_column] = match letters[column as usize] {
                 b'.' | b'~' => b'-',
                 letter => letter,
             };

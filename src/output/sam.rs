@@ -68,13 +68,13 @@ pub fn name_problem(name: &str, is_reference: bool) -> Option<String> {
 pub(super) fn write(
     context: &LongContext,
     command: &str,
-    found: &[LongPairAlignment<'_>],
+    alignments: &[LongPairAlignment<'_>],
     output: &mut Output,
 ) -> Result<()> {
     push_header(command, [(context.target_name(), context.target_length())].into_iter(), output)?;
     let mut earlier: Vec<Range32> = Vec::new();
-    for found in found {
-        record(context, found, &mut earlier, output)?;
+    for alignment in alignments {
+        record(context, alignment, &mut earlier, output)?;
     }
     if earlier.is_empty() {
         output.buffer().extend_from_slice(context.query_name().as_bytes());
@@ -118,11 +118,11 @@ pub(super) fn push_header<'a>(
 /// lines that are not secondary.
 fn record(
     all: &LongContext,
-    found: &LongPairAlignment<'_>,
+    alignment: &LongPairAlignment<'_>,
     earlier: &mut Vec<Range32>,
     output: &mut Output,
 ) -> Result<()> {
-    let (context, pair) = all.pair(found)?;
+    let (context, pair) = all.pair(alignment)?;
     let Some(aligned) = SamAlignment::from_pair(context, &pair)? else { return Ok(()) };
     let (query_length, out) = (all.query_length(), output.buffer());
     let hit = pair.long_hit().ok_or_else(|| Error::Internal("a pair without its strand".into()))?;

@@ -63,7 +63,7 @@ pub struct SearchHit {
     /// Index of the subject in that store.
     pub subject: SequenceId,
     /// Rank of the subject among all subjects in order of decreasing length, from 0.
-    pub place: u64,
+    pub subject_index: u64,
     /// Index of the subject in the input, from 0.
     pub record: u64,
     /// Aligned strand of the query.

@@ -105,7 +105,7 @@ impl Output {
     /// Returns the errors of [`Output::create`]. A file that is not regular is not opened, because
     /// the reader of a pipe would notice.
     pub fn check(path: &Path) -> Result<()> {
-        let is_file = || fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir());
+        let is_file = || fs::metadata(path).map_or(true, |current| current.is_file() || current.is_dir());
         if path != Path::new("-") && is_file() {
             open_file(path).map_err(|source| Error::io(path, source))?;
         }
@@ -161,10 +161,10 @@ impl Output {
 fn open_file(path: &Path) -> io::Result<Base> {
     // Links are followed: the target is replaced, not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let found = fs::metadata(&target);
-    match &found {
-        Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        Ok(found) if !found.is_file() => return Ok(Base::Device(File::options().write(true).open(&target)?)),
+    let current = fs::metadata(&target);
+    match &current {
+        Ok(current) if current.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        Ok(current) if !current.is_file() => return Ok(Base::Device(File::options().write(true).open(&target)?)),
         _ => {}
     }
     let directory = match target.parent() {
@@ -177,8 +177,8 @@ fn open_file(path: &Path) -> io::Result<Base> {
         _ => return Err(io::Error::new(io::ErrorKind::NotFound, "no such directory")),
     };
     let file = TemporaryFile::create(directory, &name)?;
-    if let Ok(found) = found {
-        file.file().set_permissions(found.permissions())?;
+    if let Ok(current) = current {
+        file.file().set_permissions(current.permissions())?;
     }
     Ok(Base::Temporary { file, target })
 }
@@ -224,8 +224,8 @@ mod tests {
         output.buffer().extend(vec![b'x'; 2 * BUFFER_BYTES]);
         output.pass_on().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");
-        let [aside, own] = entries(directory.path()).try_into().unwrap();
-        assert!(own == "pairs.tsv" && aside.starts_with(".pairs.tsv.") && aside.ends_with(".part"), "{aside}");
+        let [aside, finished] = entries(directory.path()).try_into().unwrap();
+        assert!(finished == "pairs.tsv" && aside.starts_with(".pairs.tsv.") && aside.ends_with(".part"), "{aside}");
         drop(output);
         assert_eq!(entries(directory.path()), ["pairs.tsv"]);
         assert_eq!(fs::read(&path).unwrap(), b"old");

@@ -57,7 +57,7 @@ pub(super) fn lines(text: &str, size: f64) -> Vec<Vec<(f64, f64)>> {
     for (index, letter) in text.chars().enumerate() {
         let glyph = match u32::from(letter).checked_sub(u32::from('!')) {
             _ if letter == ' ' => continue,
-            Some(place) => GLYPHS.get(place as usize).copied().unwrap_or(BOX),
+            Some(position) => GLYPHS.get(position as usize).copied().unwrap_or(BOX),
             None => BOX,
         };
         let left = index as f64 * ADVANCE;

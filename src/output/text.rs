@@ -76,18 +76,18 @@ fn bottom(out: &mut Vec<u8>) {
 pub(super) fn write(
     context: &LongContext,
     width: u32,
-    found: &[LongPairAlignment<'_>],
+    alignments: &[LongPairAlignment<'_>],
     output: &mut Output,
 ) -> Result<()> {
     let out = output.buffer();
     top(out);
-    if found.is_empty() {
+    if alignments.is_empty() {
         let (query, target) = (context.query_name(), context.target_name());
         line(out, format_args!("\n{LINE}\n#\n# 1: {query}\n# 2: {target}\n# There is no alignment.\n#\n{LINE}\n\n"));
     }
-    for (index, one) in found.iter().enumerate() {
+    for (index, one) in alignments.iter().enumerate() {
         let (context, pair) = context.pair(one)?;
-        header(context, &pair, Some((index, found.len())), output.buffer())?;
+        header(context, &pair, Some((index, alignments.len())), output.buffer())?;
         TextBlocks::new(context, &pair, width.max(1) as usize)?.write(output)?;
     }
     bottom(output.buffer());
@@ -126,8 +126,8 @@ fn header(context: &Context, pair: &OutputPair<'_>, number: Option<(usize, usize
         out.extend_from_slice(name);
         line(out, format_args!("{end}"));
     }
-    let place = number.map_or(String::new(), |(index, of)| format!("{} of {of}, ", index + 1));
-    line(out, format_args!("# Alignment: {place}{mode}"));
+    let number_text = number.map_or(String::new(), |(index, of)| format!("{} of {of}, ", index + 1));
+    line(out, format_args!("# Alignment: {number_text}{mode}"));
     line(out, format_args!("# Gap_penalty: {}\n# Extend_penalty: {}", gaps.first, gaps.next));
     if let (Mode::Global, EndGaps::Priced(ends)) = (context.scoring.mode, end_gaps) {
         line(out, format_args!("# End_gap_penalty: {}\n# End_extend_penalty: {}", ends.first, ends.next));

@@ -31,7 +31,7 @@ pub fn report(batch: &PairsBatch, report: &PairsReport, pool: Option<&rayon::Thr
     let finished = finished(batch.blocks.len(), &report.unfinished)?;
     let blocks = || batch.blocks.iter().zip(&finished).filter(|(_, finished)| **finished).map(|(block, _)| block);
     let hits = &report.hits;
-    if !batch.chunk.filter.leaves_out() {
+    if !batch.chunk.filter.can_omit_pairs() {
         let pairs: u64 = blocks().map(|block| block.pairs()).sum();
         if hits.len() as u64 != pairs {
             return Err(format!("{} results for {pairs} pairs", hits.len()));
@@ -182,7 +182,7 @@ mod tests {
         let blocks = batch.blocks.clone();
         let lost = |hit: &PairHit| {
             hit.query == blocks[1].query
-                && blocks[1].targets.clone().any(|place| batch.chunk.order[place as usize] == hit.target)
+                && blocks[1].targets.clone().any(|index| batch.chunk.order[index as usize] == hit.target)
         };
         report.hits.retain(|hit| !lost(hit));
         report.unfinished = vec![1];
@@ -207,7 +207,7 @@ mod tests {
             wrong(&|hits| hits[1].target = 77).unwrap_err();
             wrong(&|hits| hits[1].query = hits[1].target).unwrap_err();
             let missing = wrong(&|hits| _ = hits.pop());
-            assert_eq!(missing.is_err(), !batch.chunk.filter.leaves_out());
+            assert_eq!(missing.is_err(), !batch.chunk.filter.can_omit_pairs());
         }
     }
 

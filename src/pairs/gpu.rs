@@ -95,8 +95,8 @@ impl Default for Config {
 
 impl Config {
     /// Returns the default configuration for a kind of adapter.
-    pub fn for_adapter(found: &FoundAdapter) -> Self {
-        if !found.is_software() {
+    pub fn for_adapter(adapter: &FoundAdapter) -> Self {
+        if !adapter.is_software() {
             return Config::default();
         }
         // Software adapters emulate f16.
@@ -172,12 +172,12 @@ pub struct ChosenKernel {
 
 impl PairsGpu {
     /// Opens an adapter.
-    pub fn open(found: &FoundAdapter, config: Config) -> Result<Self> {
-        let gpu = Gpu::open(found)?;
+    pub fn open(adapter: &FoundAdapter, config: Config) -> Result<Self> {
+        let gpu = Gpu::open(adapter)?;
         // Limits beyond which no kernel gets faster. The memory limit of the engine may lower them.
         let (budget, max_slots, assumed_speed) =
-            found.description.suited((2 << 30, 4096, 2e12), (512 << 20, 1024, 2e11), (96 << 20, 256, 1e9));
-        let kernels = KernelSet::new(&gpu, found);
+            adapter.description.select_by_kind((2 << 30, 4096, 2e12), (512 << 20, 1024, 2e11), (96 << 20, 256, 1e9));
+        let kernels = KernelSet::new(&gpu, adapter);
         let arenas = Arenas::new(&gpu, MIN_BYTES, u64::MAX);
         let host = PairsDeviceState {
             config,
@@ -187,7 +187,7 @@ impl PairsGpu {
             scratch: GrowingBuffer::default(),
             scratch_budget: kernels.binding.min(budget),
             max_slots,
-            tiles: Tiles::new(TileShape::for_adapter(found)),
+            tiles: Tiles::new(TileShape::for_adapter(adapter)),
             pool: None,
             is_host_busy: false,
             output_budget: kernels.binding.min(MAX_OUTPUT_BYTES),
@@ -199,7 +199,7 @@ impl PairsGpu {
         };
         let guess = (assumed_speed / 2.0).max(FIRST_GUESS);
         let speed = if config.cells_per_second > 0.0 { config.cells_per_second } else { guess };
-        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), speed))
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(adapter, None), speed))
     }
     /// Shares the host's computations among the threads of this pool. By default, the engine's own
     /// thread does them. No thread of the pool may wait for the engine.
@@ -265,7 +265,7 @@ impl PairsGpu {
         let extent = batch.extent();
         let scoring = nw_slice::offset_scoring(batch, &extent);
         let scoring =
-            scoring.ok_or_else(|| self.gpu().unsuited("scores of sequences of this length do not fit in 32 bits"))?;
+            scoring.ok_or_else(|| self.gpu().refusal("scores of sequences of this length do not fit in 32 bits"))?;
         Ok(self.state.choose(self.kernel(), batch, extent, &scoring).work)
     }
 
@@ -370,16 +370,16 @@ impl GpuKind for Pairs {
         if let Some(kernel) = site.kernel
             && kernel.family() != Family::Pairs
         {
-            return Err(host.kernels.gpu.unsuited(format!("{} does not compute global scores", kernel.stem)));
+            return Err(host.kernels.gpu.refusal(format!("{} does not compute global scores", kernel.stem)));
         }
         if let Some(kernel) = site.kernel
             && !host.kernels.gpu.device.features().contains(kernel.features)
         {
-            return Err(host.kernels.gpu.unsuited(format!("{} needs {:?}", kernel.stem, kernel.features)));
+            return Err(host.kernels.gpu.refusal(format!("{} needs {:?}", kernel.stem, kernel.features)));
         }
         let extent = batch.extent();
         let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else {
-            return Err(host.kernels.gpu.unsuited("scores of sequences of this length do not fit in 32 bits"));
+            return Err(host.kernels.gpu.refusal("scores of sequences of this length do not fit in 32 bits"));
         };
         if site.remaining_cells > 0 && batch.chunk.filter.has_alignments() {
             let cells = site.remaining_cells.saturating_add(batch.cells());
@@ -417,7 +417,7 @@ impl GpuKind for Pairs {
         let stores = match choice.kernel.kind {
             KernelKind::Slice(numbers) => host.start_slice(site, slice, batch, numbers, scoring.clone())?,
             KernelKind::Scan(scan) => host.start_matrix(site, matrix, scan, batch, extent, scoring.clone())?,
-            _ => return Err(host.kernels.gpu.unsuited(format!("{} does not compute pairs", choice.kernel.stem))),
+            _ => return Err(host.kernels.gpu.refusal(format!("{} does not compute pairs", choice.kernel.stem))),
         };
         chosen.stores = Some(stores);
         Ok(())

@@ -180,7 +180,7 @@ impl Engine<Pairs> for MockEngine {
             }
         }
         if let Act::Wrong(wrong) = act {
-            spoil(&mut report, wrong);
+            inject_fault(&mut report, wrong);
         }
         Ok(report)
     }
@@ -205,7 +205,7 @@ fn leave_every(n: usize, batch: &PairsBatch) -> PairsReport {
     report
 }
 
-fn spoil(report: &mut PairsReport, wrong: ReportFault) {
+fn inject_fault(report: &mut PairsReport, wrong: ReportFault) {
     match wrong {
         ReportFault::Stranger => report.hits.iter_mut().take(1).for_each(|hit| hit.target = hit.query),
         ReportFault::Twice => report.hits.extend(report.hits.first().copied()),

@@ -177,8 +177,8 @@ impl Iterator for PlannedChunks {
                 left_symbols -= length;
             }
             cells += u64::from(copies) * length * if later { left_symbols } else { target_symbols };
-            let met = if later { targets.len() - sequence(end) as usize - 1 } else { targets.len() };
-            pairs += u64::from(copies) * met as u64;
+            let compared_targets = if later { targets.len() - sequence(end) as usize - 1 } else { targets.len() };
+            pairs += u64::from(copies) * compared_targets as u64;
             end += copies;
         }
         self.left.advance(end);
@@ -231,8 +231,9 @@ impl PlannedChunks {
     fn some_targets(&self, queries: Range<SequenceId>, part: &QueryPart) -> PlannedChunk {
         let job = &self.job;
         let targets = job.targets();
-        let met = part.met(job.strands.sequence_of(queries.start).0, targets.len(), job.is_later());
-        let order = sorted_by_length(targets, met);
+        let compared_targets =
+            part.compared_targets(job.strands.sequence_of(queries.start).0, targets.len(), job.is_later());
+        let order = sorted_by_length(targets, compared_targets);
         let mut blocks = Vec::new();
         for query in queries.clone() {
             let symbols = job.queries.length(query);

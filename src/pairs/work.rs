@@ -140,7 +140,7 @@ impl ResultFilter {
     }
 
     /// Returns whether engines may omit pairs from their reports.
-    pub fn leaves_out(&self) -> bool {
+    pub fn can_omit_pairs(&self) -> bool {
         matches!(self, ResultFilter::Reaching(_) | ResultFilter::AtLeast(_))
     }
 

@@ -25,7 +25,7 @@ const FIRST_SECONDS: f64 = 0.05;
 /// Maximum number of read-octet pairs in a batch. Task lists and scores take 40 bytes per pair.
 const MAX_PAIRS: u64 = 1 << 21;
 /// Minimum duration, in seconds, of a batch whose speed is recorded.
-const TELLING_SECONDS: f64 = 0.005;
+const MIN_MEASURED_SECONDS: f64 = 0.005;
 /// Settings for trials of the other score type during a job.
 const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, doubt: 2.0 };
 /// Speed per padded column with many columns in registers, divided by the speed with few columns.
@@ -49,15 +49,15 @@ pub struct BlockShape {
 }
 
 impl KernelSizes for BlockShape {
-    fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
+    fn for_adapter(adapter: &FoundAdapter, _gpu: &Gpu) -> Self {
         // A workgroup is one subgroup if subgroups are wide enough, so it waits for no other
         // subgroup.
-        let subgroup = found.adapter.get_info().subgroup_min_size.clamp(32, 64);
+        let subgroup = adapter.handle.get_info().subgroup_min_size.clamp(32, 64);
         BlockShape {
-            workgroup: if found.is_software() { 16 } else { subgroup },
+            workgroup: if adapter.is_software() { 16 } else { subgroup },
             columns: [block::columns(ScoreType::F16), block::columns(ScoreType::I32)],
             // Software adapters limit the length of loops.
-            chunk: if found.is_software() { 32 } else { CHUNK },
+            chunk: if adapter.is_software() { 32 } else { CHUNK },
         }
     }
 }
@@ -80,18 +80,18 @@ pub struct PhyloChoice {
 
 impl PhyloGpu {
     /// Opens an adapter.
-    pub fn open(found: &FoundAdapter) -> Result<Self> {
-        let gpu = Gpu::open(found)?;
+    pub fn open(adapter: &FoundAdapter) -> Result<Self> {
+        let gpu = Gpu::open(adapter)?;
         // Assumed cells per second and number of read-octet pairs computed at once, for a large
         // card, a small card and CPU threads.
-        let (assumed, fill) = found.description.suited((2e12, 1 << 17), (1e11, 1 << 10), (2e8, 1));
+        let (assumed, fill) = adapter.description.select_by_kind((2e12, 1 << 17), (1e11, 1 << 10), (2e8, 1));
         let host = PhyloDeviceState {
-            kernels: KernelSet::new(&gpu, found),
-            chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
+            kernels: KernelSet::new(&gpu, adapter),
+            chooser: Chooser::new(MIN_MEASURED_SECONDS, Some(TRIALS)),
             assumed,
             fill,
         };
-        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(adapter, None), assumed))
     }
 }
 
@@ -146,7 +146,7 @@ impl PhyloDeviceState {
         let all: Vec<_> =
             [ScoreType::F16, ScoreType::I32].into_iter().filter(|&way| suits(way)).map(candidate).collect();
         match all.is_empty() {
-            true => Err(self.kernels.gpu.unsuited("it has no f16 arithmetic")),
+            true => Err(self.kernels.gpu.refusal("it has no f16 arithmetic")),
             false => Ok(all),
         }
     }
@@ -188,7 +188,7 @@ impl GpuKind for Phylo {
         let index = host.chooser.pick(&candidates, batch.cells(), remaining);
         let way = index
             .map(|index| candidates[index])
-            .ok_or_else(|| host.kernels.gpu.unsuited("no kernel suits the batch"))?;
+            .ok_or_else(|| host.kernels.gpu.refusal("no kernel suits the batch"))?;
         let (scheme, is_protein) = (&batch.chunk.scheme, batch.chunk.vectors.alphabet() != Alphabet::Dna);
         let mut too_long = None;
         for block in &batch.blocks {
@@ -198,7 +198,7 @@ impl GpuKind for Phylo {
             }
         }
         if let Some(symbols) = too_long {
-            return Err(host.kernels.gpu.unsuited(format!("scores of a read of {symbols} symbols exceed 32 bits")));
+            return Err(host.kernels.gpu.refusal(format!("scores of a read of {symbols} symbols exceed 32 bits")));
         }
         let is_wide = [way.way, ScoreType::I32].map(|numbers| (numbers, host.is_wide(numbers, batch)));
         let tasks = BlockTasks::new(batch, |codes, is_plain| {

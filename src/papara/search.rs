@@ -16,7 +16,7 @@ use crate::seq::Strand;
 /// Maximum number of vectors at the top of the tree of unions.
 const MAX_TOP_VECTORS: u32 = 64;
 /// Number of octets that a search scores per height on its way down to the edges.
-const DIVE_OCTETS: usize = 8;
+const OCTETS_PER_DEPTH: usize = 8;
 
 /// The distinct vectors of a tree's edges, and the tree of their unions. The vectors of the edges
 /// have height 0. A vector of height h + 1 is the union of eight vectors of height h.
@@ -229,7 +229,7 @@ impl EdgeSearch {
                 let unexpanded = &mut self.unexpanded[height - 1];
                 unexpanded.sort_unstable_by_key(|union| (Reverse(union.bound), union.strand, union.vector));
                 unexpanded
-                    .drain(..unexpanded.len().min(DIVE_OCTETS))
+                    .drain(..unexpanded.len().min(OCTETS_PER_DEPTH))
                     .map(|union| (union.strand, union.vector))
                     .collect()
             }

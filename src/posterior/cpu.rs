@@ -55,7 +55,7 @@ impl CpuKind for Posterior {
                 Some((known_first, group)) if known_first == first => group,
                 _ => {
                     let end = (first as usize + LANES).min(chunk.order.len()) as u32;
-                    let codes: Vec<&[Code]> = (first..end).map(|place| chunk.codes(place)).collect();
+                    let codes: Vec<&[Code]> = (first..end).map(|index| chunk.codes(index)).collect();
                     PosteriorLanes::new(&chunk.model, &codes, &chunk.wanted)
                 }
             };

@@ -51,10 +51,10 @@ pub struct PosteriorShape {
 }
 
 impl KernelSizes for PosteriorShape {
-    fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
+    fn for_adapter(adapter: &FoundAdapter, _gpu: &Gpu) -> Self {
         // On most GPUs, a workgroup of 32 is one subgroup and never waits for another. Larger
         // workgroups would need more workgroup memory than some devices have.
-        PosteriorShape { workgroup: if found.is_software() { 16 } else { 32 }, lanes: 0 }
+        PosteriorShape { workgroup: if adapter.is_software() { 16 } else { 32 }, lanes: 0 }
     }
 }
 
@@ -93,19 +93,19 @@ pub struct PosteriorBatchPlan {
 
 impl PosteriorGpu {
     /// Opens an adapter.
-    pub fn open(found: &FoundAdapter) -> Result<Self> {
-        let gpu = Gpu::open(found)?;
+    pub fn open(adapter: &FoundAdapter) -> Result<Self> {
+        let gpu = Gpu::open(adapter)?;
         let (assumed, fill, groups) =
-            found.description.suited((5e10, 1 << 11, 1 << 10), (2e9, 1 << 7, 1 << 6), (2e7, 1, 1));
+            adapter.description.select_by_kind((5e10, 1 << 11, 1 << 10), (2e9, 1 << 7, 1 << 6), (2e7, 1, 1));
         let host = PosteriorDeviceState {
-            kernels: KernelSet::new(&gpu, found),
+            kernels: KernelSet::new(&gpu, adapter),
             fill,
             groups,
             density: MIN_DENSITY,
             max_cells: u64::MAX,
             pool: None,
         };
-        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(adapter, None), assumed))
     }
 
     /// Sets the pool whose threads read results. No thread of the pool may wait for this engine.
@@ -146,7 +146,7 @@ impl PosteriorDeviceState {
         let (bytes, weights) = (chunk.sequences.packed_bytes(), weight_table(&chunk.model));
         let (size, limit) = (bytes.len() as u64, self.kernels.binding.min(memory / 16));
         if size > limit {
-            return Err(self.kernels.gpu.unsuited(format!("{size} bytes of sequences exceed its limit of {limit}")));
+            return Err(self.kernels.gpu.refusal(format!("{size} bytes of sequences exceed its limit of {limit}")));
         }
         residents.make_room(size + size_of_val(&weights[..]) as u64);
         let sequences = self.kernels.gpu.upload("sequences", bytes)?;
@@ -196,7 +196,7 @@ impl GpuKind for Posterior {
         let kept = host.kept_bytes(site.memory);
         let (workgroup, lanes) = (host.kernels.shape.workgroup, host.lanes(batch, kept / 16));
         let resources = TaskResources { workgroup, lanes, kept_fours: kept / 16, scratch_words: kept / 2 / 4 };
-        let tasks = PosteriorTasks::new(batch, resources).map_err(|error| host.kernels.gpu.unsuited(error))?;
+        let tasks = PosteriorTasks::new(batch, resources).map_err(|error| host.kernels.gpu.refusal(error))?;
         let capacity = (tasks.rows as f64 * host.density).min(f64::from(u32::MAX / 4)) as u32;
         let results = 4 * tasks.result_words + 8 * u64::from(capacity);
         if results > 0 {

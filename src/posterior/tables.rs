@@ -57,17 +57,17 @@ const GONNET_160: [i16; TRIANGLE] = [
     1, -34, -38, -49, -6, -27, -30, -52, -35, 40, 17, -30, 14, -8, -32, -20, 0, -45, -24, 53,
 ];
 
-fn place(a: usize, b: usize) -> usize {
+fn index(a: usize, b: usize) -> usize {
     let (low, high) = (a.min(b), a.max(b));
     high * (high + 1) / 2 + low
 }
 
 /// Returns the probability that the two residues of a column are `a` and `b`, in this order.
 pub(super) fn joint(a: usize, b: usize) -> f64 {
-    f64::from(JOINT[place(a, b)]) / 1e8
+    f64::from(JOINT[index(a, b)]) / 1e8
 }
 
 /// Returns the score of two residues, in units of Gonnet's matrices.
 pub(super) fn gonnet(a: usize, b: usize) -> f64 {
-    f64::from(GONNET_160[place(a, b)]) / 10.0
+    f64::from(GONNET_160[index(a, b)]) / 10.0
 }

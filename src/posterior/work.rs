@@ -85,11 +85,11 @@ pub struct PosteriorReport {
 impl PosteriorReport {
     /// Returns the first pair whose probabilities differ from another report in at least one bit.
     pub fn differs(&self, other: &Self) -> Option<usize> {
-        let (own, others) = (&self.probabilities, &other.probabilities);
-        if own.len() != others.len() {
-            return Some(own.len().min(others.len()));
+        let (these, others) = (&self.probabilities, &other.probabilities);
+        if these.len() != others.len() {
+            return Some(these.len().min(others.len()));
         }
-        own.iter().zip(others).position(|(a, b)| a != b)
+        these.iter().zip(others).position(|(a, b)| a != b)
     }
 }
 
@@ -143,12 +143,12 @@ impl Work for Posterior {
     }
 
     fn check(batch: &PosteriorBatch, report: &PosteriorReport) -> Result<(), String> {
-        finished(batch, report)?.into_iter().try_for_each(|(block, own)| check_block(&batch.chunk, block, own))
+        finished(batch, report)?.into_iter().try_for_each(|(block, these)| check_block(&batch.chunk, block, these))
     }
 
     fn check_on(pool: &rayon::ThreadPool, batch: &PosteriorBatch, report: &PosteriorReport) -> Result<(), String> {
         let finished = finished(batch, report)?;
-        let check = |(block, own)| check_block(&batch.chunk, block, own);
+        let check = |(block, these)| check_block(&batch.chunk, block, these);
         pool.install(|| finished.into_par_iter().with_min_len(MIN_BLOCKS_PER_TASK).try_for_each(check))
     }
 }
@@ -171,9 +171,9 @@ fn finished<'a>(
     Ok(batch.blocks.iter().zip(finished).filter_map(with_pairs).collect())
 }
 
-fn check_block(chunk: &PosteriorChunk, block: &PosteriorBlock, own: &[Sparse]) -> Result<(), String> {
-    for (column, sparse) in block.columns.clone().zip(own) {
-        let lengths = [block.row, column].map(|place| chunk.length(place) as usize);
+fn check_block(chunk: &PosteriorChunk, block: &PosteriorBlock, these: &[Sparse]) -> Result<(), String> {
+    for (column, sparse) in block.columns.clone().zip(these) {
+        let lengths = [block.row, column].map(|index| chunk.length(index) as usize);
         if !(sparse.rows() == lengths[0] && sparse.is_within(lengths[1])) {
             return Err(format!("probabilities outside the residues of sequences of {lengths:?} residues"));
         }
@@ -239,7 +239,7 @@ impl GatheredProbabilities {
         for (block, is_finished) in batch.blocks.iter().zip(finished) {
             for (column, sparse) in block.columns.clone().zip(all.by_ref()) {
                 if is_finished {
-                    let [row, other] = [block.row, column].map(|place| batch.chunk.order[place as usize] as usize);
+                    let [row, other] = [block.row, column].map(|index| batch.chunk.order[index as usize] as usize);
                     self.pairs.push(((row, other), sparse));
                 }
             }

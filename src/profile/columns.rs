@@ -83,8 +83,8 @@ fn near_gaps(gaps: &[i32], distance: i32) -> Vec<i32> {
         }
         at += gaps[at..].iter().take_while(|&&gaps| gaps > 0).count();
         let free = gaps[at..].iter().take(distance as usize).take_while(|&&gaps| gaps == 0).count();
-        for (behind, place) in near[at..at + free].iter_mut().enumerate() {
-            *place = -(behind as i32) - 1;
+        for (behind, index) in near[at..at + free].iter_mut().enumerate() {
+            *index = -(behind as i32) - 1;
         }
         at += free;
     }

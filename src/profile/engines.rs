@@ -121,7 +121,7 @@ impl<'a> JoinFeed<'a> {
         let reserve = || thread_engines(1, &control.interrupt);
         self.chunk.pool.in_place_scope(|scope| {
             for number in self.work.leaf_joins() {
-                scope.spawn(move |_| self.run_guarded(|| self.climb(number)));
+                scope.spawn(move |_| self.run_guarded(|| self.join_upwards(number)));
             }
             let queue = Arc::clone(&self.queue);
             run_queue(queue, engines, reserve, control, |outcome| self.handle_outcome(scope, &outcome))
@@ -161,13 +161,13 @@ impl<'a> JoinFeed<'a> {
         };
         let group = self.work.join_groups(self.joins, number, *joining, path);
         match self.work.complete_join(self.joins, number, Some(group)) {
-            Some(parent) => self.climb(parent),
+            Some(parent) => self.join_upwards(parent),
             None => self.end(number),
         }
     }
 
     /// Performs a join and the joins above it while they are ready and small.
-    fn climb(&self, mut number: usize) -> Result<()> {
+    fn join_upwards(&self, mut number: usize) -> Result<()> {
         let run = self.work.run;
         loop {
             if (run.stopped)() {

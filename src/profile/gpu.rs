@@ -41,11 +41,11 @@ pub struct ProfileDeviceState {
 
 impl ProfileGpu {
     /// Opens an adapter.
-    pub fn open(found: &FoundAdapter) -> Result<Self> {
-        let gpu = Gpu::open(found)?;
-        let (assumed, fill) = found.description.suited((1e11, 32), (1e10, 8), (5e7, 1));
-        let host = ProfileDeviceState { kernels: KernelSet::new(&gpu, found), fill };
-        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), assumed))
+    pub fn open(adapter: &FoundAdapter) -> Result<Self> {
+        let gpu = Gpu::open(adapter)?;
+        let (assumed, fill) = adapter.description.select_by_kind((1e11, 32), (1e10, 8), (5e7, 1));
+        let host = ProfileDeviceState { kernels: KernelSet::new(&gpu, adapter), fill };
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(adapter, None), assumed))
     }
 }
 
@@ -76,7 +76,7 @@ impl GpuKind for ProfileWork {
     ) -> Result<ProfileTasks> {
         let tasks = ProfileTasks::new(batch, host.kernels.shape);
         let tasks = tasks.ok_or_else(|| {
-            host.kernels.gpu.unsuited("scores of profiles exceed 30 bits, or shares of letters exceed 8 bits")
+            host.kernels.gpu.refusal("scores of profiles exceed 30 bits, or shares of letters exceed 8 bits")
         })?;
         let [rows, columns, corners] = tasks.borders;
         let data = size_of_val(&tasks.data[..]) as u64;
@@ -86,7 +86,7 @@ impl GpuKind for ProfileWork {
             return Err(host
                 .kernels
                 .gpu
-                .unsuited(format!("profiles of {} letters need {all} bytes of its memory", tasks.letters)));
+                .refusal(format!("profiles of {} letters need {all} bytes of its memory", tasks.letters)));
         }
         Ok(tasks)
     }

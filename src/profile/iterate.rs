@@ -151,7 +151,7 @@ impl ProgressiveAligner<'_> {
         let mut aligned = nodes.pop().unwrap_or_default();
         let mut order = self.order(delayed);
         if aligned.ids.is_empty() {
-            let first = self.most_alike();
+            let first = self.first_if_all_delayed();
             order.push(first);
             aligned = IteratedRows { ids: vec![first], rows: vec![self.letters.numbers(self.store, first)] };
         }
@@ -221,9 +221,9 @@ impl ProgressiveAligner<'_> {
         let mut is_even = false;
         for end in in_time.max(1)..order.len() {
             let (ids, next) = (&order[..end], order[end] as usize);
-            let (found, all_even) = self.delayed_weights(ids, next);
+            let (delayed_ids, all_even) = self.delayed_weights(ids, next);
             is_even |= all_even;
-            ids.iter().zip(found).for_each(|(&id, weight)| weights[id as usize] = weight);
+            ids.iter().zip(delayed_ids).for_each(|(&id, weight)| weights[id as usize] = weight);
             if is_even {
                 weights[next] = 1;
             }

@@ -153,7 +153,7 @@ impl PassScratch {
 /// Replaces every entry after the first block by the maximum of itself and the entry `back`
 /// positions before it.
 #[inline(always)]
-fn greatest_behind(from: &[i32], to: &mut [i32], back: usize) {
+fn max_of_previous(from: &[i32], to: &mut [i32], back: usize) {
     let count = from.len() - BLOCK;
     let (here, there, to) = (&from[BLOCK..], &from[BLOCK - back..][..count], &mut to[BLOCK..][..count]);
     for ((to, here), there) in to.iter_mut().zip(here).zip(there) {
@@ -164,7 +164,7 @@ fn greatest_behind(from: &[i32], to: &mut [i32], back: usize) {
 /// Replaces every entry before the last block by the maximum of itself and the entry `ahead`
 /// positions after it.
 #[inline(always)]
-fn greatest_ahead(from: &[i32], to: &mut [i32], ahead: usize) {
+fn max_of_following(from: &[i32], to: &mut [i32], ahead: usize) {
     let count = from.len() - BLOCK;
     let (here, there, to) = (&from[..count], &from[ahead..][..count], &mut to[..count]);
     for ((to, here), there) in to.iter_mut().zip(here).zip(there) {
@@ -253,9 +253,9 @@ impl SimdKernel for Forward<'_> {
             for (((begin, through), opening), sum) in begin.iter_mut().zip(through).zip(&opens[1..=n]).zip(&sums[..n]) {
                 *begin = through - opening - row_open + sum;
             }
-            greatest_behind(&scratch.begin, &mut scratch.other, 1);
-            greatest_behind(&scratch.other, &mut scratch.begin, 2);
-            greatest_behind(&scratch.begin, &mut scratch.other, 4);
+            max_of_previous(&scratch.begin, &mut scratch.other, 1);
+            max_of_previous(&scratch.other, &mut scratch.begin, 2);
+            max_of_previous(&scratch.begin, &mut scratch.other, 4);
             row.best[0] = edge;
             close_forward(&mut row.best, &scratch.other[BLOCK..], through, sums);
             // No gap starts before column 0.
@@ -314,9 +314,9 @@ impl SimdKernel for Backward<'_> {
             for ((begin, through), sum) in scratch.begin[..n + 1].iter_mut().zip(through).zip(sums) {
                 *begin = through - sum;
             }
-            greatest_ahead(&scratch.begin, &mut scratch.other, 1);
-            greatest_ahead(&scratch.other, &mut scratch.begin, 2);
-            greatest_ahead(&scratch.begin, &mut scratch.other, 4);
+            max_of_following(&scratch.begin, &mut scratch.other, 1);
+            max_of_following(&scratch.other, &mut scratch.begin, 2);
+            max_of_following(&scratch.begin, &mut scratch.other, 4);
             carry_backward(&mut scratch.other);
             row.best[n] = edge;
             let behind = &scratch.other[1..=n];

@@ -183,7 +183,7 @@ impl ProgressiveAligner<'_> {
             Some(group) => group,
             // All sequences are delayed: start with one of the two most similar ones.
             None => {
-                let first = self.most_alike();
+                let first = self.first_if_all_delayed();
                 order.push(first);
                 rows[first as usize] = (0..self.store.length(first)).collect();
                 self.leaf(first)
@@ -213,7 +213,7 @@ impl ProgressiveAligner<'_> {
     }
 
     /// Returns the sequence that is aligned first if all sequences are delayed.
-    pub(super) fn most_alike(&self) -> u32 {
+    pub(super) fn first_if_all_delayed(&self) -> u32 {
         let (mut most, mut first) = (-1, 0);
         for a in 0..self.store.len() {
             for b in a + 1..self.store.len() {
@@ -266,7 +266,7 @@ impl ProgressiveAligner<'_> {
         let joins = self.joins(delayed);
         rayon::scope(|scope| {
             let joins = &joins;
-            self.leaf_joins().for_each(|number| scope.spawn(move |_| self.climb(joins, number)));
+            self.leaf_joins().for_each(|number| scope.spawn(move |_| self.join_upwards(joins, number)));
         });
         self.result(joins)
     }
@@ -319,7 +319,7 @@ impl ProgressiveAligner<'_> {
     }
 
     /// Performs a join, then the joins above it until one has a child that is not finished.
-    fn climb(&self, joins: &JoinStates, mut number: usize) {
+    fn join_upwards(&self, joins: &JoinStates, mut number: usize) {
         loop {
             if (self.run.stopped)() {
                 return;

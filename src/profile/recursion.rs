@@ -146,22 +146,22 @@ impl PathRecursion<'_> {
         let problem = self.problem;
         let alone = if opens { problem.open_second(a + 1, b) + problem.extend_second(a + 1, b) } else { 0 };
         let mut best = -alone - problem.gap_first(a + 1, b + 1, n);
-        let mut place = 0;
+        let mut column = 0;
         for j in 1..=n {
             let gaps = problem.gap_first(a, b + 1, j - 1) + problem.gap_first(a + 1, b + j + 1, n - j);
             let score = problem.scores.score(a, b + j - 1) - gaps;
             if score > best {
                 best = score;
-                place = j;
+                column = j;
             }
         }
-        if place == 0 {
+        if column == 0 {
             pieces.second(n);
             pieces.first(1);
         } else {
-            pieces.second(place - 1);
+            pieces.second(column - 1);
             pieces.both();
-            pieces.second(n - place);
+            pieces.second(n - column);
         }
     }
 }

@@ -12,13 +12,13 @@ pub(super) type GappedRow = Vec<u8>;
 /// Returns the row of a sequence whose letters are in the given columns.
 pub(super) fn row(sequence: &[u8], places: &[u32], columns: usize) -> GappedRow {
     let mut row = vec![GAP; columns];
-    sequence.iter().zip(places).for_each(|(&letter, &place)| row[place as usize] = letter);
+    sequence.iter().zip(places).for_each(|(&letter, &column)| row[column as usize] = letter);
     row
 }
 
 /// Returns the columns of the letters of a row.
 pub(super) fn places(row: &[u8]) -> Vec<u32> {
-    (0..row.len() as u32).zip(row).filter(|(_, letter)| **letter != GAP).map(|(place, _)| place).collect()
+    (0..row.len() as u32).zip(row).filter(|(_, letter)| **letter != GAP).map(|(column, _)| column).collect()
 }
 
 /// Moves the columns of rows to new indices.
@@ -45,7 +45,7 @@ impl ProfileGroup {
         let mut group = ProfileGroup::empty(letters, columns);
         for (&id, (row, &weight)) in ids.iter().zip(rows.iter().zip(weights)) {
             let places = places(row.as_ref());
-            let sequence: Vec<u8> = places.iter().map(|&place| row.as_ref()[place as usize]).collect();
+            let sequence: Vec<u8> = places.iter().map(|&column| row.as_ref()[column as usize]).collect();
             group.add(&ProfileGroup::from_sequence(letters, id, &sequence, weight), letters, &places);
             group.members.push(id);
             group.weight += weight;

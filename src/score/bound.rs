@@ -111,7 +111,7 @@ pub struct DeviceFilter {
     /// p': the least amount that a match adds to the offset score.
     pub match_low: i32,
     /// w, or 0 if there is no such bound.
-    pub dearest: i32,
+    pub max_unit_cost: i32,
     /// Excess of the offset over the cost of an end gap, for each symbol that is not matched and
     /// may be in an end gap. It is 0 if kernels need not account for it.
     pub free_step: i32,
@@ -190,13 +190,15 @@ impl IdentityFilter {
                 ratio(matches, m_plus_n - matches - self.most_mismatches(score, matches, m, n))
             }
             IdentityDefinition::InnerColumns => {
-                let others = self.least_mismatches(score, matches, m, n).max(self.least_others(score, matches, m, n));
+                let others = self
+                    .least_mismatches(score, matches, m, n)
+                    .max(self.min_mismatches_or_openings(score, matches, m, n));
                 ratio(matches, matches + others)
             }
             IdentityDefinition::Mbl if longer == 0.0 => 1.0,
             IdentityDefinition::Mbl => {
                 let differences = self.least_mismatches(score, matches, m, n) + unequal;
-                let differences = differences.max(self.least_others(score, matches, m, n));
+                let differences = differences.max(self.min_mismatches_or_openings(score, matches, m, n));
                 (1.0 - differences as f64 / longer).max(0.0)
             }
         };
@@ -226,15 +228,15 @@ impl IdentityFilter {
     /// Returns the least number of mismatches and openings under definition 3, or of unmatched
     /// columns between the end gaps under definition 2. It divides the deficit of the score by the
     /// highest cost of a single one.
-    fn least_others(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
+    fn min_mismatches_or_openings(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
         let m_plus_n = m as i64 + n as i64;
         let mut lacking = (self.match_low + 2 * self.next) * matches - (score + self.next * m_plus_n);
         if self.definition == IdentityDefinition::InnerColumns {
             lacking += self.free_step() * (m_plus_n - 2 * matches);
             lacking -= 2 * self.end_opening;
         }
-        let dearest = self.dearest();
-        if dearest <= 0 || lacking <= 0 { 0 } else { (lacking + dearest - 1) / dearest }
+        let max_unit_cost = self.max_unit_cost();
+        if max_unit_cost <= 0 || lacking <= 0 { 0 } else { (lacking + max_unit_cost - 1) / max_unit_cost }
     }
 
     /// Returns the cost of a further symbol in gaps that do not count. Under definition 2 these are
@@ -250,7 +252,7 @@ impl IdentityFilter {
     }
 
     /// Returns w.
-    fn dearest(&self) -> i64 {
+    fn max_unit_cost(&self) -> i64 {
         let step = self.least_step();
         (-self.mismatch_low - 2 * step).max(self.next + self.opening - step).max(0)
     }
@@ -322,7 +324,7 @@ impl IdentityFilter {
             threshold: threshold as f32,
             mismatch_low: self.device_mismatch_low() as i32,
             match_low: (self.match_low + 2 * self.next) as i32,
-            dearest: self.dearest() as i32,
+            max_unit_cost: self.max_unit_cost() as i32,
             free_step: self.free_step() as i32,
             forms,
         }

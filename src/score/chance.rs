@@ -136,11 +136,11 @@ impl XorShift64 {
     fn sequence(&mut self, shares: &[(Code, f64)], length: usize) -> Vec<Code> {
         let mut draw = || {
             let mut rest = self.fraction();
-            let found = shares.iter().find(|&&(_, share)| {
+            let drawn = shares.iter().find(|&&(_, share)| {
                 rest -= share;
                 rest < 0.0
             });
-            found.or(shares.last()).map_or(0, |&(code, _)| code)
+            drawn.or(shares.last()).map_or(0, |&(code, _)| code)
         };
         (0..length).map(|_| draw()).collect()
     }

@@ -341,8 +341,8 @@ impl MatrixParser<'_> {
             places.push((number, column));
         }
         if places.len() < letters.len() {
-            let (found, expected) = (places.len(), letters.len());
-            let message = format!("{found} of {expected} entries in row '{}'", letter as char);
+            let (entries, expected) = (places.len(), letters.len());
+            let message = format!("{entries} of {expected} entries in row '{}'", letter as char);
             return Err(self.error(number, line.trim_ascii_end().len() as u64, message));
         }
         Ok((letter, places))

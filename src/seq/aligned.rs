@@ -18,7 +18,7 @@ use bstr::{BStr, BString, ByteSlice};
 use super::alphabet::{Alphabet, AlphabetChoice, Code};
 use super::detect::LetterCensus;
 use super::input::{self, SequenceInput};
-use super::messages::{complaint, describe, input_error};
+use super::messages::{describe, input_error, letter_error};
 use crate::error::{InputLocation, Result};
 
 mod clustal;
@@ -93,7 +93,7 @@ impl AlignedRows {
                            '# STOCKHOLM', 'CLUSTAL', '!!' (MSF) or '#NEXUS'";
             return Err(lines.wrong(first, None, message));
         };
-        let found = match format {
+        let parsed = match format {
             AlignmentFormat::Fasta => fasta(&lines, first),
             AlignmentFormat::Stockholm => stockholm(&lines, first),
             AlignmentFormat::Clustal => clustal::read(&lines, first),
@@ -101,7 +101,7 @@ impl AlignedRows {
             AlignmentFormat::Nexus => nexus::read(&lines, first),
             AlignmentFormat::Phylip(header) => phylip::read(&lines, first, header),
         };
-        found?.finish(&lines)
+        parsed?.finish(&lines)
     }
 
     /// Returns the number of columns.
@@ -146,8 +146,8 @@ impl AlignedRows {
                     }
                     AlphabetChoice::Fixed(_) => "",
                 };
-                let complaint = complaint(row[column], AlphabetChoice::Fixed(alphabet));
-                return Err(input_error(location, format!("column {}: {complaint}{hint}", column + 1)));
+                let letter_error = letter_error(row[column], AlphabetChoice::Fixed(alphabet));
+                return Err(input_error(location, format!("column {}: {letter_error}{hint}", column + 1)));
             }
         }
         Ok(alphabet)
@@ -299,8 +299,8 @@ impl ParsedRows {
                 return Err(lines.wrong(line, Some(name.as_bstr()), "the row has no letters"));
             }
             if row.len() != first.len() {
-                let (own, other) = (row.len(), first.len());
-                let message = format!("the row has {own} columns, but the first, '{}', {other}", self.names[0]);
+                let (columns, other) = (row.len(), first.len());
+                let message = format!("the row has {columns} columns, but the first, '{}', {other}", self.names[0]);
                 return Err(lines.wrong(line, Some(name.as_bstr()), message));
             }
         }
@@ -315,20 +315,20 @@ fn word(line: &[u8]) -> (&[u8], &[u8]) {
 }
 
 fn fasta(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRows> {
-    let mut found = ParsedRows::default();
+    let mut parsed = ParsedRows::default();
     for (number, line) in lines.lines.iter().enumerate().skip(first) {
         match line {
             [b';', ..] => {}
-            [b'>', header @ ..] => found.start_row(lines, number, word(header.trim_ascii_start()).0)?,
-            letters => found.add(lines, number, found.rows.len() - 1, letters)?,
+            [b'>', header @ ..] => parsed.start_row(lines, number, word(header.trim_ascii_start()).0)?,
+            letters => parsed.add(lines, number, parsed.rows.len() - 1, letters)?,
         }
     }
-    Ok(found)
+    Ok(parsed)
 }
 
 /// Reads Stockholm. Annotations are skipped, and there may be several blocks.
 fn stockholm(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRows> {
-    let mut found = ParsedRows::default();
+    let mut parsed = ParsedRows::default();
     let mut rows: HashMap<&[u8], usize> = HashMap::new();
     let mut body = lines.lines.iter().enumerate().skip(first + 1);
     for (number, &line) in body.by_ref() {
@@ -337,14 +337,14 @@ fn stockholm(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRows> {
             b"//" => {
                 return match body.find(|(_, line)| !line.is_empty()) {
                     Some((number, _)) => Err(lines.wrong(number, None, "there is more than one alignment")),
-                    None => Ok(found),
+                    None => Ok(parsed),
                 };
             }
             _ => {}
         }
         let (name, letters) = word(line);
-        let row = found.row(&mut rows, lines, number, name)?;
-        found.add(lines, number, row, letters)?;
+        let row = parsed.row(&mut rows, lines, number, name)?;
+        parsed.add(lines, number, row, letters)?;
     }
     Err(lines.wrong(lines.lines.len() - 1, None, "the alignment does not end with '//': is the file truncated?"))
 }

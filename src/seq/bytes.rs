@@ -89,12 +89,12 @@ mod tests {
 
     #[test]
     fn parts_equal_copies() {
-        let own = SharedBytes::Owned((0..20).collect());
-        let shared = own.clone().shared();
-        let (copied, part) = (own.part(3..11), shared.part(3..11));
+        let owned = SharedBytes::Owned((0..20).collect());
+        let shared = owned.clone().shared();
+        let (copied, part) = (owned.part(3..11), shared.part(3..11));
         assert!(matches!((&copied, &part), (SharedBytes::Owned(_), SharedBytes::Part { .. })));
-        assert_eq!((&*copied, &*part), (&own[3..11], &own[3..11]));
-        assert_eq!(*part.part(2..5), own[5..8]);
+        assert_eq!((&*copied, &*part), (&owned[3..11], &owned[3..11]));
+        assert_eq!(*part.part(2..5), owned[5..8]);
         let mut changed = part.clone();
         changed.to_mut().push(99);
         assert_eq!((changed.len(), changed[8], part.len(), shared.len()), (9, 99, 8, 20));

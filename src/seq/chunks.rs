@@ -98,12 +98,12 @@ impl<'a> ReadChunks<'a> {
     pub fn next(&mut self, most_reads: usize, most_symbols: u64) -> Result<Option<ReadChunk>> {
         let mut symbols = 0;
         loop {
-            let store = self.recorder.so_far();
+            let store = self.recorder.records_so_far();
             let is_full = store.len() >= most_reads.max(1) || symbols >= most_symbols.max(1);
             if is_full || !self.recorder.next(&mut self.records)? {
                 break;
             }
-            symbols += u64::from(*self.recorder.so_far().lengths().last().unwrap_or(&0));
+            symbols += u64::from(*self.recorder.records_so_far().lengths().last().unwrap_or(&0));
         }
         self.recorder.end_comparison();
         let (store, letters) = self.recorder.take();

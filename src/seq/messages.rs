@@ -20,17 +20,17 @@ pub(super) fn lines_and_column(raw: &[u8], index: usize) -> (u64, u64) {
 /// byte keeps its offset. Returns `None` if there are no comment lines.
 pub(super) fn blank_comments(raw: &[u8]) -> Option<Vec<u8>> {
     let mut lines = raw.to_vec();
-    let mut found = false;
+    let mut has_lines = false;
     for line in lines.split_mut(|&byte| byte == b'\n').filter(|line| line.first() == Some(&b';')) {
         let end = line.len() - usize::from(line.last() == Some(&b'\r'));
         line[..end].fill(b' ');
-        found = true;
+        has_lines = true;
     }
-    found.then_some(lines)
+    has_lines.then_some(lines)
 }
 
 /// Describes the problem of a byte that the alphabet lacks, and suggests a solution.
-pub(super) fn complaint(byte: u8, choice: AlphabetChoice) -> String {
+pub(super) fn letter_error(byte: u8, choice: AlphabetChoice) -> String {
     match byte {
         b'-' | b'.' | b'~' => format!("'{}' is a gap: the file looks aligned (`degap` removes gaps)", byte as char),
         b'\r' => "a carriage return inside a line: lines have to end with LF or CR LF".to_owned(),

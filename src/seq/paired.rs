@@ -198,10 +198,11 @@ impl PairedChunks {
     /// Reads the records of a chunk.
     fn fill(&mut self) -> Result<()> {
         let mut symbols = 0;
-        while self.sides[0].recorder.so_far().len() < self.most_pairs && symbols < self.most_symbols {
+        while self.sides[0].recorder.records_so_far().len() < self.most_pairs && symbols < self.most_symbols {
             match [self.sides[0].read()?, self.sides[1].read()?] {
                 [true, true] => {
-                    let length = |side: &PairedFile| u64::from(*side.recorder.so_far().lengths().last().unwrap_or(&0));
+                    let length =
+                        |side: &PairedFile| u64::from(*side.recorder.records_so_far().lengths().last().unwrap_or(&0));
                     symbols += self.sides.iter().map(length).sum::<u64>();
                 }
                 [false, false] => {
@@ -217,10 +218,10 @@ impl PairedChunks {
     /// Returns the error if file `longer` has more records than the other. Its last read record is
     /// the first without a partner.
     fn unequal(&mut self, longer: usize) -> Error {
-        let own = self.next + self.sides[1 - longer].recorder.so_far().len() as u64;
-        let store = self.sides[longer].recorder.so_far();
+        let partners = self.next + self.sides[1 - longer].recorder.records_so_far().len() as u64;
+        let store = self.sides[longer].recorder.records_so_far();
         let record = store.name(store.len() as SequenceId - 1).to_owned();
-        let mut count = own + 1;
+        let mut count = partners + 1;
         loop {
             // The remaining records are only counted.
             self.sides[longer].recorder.take();
@@ -231,7 +232,7 @@ impl PairedChunks {
             }
         }
         let names = [longer, 1 - longer].map(|side| self.sides[side].name.as_str());
-        no_partner(names, [count, own], &record)
+        no_partner(names, [count, partners], &record)
     }
 }
 
@@ -267,12 +268,12 @@ pub fn check_counts<P: AsRef<Path>>(paths: [P; 2], [a, b]: [&SequenceStore; 2]) 
 
 /// Returns the error for two files of unequal length. The arguments are the names of the longer and
 /// the other file, their numbers of records, and the first record without a partner.
-fn no_partner([longer, other]: [&str; 2], [count, own]: [u64; 2], record: &str) -> Error {
+fn no_partner([longer, other]: [&str; 2], [count, partners]: [u64; 2], record: &str) -> Error {
     let location =
         InputLocation { file: longer.to_owned(), record: Some(record.to_owned()), ..InputLocation::default() };
     let other = InputLocation::in_file(other);
-    let records = if own == 1 { "1 record".to_owned() } else { format!("{own} records") };
-    let message = format!("it has no partner: this is record {} of {count}, and {other} has {records}", own + 1);
+    let records = if partners == 1 { "1 record".to_owned() } else { format!("{partners} records") };
+    let message = format!("it has no partner: this is record {} of {count}, and {other} has {records}", partners + 1);
     input_error(location, message)
 }
 

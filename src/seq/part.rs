@@ -27,7 +27,7 @@ impl QueryPart {
 
     /// Returns the targets that a sequence's queries are compared with. `targets` is the number of
     /// all targets. If `later_only`, only targets after the sequence are compared.
-    pub fn met(&self, sequence: SequenceId, targets: usize, later_only: bool) -> Range<SequenceId> {
+    pub fn compared_targets(&self, sequence: SequenceId, targets: usize, later_only: bool) -> Range<SequenceId> {
         let (start, end) = self.targets.as_ref().map_or((0, targets as SequenceId), |some| (some.start, some.end));
         let start = if later_only { start.max(sequence + 1) } else { start };
         start..end.max(start)
@@ -94,9 +94,10 @@ impl<'a> Extents<'a> {
     pub fn count(&self, part: &QueryPart) -> (u64, u128) {
         let (mut pairs, mut cells) = (0, 0);
         for query in part.queries.clone() {
-            let met = part.met(self.strands.sequence_of(query).0, self.symbols.len() - 1, self.later_only);
-            pairs += met.len() as u64;
-            let symbols = self.symbols[met.end as usize] - self.symbols[met.start as usize];
+            let compared_targets =
+                part.compared_targets(self.strands.sequence_of(query).0, self.symbols.len() - 1, self.later_only);
+            pairs += compared_targets.len() as u64;
+            let symbols = self.symbols[compared_targets.end as usize] - self.symbols[compared_targets.start as usize];
             cells += u128::from(self.queries.length(query)) * u128::from(symbols);
         }
         (pairs, cells)

@@ -16,7 +16,7 @@ pub use super::alphabet::AlphabetChoice;
 use super::alphabet::{Alphabet, Code};
 use super::detect::{self, ILLEGAL, LetterCensus, LetterTable};
 use super::input::{self, InputCompression, SequenceInput};
-use super::messages::{complaint, describe, input_error};
+use super::messages::{describe, input_error, letter_error};
 use super::store::{SequenceId, SequenceStore, StoreBuilder};
 use crate::error::{Error, InputLocation, Result};
 
@@ -178,11 +178,11 @@ impl Loaded {
             return;
         }
         let location = InputLocation::in_file(&self.name);
-        let (own, other) = match read_as {
+        let (detected, other) = match read_as {
             Alphabet::Dna => ("a protein file", "DNA/RNA"),
             Alphabet::Protein | Alphabet::Bytes => ("DNA/RNA", "protein"),
         };
-        tracing::warn!("{location}: looks like {own} by itself but is read as {other}, {reason}");
+        tracing::warn!("{location}: looks like {detected} by itself but is read as {other}, {reason}");
     }
 }
 
@@ -304,7 +304,7 @@ impl Recorder {
     pub(super) fn end_comparison(&mut self) {
         let other = self.compared_with.take().filter(|_| !self.loaded.census.is_empty());
         if let Some(other) = other {
-            self.loaded.warn_of_alphabet(self.so_far().alphabet(), &format!("as {other} is"));
+            self.loaded.warn_of_alphabet(self.records_so_far().alphabet(), &format!("as {other} is"));
         }
     }
 
@@ -314,7 +314,7 @@ impl Recorder {
     }
 
     /// Creates a recorder that keeps the letters as in the file.
-    pub(super) fn keeping_letters(options: &ReadOptions) -> Self {
+    pub(super) fn with_letters_kept(options: &ReadOptions) -> Self {
         Recorder::new(options, LIMITS).with_letters()
     }
 
@@ -412,14 +412,14 @@ impl Recorder {
     /// Returns everything that was read since the last call, and starts a new store.
     pub(super) fn take(&mut self) -> (SequenceStore, KeptLetters) {
         let builder = &mut self.loaded.builder;
-        let alphabet = builder.so_far().alphabet();
+        let alphabet = builder.records_so_far().alphabet();
         let store = std::mem::replace(builder, SequenceStore::builder(alphabet)).build();
         (store, self.letters.as_mut().map(std::mem::take).unwrap_or_default())
     }
 
     /// Returns the sequences read since the last call of [`Recorder::take`].
-    pub(super) fn so_far(&self) -> &SequenceStore {
-        self.loaded.builder.so_far()
+    pub(super) fn records_so_far(&self) -> &SequenceStore {
+        self.loaded.builder.records_so_far()
     }
 
     /// Skips a byte order mark and blank lines, and infers the format from the next byte.
@@ -495,7 +495,7 @@ impl Recorder {
 
     /// Warns once about all names that occur more than once.
     fn warn_of_duplicates(&self) {
-        let store = self.loaded.builder.so_far();
+        let store = self.loaded.builder.records_so_far();
         let mut seen = HashSet::with_capacity(store.len());
         let mut duplicates = Duplicates::default();
         for id in 0..store.len() as SequenceId {
@@ -509,7 +509,7 @@ impl Recorder {
     /// Decides on the alphabet of all files. Also returns the conversion of the codes, if they were
     /// read in another alphabet.
     pub(super) fn settle(all: Vec<Self>, options: &ReadOptions) -> Result<(Alphabet, Option<Vec<Code>>)> {
-        let read_as = all.first().map(|recorder| recorder.so_far().alphabet());
+        let read_as = all.first().map(|recorder| recorder.records_so_far().alphabet());
         let stores = settle_alphabet(all.into_iter().map(|recorder| recorder.loaded).collect(), options)?;
         let none_read = match options.alphabet {
             AlphabetChoice::Detect => Alphabet::Protein,
@@ -599,7 +599,7 @@ fn settle_alphabet(mut files: Vec<Loaded>, options: &ReadOptions) -> Result<Vec<
             if let Some((letter, location)) = files.iter_mut().find_map(|file| file.first_foreign.take()) {
                 let message = format!(
                     "{}, the alphabet that was detected; give the alphabet if these are proteins",
-                    complaint(letter, AlphabetChoice::Fixed(alphabet))
+                    letter_error(letter, AlphabetChoice::Fixed(alphabet))
                 );
                 return Err(input_error(location, message));
             }

@@ -441,7 +441,7 @@ impl StoreBuilder {
     }
 
     /// Returns the sequences so far.
-    pub(super) fn so_far(&self) -> &SequenceStore {
+    pub(super) fn records_so_far(&self) -> &SequenceStore {
         &self.store
     }
 

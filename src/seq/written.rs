@@ -42,7 +42,7 @@ impl OriginalLetters {
     }
 
     fn from_input(input: SequenceInput<'_>, options: &ReadOptions) -> Result<OriginalLetters> {
-        let mut recorder = Recorder::keeping_letters(options);
+        let mut recorder = Recorder::with_letters_kept(options);
         recorder.read(input)?;
         let (store, letters) = recorder.finish(options)?;
         Ok(OriginalLetters { store, letters })
@@ -72,8 +72,8 @@ impl OriginalLetters {
             let both = self.store.codes(id).iter().zip(self.letters(id));
             let kept: Vec<(Code, u8)> =
                 both.map(|(&code, &letter)| (code, letter)).filter(|(_, letter)| !drops(*letter)).collect();
-            store.push_renamed(&self.store, id, &kept.iter().map(|own| own.0).collect::<Vec<Code>>());
-            letters.letters.extend(kept.iter().map(|own| own.1));
+            store.push_renamed(&self.store, id, &kept.iter().map(|original| original.0).collect::<Vec<Code>>());
+            letters.letters.extend(kept.iter().map(|original| original.1));
             letters.ends.push(letters.letters.len());
         }
         let dropped = self.letters.letters.len() - letters.letters.len();

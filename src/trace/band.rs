@@ -145,7 +145,7 @@ impl ScoreRange {
         let mut band = Band { low: -n, high: m };
         let (inner, ends) = (i64::from(scoring.gaps.next), i64::from(scoring.end_costs().next));
         let (total, opening) = (m + n, 2 * i64::from(scoring.gaps.opening()));
-        for (factor, bound) in self.losses(total, hint) {
+        for (factor, bound) in self.gap_limits(total, hint) {
             let columns = GapWeights { inner: factor + 2 * inner, end: factor + 2 * ends, opening };
             let reach = |ahead: i64, left: u64| columns.reach(bound, ahead, left as i64);
             if let (Some(high), Some(low)) = (reach(m - n, left[1]), reach(n - m, left[0])) {
@@ -158,7 +158,7 @@ impl ScoreRange {
     /// Returns those of limits 1 and 2 whose input is in the hint. A limit (f, b) states `2 cost +
     /// f G <= b`, where `cost` is the cost of all gaps, for alignments with `total` symbols in both
     /// sequences together.
-    fn losses(&self, total: i64, hint: Hint) -> impl Iterator<Item = (i64, i64)> + use<> {
+    fn gap_limits(&self, total: i64, hint: Hint) -> impl Iterator<Item = (i64, i64)> + use<> {
         let s = i64::from(self.greatest);
         let by_score = hint.score.map(|score| (s, s * total - 2 * score));
         let by_matches = hint.score.zip(hint.matches).zip(self.best_mismatch).map(|((score, matches), t)| {
@@ -188,7 +188,7 @@ impl ScoreRange {
                 limit = limit.min(bound.div_euclid(factor));
             }
         };
-        for (factor, bound) in self.losses(total, hint) {
+        for (factor, bound) in self.gap_limits(total, hint) {
             apply(factor + 2 * next, bound - 4 * opening);
         }
         if let (Some(_), Some(matches)) = (hint.score, hint.matches) {
@@ -200,7 +200,7 @@ impl ScoreRange {
 }
 
 /// Weights of gap columns and openings in a limit: twice the cost plus the limit's factor per
-/// column (see [`ScoreRange::losses`]).
+/// column (see [`ScoreRange::gap_limits`]).
 #[derive(Clone, Copy)]
 struct GapWeights {
     inner: i64,

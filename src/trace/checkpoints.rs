@@ -120,7 +120,7 @@ impl<T: RowValue> CheckpointedSweep<'_, T> {
     /// Sweeps from step `from`, which must be the wave's current step, to `apex`. Returns the
     /// checkpoints that were saved. The vector is empty if the directions of all these steps were
     /// kept instead.
-    pub(super) fn sweep_to(
+    pub(super) fn sweep_to_apex(
         &mut self,
         from: i64,
         apex: MatrixCell,
@@ -148,7 +148,7 @@ impl<T: RowValue> CheckpointedSweep<'_, T> {
         kept
     }
 
-    /// Follows the directions back to step `from`, given the checkpoints that [`Self::sweep_to`]
+    /// Follows the directions back to step `from`, given the checkpoints that [`Self::sweep_to_apex`]
     /// returned for the steps after it.
     pub(super) fn follow(&mut self, path: &mut Traceback, from: i64, mut kept: Vec<WaveCheckpoint<T>>) {
         let BandSweep { geometry, costs, .. } = self.sweep;
@@ -162,7 +162,7 @@ impl<T: RowValue> CheckpointedSweep<'_, T> {
             // A diagonal step can pass over the step of a checkpoint.
             if state.step < path.cell.step() {
                 self.wave.restore(&state);
-                let inner = self.sweep_to(state.step, path.cell, None);
+                let inner = self.sweep_to_apex(state.step, path.cell, None);
                 self.follow(path, state.step, inner);
             }
         }

@@ -243,7 +243,7 @@ impl<'a> GlobalPair<'a> {
         let mut ends = costs.own_ends.then_some(BorderEnds { column: unreached, row: unreached });
         let sweep = BandSweep { symbols, costs, geometry, apex: corner, instructions: *instructions };
         let mut tracer = CheckpointedSweep { sweep, wave, directions, budget_bytes: *budget_bytes };
-        let parts = tracer.sweep_to(0, corner, ends.as_mut());
+        let parts = tracer.sweep_to_apex(0, corner, ends.as_mut());
 
         let offset = T::from_wide(costs.step.to_wide() * i128::from(m + n));
         let value = tracer.wave.value(geometry, corner).map_or(T::UNREACHABLE, |value| value.minus(offset));

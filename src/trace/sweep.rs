@@ -186,7 +186,7 @@ impl<T: RowValue> BandSweep<'_, T> {
                 let note = |best: &mut ScoredCell<T>, cell: MatrixCell| {
                     if geometry.contains(cell.diagonal()) {
                         let value = this.h[1 + geometry.lane(step, cell.diagonal())].minus(offset);
-                        *best = later_best(*best, ScoredCell { value, cell });
+                        *best = better_or_later(*best, ScoredCell { value, cell });
                     }
                 };
                 if (n..m + n).contains(&step) {
@@ -219,7 +219,7 @@ impl<T: RowValue, const AFFINE: bool, const SCORES: u8> SimdKernel for Advance<'
     }
 }
 
-fn later_best<T: PackedValue>(best: ScoredCell<T>, new: ScoredCell<T>) -> ScoredCell<T> {
+fn better_or_later<T: PackedValue>(best: ScoredCell<T>, new: ScoredCell<T>) -> ScoredCell<T> {
     if new.value >= best.value { new } else { best }
 }
 

@@ -4,7 +4,7 @@ use super::{Distances, GuideTree, Join};
 
 /// Averages with a smaller relative difference are considered equal, because the difference may be
 /// a rounding error.
-const SAME: f64 = 1e-14;
+const EQUALITY_TOLERANCE: f64 = 1e-14;
 
 /// The remaining groups. Each is stored at the index of its earliest sequence.
 struct Groups {
@@ -67,7 +67,7 @@ impl Groups {
             if at < earlier {
                 continue;
             }
-            let slack = if at > later { SAME } else { 0.0 };
+            let slack = if at > later { EQUALITY_TOLERANCE } else { 0.0 };
             if new < old && (old - new) / old > slack {
                 self.nearest[at] = (new, earlier);
             } else if (new > old && (new - old) / new > slack && nearest == earlier) || nearest == later {
@@ -146,9 +146,9 @@ mod tests {
                 all.sort_unstable();
                 groups.push((heights[0], all));
             }
-            for (own, (height, group)) in groups[leaves..].iter().zip(plain(&distances)) {
-                assert_eq!(own.1, group, "seed {seed}");
-                assert!((own.0 - height).abs() < 1e-9, "seed {seed}");
+            for (actual, (height, group)) in groups[leaves..].iter().zip(plain(&distances)) {
+                assert_eq!(actual.1, group, "seed {seed}");
+                assert!((actual.0 - height).abs() < 1e-9, "seed {seed}");
             }
         }
     }

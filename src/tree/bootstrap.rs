@@ -33,14 +33,14 @@ struct ClustalRandom {
 }
 
 /// Powers of ten with eight and four zeros.
-const EIGHT: u64 = 100_000_000;
-const FOUR: u64 = 10_000;
+const TEN_TO_8: u64 = 100_000_000;
+const TEN_TO_4: u64 = 10_000;
 
 impl ClustalRandom {
     fn new(seed: u32) -> Self {
         let mut last = [u64::from(seed); 55];
         for at in 1..55 {
-            last[at] = (31 * last[at - 1] % EIGHT + 1) % EIGHT;
+            last[at] = (31 * last[at - 1] % TEN_TO_8 + 1) % TEN_TO_8;
         }
         ClustalRandom { last, at: 54 }
     }
@@ -49,8 +49,8 @@ impl ClustalRandom {
     fn below(&mut self, limit: usize) -> usize {
         self.at = (self.at + 1) % 55;
         let index = |steps: usize| (self.at + steps) % 55;
-        self.last[self.at] = (self.last[index(23)] + self.last[index(54)]) % EIGHT;
-        (self.last[self.at] / FOUR * limit as u64 / FOUR) as usize
+        self.last[self.at] = (self.last[index(23)] + self.last[index(54)]) % TEN_TO_8;
+        (self.last[self.at] / TEN_TO_4 * limit as u64 / TEN_TO_4) as usize
     }
 }
 
@@ -70,7 +70,7 @@ impl UnrootedTree {
         assert_eq!(rows.len(), self.leaves, "rows of other sequences");
         let columns = ComparedColumns::new(alphabet, rows, bootstrap.comparison);
         let width = columns.width();
-        let own: HashMap<Vec<u64>, usize> = self.splits().into_iter().zip(0..).collect();
+        let own_joins: HashMap<Vec<u64>, usize> = self.splits().into_iter().zip(0..).collect();
         let mut random = ClustalRandom::new(bootstrap.seed);
         let mut counts = vec![0; self.joins.len()];
         let mut left = bootstrap.trials;
@@ -79,15 +79,16 @@ impl UnrootedTree {
             let some = left.min(64);
             left -= some;
             let drawn: Vec<Vec<usize>> = (0..some).map(|_| (0..width).map(|_| random.below(width)).collect()).collect();
-            let found: Vec<Vec<usize>> = threads.install(|| {
-                let same =
-                    |tree: UnrootedTree| tree.splits().iter().filter_map(|split| own.get(split)).copied().collect();
+            let matching_joins: Vec<Vec<usize>> = threads.install(|| {
+                let same = |tree: UnrootedTree| {
+                    tree.splits().iter().filter_map(|split| own_joins.get(split)).copied().collect()
+                };
                 drawn
                     .par_iter()
                     .map(|drawn| same(neighbour_joining(columns.drawn(drawn).distances(threads).0, threads)))
                     .collect()
             });
-            found.iter().flatten().for_each(|&join| counts[join] += 1);
+            matching_joins.iter().flatten().for_each(|&join| counts[join] += 1);
         }
         counts
     }

@@ -99,9 +99,9 @@ impl Nodes {
     fn to_both(&self, earlier: usize, later: usize) -> Vec<(f64, f64)> {
         let both = |&at: &u32| (self.distances.get(at as usize, earlier), self.distances.get(at as usize, later));
         // Most of these distances lie far apart in memory, and threads hide the latency.
-        match self.left.len() < search::MANY {
+        match self.left.len() < search::MIN_PARALLEL_NODES {
             true => self.left.iter().map(both).collect(),
-            false => self.left.par_iter().with_min_len(search::MANY / 4).map(both).collect(),
+            false => self.left.par_iter().with_min_len(search::MIN_PARALLEL_NODES / 4).map(both).collect(),
         }
     }
 

@@ -50,7 +50,7 @@ impl Kmers {
         let classes = classes(alphabet);
         let words = letters.pow(length as u32);
         let count = |codes: &&[Code]| {
-            let mut found: Vec<u16> = Vec::with_capacity(codes.len());
+            let mut kmers: Vec<u16> = Vec::with_capacity(codes.len());
             let (mut word, mut known) = (0, 0);
             for &code in *codes {
                 match classes[code as usize] {
@@ -60,13 +60,13 @@ impl Kmers {
                         word = (word * letters + class) % words;
                         known += 1;
                         if known >= length {
-                            found.push(word as u16);
+                            kmers.push(word as u16);
                         }
                     }
                 }
             }
-            found.sort_unstable();
-            let each = found.chunk_by(|a, b| a == b).map(|same| (same[0], same.len().min(255) as u8));
+            kmers.sort_unstable();
+            let each = kmers.chunk_by(|a, b| a == b).map(|same| (same[0], same.len().min(255) as u8));
             each.collect::<Vec<(u16, u8)>>()
         };
         let sequences: Vec<Vec<(u16, u8)>> = threads.install(|| sequences.par_iter().map(count).collect());

@@ -265,24 +265,24 @@ impl Scanner<'_> {
     /// Reads the only tree of a NEXUS file.
     fn nexus(&mut self) -> Result<Vec<NewickNode>, NewickError> {
         let mut names: HashMap<BString, BString> = HashMap::new();
-        let mut found: Option<Vec<NewickNode>> = None;
+        let mut tree_nodes: Option<Vec<NewickNode>> = None;
         while self.peek()?.is_some() {
             let start = self.at;
             let command = self.label()?.unwrap_or_default().to_ascii_lowercase();
             match command.as_slice() {
-                b"tree" | b"utree" if found.is_some() => {
+                b"tree" | b"utree" if tree_nodes.is_some() => {
                     self.at = start;
                     return self.wrong(SEVERAL_TREES);
                 }
                 b"tree" | b"utree" => {
                     self.skip_to(b'=', "the tree has no '='")?;
-                    found = Some(self.tree()?);
+                    tree_nodes = Some(self.tree()?);
                 }
                 b"translate" => self.translate(&mut names)?,
                 _ => self.skip_to(b';', "the command does not end with ';'")?,
             }
         }
-        let Some(mut nodes) = found else { return self.wrong("the NEXUS file has no tree") };
+        let Some(mut nodes) = tree_nodes else { return self.wrong("the NEXUS file has no tree") };
         for node in nodes.iter_mut().filter(|node| node.children.is_empty()) {
             if let Some(name) = node.label.as_ref().and_then(|label| names.get(label)) {
                 node.label = Some(name.clone());

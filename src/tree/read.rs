@@ -106,18 +106,18 @@ fn parse<S: AsRef<[u8]>>(
         alike.entry(folded(name.as_ref())).and_modify(|old| *old = None).or_insert(Some(number));
     }
     let mut sequences = vec![None; nodes.len()];
-    let mut found = vec![false; names.len()];
+    let mut is_named = vec![false; names.len()];
     for (node, sequence) in nodes.iter().zip(&mut sequences).filter(|(node, _)| node.children.is_empty()) {
         let name = node.label.as_ref().map(|label| label.as_bstr()).unwrap_or_default();
         let wrong = |message: String| NewickError { at: node.at, message };
         let number = exact.get(name.as_bytes()).copied().or_else(|| alike.get(&folded(name)).copied().flatten());
         let number = number.ok_or_else(|| wrong(format!("no sequence is called '{name}'")))?;
-        if std::mem::replace(&mut found[number as usize], true) {
+        if std::mem::replace(&mut is_named[number as usize], true) {
             return Err(wrong(format!("'{name}' is in the tree twice")));
         }
         *sequence = Some(number);
     }
-    if let Some(missing) = found.iter().position(|&is_found| !is_found) {
+    if let Some(missing) = is_named.iter().position(|&is_found| !is_found) {
         let message = format!("'{}' is not in the tree", names[missing].as_ref().as_bstr());
         return Err(NewickError { at: 0, message });
     }

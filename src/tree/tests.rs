@@ -156,9 +156,9 @@ fn mismatched_trees_are_refused_with_location() {
         ("(a,b,c;", "line 1", "';' is not expected here"),
         ("", "line 1", "a leaf has no name"),
     ];
-    for (text, place, message) in cases {
+    for (text, location, message) in cases {
         let error = GuideTree::read("t", text.as_bytes(), &["a", "b", "c"], &threads()).unwrap_err().to_string();
-        assert!(error.contains(place) && error.contains(message), "{text}: {error}");
+        assert!(error.contains(location) && error.contains(message), "{text}: {error}");
     }
     // Names that become equal in the inexact comparison match only exactly.
     let error = GuideTree::read("t", b"(B:1,b:1);", &["a", "A"], &threads()).unwrap_err().to_string();

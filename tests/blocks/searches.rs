@@ -41,7 +41,7 @@ fn sequences(rng: &mut Rng, alphabet: Alphabet) -> [Arc<SequenceStore>; 2] {
     }
     subjects.push(Vec::new());
     // A random order makes record numbers and sorted positions differ.
-    (1..subjects.len()).for_each(|place| subjects.swap(place, rng.below(place + 1)));
+    (1..subjects.len()).for_each(|subject_index| subjects.swap(subject_index, rng.below(subject_index + 1)));
     [store(alphabet, &queries), store(alphabet, &subjects)]
 }
 
@@ -167,7 +167,7 @@ fn encoded_hits_survive_a_round_trip() {
     // Rows of another search are rejected.
     let subjects = global.subjects.size().sequences;
     let wrong: [fn(&mut SearchHit, u64); 3] =
-        [|hit, subjects| hit.place = subjects, |hit, _| hit.record += 1, |hit, _| hit.query = 99];
+        [|hit, subjects| hit.subject_index = subjects, |hit, _| hit.record += 1, |hit, _| hit.query = 99];
     for spoil in wrong {
         let mut hit = hits.remove(0);
         spoil(&mut hit, subjects);

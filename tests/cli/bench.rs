@@ -34,8 +34,8 @@ fn every_kernel_is_measured_at_every_size() {
     assert_eq!(rows.len(), contenders * 2 * 2 * 2 * 2, "{text}");
     let mut seen = std::collections::HashSet::new();
     for row in &rows {
-        let place = ["work", "gaps", "kernel", "length_symbols", "pairs"].map(|key| row[key].clone());
-        assert!(seen.insert(place), "{row:?}");
+        let index = ["work", "gaps", "kernel", "length_symbols", "pairs"].map(|key| row[key].clone());
+        assert!(seen.insert(index), "{row:?}");
         assert_eq!((row["experiment"].as_str(), row["status"].is_empty()), ("kernels", false));
         let is_measured = row["status"] == "measured";
         assert!(is_measured || !["cpu", "nw_slice"].contains(&row["kernel"].as_str()), "{row:?}");
@@ -54,7 +54,7 @@ fn every_shape_of_a_tile_is_measured() {
     assert_eq!(rows.len(), kernels * 2 * 2, "{text}");
     for row in &rows {
         assert_eq!((row["experiment"].as_str(), row["pairs"].as_str()), ("tiles", "64"), "{row:?}");
-        let lacks = !support::adapter().adapter.features().contains(wgpu::Features::SHADER_F16);
+        let lacks = !support::adapter().handle.features().contains(wgpu::Features::SHADER_F16);
         assert!(row["status"] == "measured" || (lacks && row["kernel"].starts_with("sw_tile_half")), "{row:?}");
         assert!(row["status"] != "measured" || row["pairs_per_second"].parse::<f64>().is_ok_and(|rate| rate > 0.0));
     }
@@ -104,15 +104,16 @@ fn distances_by_every_kernel_and_lane() {
     let rows = rows(&text);
     assert!(rows.iter().all(|row| row["experiment"] == "edit"), "{text}");
     for (mode, length) in [("infix", "40"), ("infix", "150"), ("global", "40"), ("global", "150")] {
-        let own: Vec<_> = rows.iter().filter(|row| row["mode"] == mode && row["length_symbols"] == length).collect();
-        let of = |kernel: &str| own.iter().copied().filter(|row| row["kernel"] == kernel).collect::<Vec<_>>();
+        let selected: Vec<_> =
+            rows.iter().filter(|row| row["mode"] == mode && row["length_symbols"] == length).collect();
+        let of = |kernel: &str| selected.iter().copied().filter(|row| row["kernel"] == kernel).collect::<Vec<_>>();
         let kernels: &[&str] =
             if mode == "infix" { &["myers_thread", "myers_subgroup", "myers_workgroup"] } else { &["myers_band"] };
         // The CPU has a separate table.
         assert_eq!((of("cpu").len(), of("end to end").len()), (1, 1), "{text}");
         let lanes: Vec<_> = kernels.iter().flat_map(|kernel| of(kernel)).collect();
-        assert_eq!(own.len(), lanes.len() + 2, "{text}");
-        for row in &own {
+        assert_eq!(selected.len(), lanes.len() + 2, "{text}");
+        for row in &selected {
             let number = |key: &str| row[key].parse::<f64>().ok().filter(|number| *number > 0.0);
             // Only subgroups may be missing.
             assert!(row["status"] == "measured" || row["kernel"] == "myers_subgroup", "{row:?}");
@@ -125,7 +126,7 @@ fn distances_by_every_kernel_and_lane() {
             }
             assert_eq!(row["pairs"], if row["kernel"] == "end to end" { "360" } else { "60" }, "{row:?}");
         }
-        assert_eq!(own.iter().filter(|row| row["best"] == "yes").count(), 1, "{text}");
+        assert_eq!(selected.iter().filter(|row| row["best"] == "yes").count(), 1, "{text}");
         let of_workgroups = of("myers_workgroup").len();
         assert_eq!(of_workgroups, [0, 1, 3][usize::from(mode == "infix") * (1 + usize::from(length == "150"))]);
     }
@@ -176,8 +177,8 @@ fn long_pairs_by_every_strip_and_method() {
     let text = bench(&[&["long", "--device", "0,cpu", "--lengths", "300,90"][..], &options].concat());
     let rows = rows(&text);
     let of = |engine: &str, part: &str| {
-        let own = rows.iter().filter(|row| row["engine"] == engine && row["part"] == part);
-        own.cloned().collect::<Vec<_>>()
+        let selected = rows.iter().filter(|row| row["engine"] == engine && row["part"] == part);
+        selected.cloned().collect::<Vec<_>>()
     };
     for engine in ["sw_striped_score", "cpu"] {
         let is_gpu = engine != "cpu";
@@ -290,8 +291,8 @@ fn cpu_line(text: &str) -> String {
 
 #[test]
 fn a_software_adapter_gets_small_sizes() {
-    let found = support::adapter();
-    if !found.is_software() {
+    let actual = support::adapter();
+    if !actual.is_software() {
         return;
     }
     let arguments = ["bench", "filter", "--device", "0", "--kernel", "nw_slice", "--seconds", "0.01"];
@@ -307,8 +308,8 @@ fn reads_by_sites_and_by_number() {
     let lengths = ["--lengths", "70,20", "--counts", "9", "--format", "csv"];
     let text = bench(&[&["papara", "--device", "0"][..], &lengths].concat());
     let rows = rows(&text);
-    let has_halves = support::adapter().adapter.features().contains(wgpu::Features::SHADER_F16);
-    let found: Vec<String> =
+    let has_halves = support::adapter().handle.features().contains(wgpu::Features::SHADER_F16);
+    let actual: Vec<String> =
         rows.iter().map(|row| ["by", "sites", "reads", "kernel"].map(|key| row[key].as_str()).join(" ")).collect();
     let expected: Vec<String> = ["sites 20 20", "sites 70 20", "reads 100 9"]
         .iter()
@@ -316,7 +317,7 @@ fn reads_by_sites_and_by_number() {
             ["papara_block", "papara_block_half", "cpu", "together"].map(|kernel| format!("{case} {kernel}"))
         })
         .collect();
-    assert_eq!(found, expected);
+    assert_eq!(actual, expected);
     for row in &rows {
         let number = |key: &str| row[key].parse::<f64>().ok().filter(|number| *number > 0.0);
         let is_measured = has_halves || row["kernel"] != "papara_block_half";
@@ -344,10 +345,10 @@ fn families_by_mode_and_engine() {
     let text = bench(&[&["msa", "--device", "0"][..], &sizes].concat());
     let rows = rows(&text);
     let keys = ["mode", "engine", "residues", "sequences"];
-    let found: Vec<String> = rows.iter().map(|row| keys.map(|key| row[key].as_str()).join(" ")).collect();
+    let actual: Vec<String> = rows.iter().map(|row| keys.map(|key| row[key].as_str()).join(" ")).collect();
     let expected = [["clustalw gpu", "clustalw cpu"], ["accurate gpu", "accurate cpu"]];
     let expected = expected.as_flattened().iter().flat_map(|who| [format!("{who} 30 2"), format!("{who} 30 5")]);
-    assert_eq!(found, expected.collect::<Vec<_>>());
+    assert_eq!(actual, expected.collect::<Vec<_>>());
     for row in &rows {
         assert_eq!(row["status"], "measured", "{row:?}");
         let number = |key: &str| row[key].parse::<f64>().unwrap_or_else(|_| panic!("{key}: {row:?}"));

@@ -77,9 +77,9 @@ fn help_lists_them_by_program() {
     {
         let help = pairwave(&[command, "--fields", "help"]).assert().success().stderr("");
         let text = String::from_utf8(help.get_output().stdout.clone()).expect("text");
-        let (own, others) = text.split_once("\nAs vsearch has them").expect("a group of vsearch's");
+        let (own_group, others) = text.split_once("\nAs vsearch has them").expect("a group of vsearch's");
         let (vsearch, blast) = others.split_once("\nAs BLAST has them").expect("a group of BLAST's");
-        for (group, name) in [(own, ours), (vsearch, theirs), (vsearch, "caln"), (blast, "btop")] {
+        for (group, name) in [(own_group, ours), (vsearch, theirs), (vsearch, "caln"), (blast, "btop")] {
             assert!(group.contains(&format!("\n{name} ")), "{command} {name}: {text}");
         }
         assert!(!text.contains('`'), "{text}");

@@ -106,9 +106,9 @@ fn max_hits_keeps_input_order() {
         let mut expected = of_query(&all);
         expected.sort_by(|a, b| b.0.cmp(&a.0));
         expected.truncate(2);
-        let mut found = of_query(&best);
-        found.sort_by(|a, b| b.0.cmp(&a.0));
-        assert_eq!(found, expected, "{query}");
+        let mut actual = of_query(&best);
+        actual.sort_by(|a, b| b.0.cmp(&a.0));
+        assert_eq!(actual, expected, "{query}");
     }
 }
 
@@ -123,11 +123,11 @@ fn identity_definitions() {
         let fields = "query,target,identity,matches,mismatches,columns,gap_openings,query_length,target_length";
         let selected = ["--iddef", &definition, "--min-identity", "0.935", "--check", "--fields", fields];
         let table = allpairs(&[&[GENES], &selected[..]].concat());
-        let found: Vec<[&str; 3]> = cells(&table)[1..].iter().map(|row| [row[0], row[1], row[2]]).collect();
+        let actual: Vec<[&str; 3]> = cells(&table)[1..].iter().map(|row| [row[0], row[1], row[2]]).collect();
         let all = cells(&all);
         let expected: Vec<[&str; 3]> =
             all[1..].iter().map(|row| [row[0], row[1], row[2 + number]]).filter(|row| row[2] >= "0.935").collect();
-        assert_eq!(found, expected, "--iddef {number}");
+        assert_eq!(actual, expected, "--iddef {number}");
         writeln!(text, "--iddef {number}\n{table}").unwrap();
     }
     assert_snapshot!(text);

@@ -13,8 +13,8 @@ fn with_every_kernel_of(family: Family, arguments: &[&str]) {
     let expected = allpairs_each(&[("cpu", "2")], arguments);
     assert!(expected.lines().count() > 5, "{expected}");
     for kernel in offered(family) {
-        let found = allpairs_each(&[("0", "2")], &[arguments, &["--kernel", kernel.stem]].concat());
-        assert!(found == expected, "{} writes something else: {arguments:?}", kernel.stem);
+        let actual = allpairs_each(&[("0", "2")], &[arguments, &["--kernel", kernel.stem]].concat());
+        assert!(actual == expected, "{} writes something else: {arguments:?}", kernel.stem);
     }
 }
 

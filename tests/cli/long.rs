@@ -61,8 +61,8 @@ fn scores_and_ends_alone() {
     let scores = scored(&[&query, &target, "--score-only"]);
     let (aligned, scores) = (cells(&aligned), cells(&scores));
     let field = |table: &[Vec<&str>], name: &str| {
-        let place = table[0].iter().position(|header| *header == name).expect(name);
-        table[1][place].to_owned()
+        let index = table[0].iter().position(|header| *header == name).expect(name);
+        table[1][index].to_owned()
     };
     for name in ["score", "strand", "query_end", "target_end", "query_length", "target_length"] {
         assert_eq!(field(&aligned, name), field(&scores, name), "{name}");
@@ -149,8 +149,8 @@ fn methods_strips_and_chunks() {
         &["--host-memory", "16M", "--memory", "64M"],
         &["--checkpoint", &checkpoint],
     ] {
-        let found = scored(&[&[&*query, &target, "--format", "jsonl", "--check"], more].concat());
-        assert_eq!(found, expected, "{more:?}");
+        let actual = scored(&[&[&*query, &target, "--format", "jsonl", "--check"], more].concat());
+        assert_eq!(actual, expected, "{more:?}");
     }
 }
 

@@ -61,14 +61,14 @@ fn alignments_and_guide_trees_are_those_of_clustalw() {
     ];
     for (input, name) in sets {
         let arguments = ["msa", input, "--mode", "clustalw", "--format", "clustal", "--order", "tree"];
-        let found = outputs(&arguments, &[("--guidetree-out", "tree.dnd")]);
+        let actual = outputs(&arguments, &[("--guidetree-out", "tree.dnd")]);
         let clustal = |ending: &str| read(format!("assets/msa/{name}.clustalw.{ending}"));
-        assert!(behind_the_first_line(&found[0]) == behind_the_first_line(&clustal("aln")), "{name}");
-        assert_eq!(found[1], clustal("dnd"), "{name}");
+        assert!(behind_the_first_line(&actual[0]) == behind_the_first_line(&clustal("aln")), "{name}");
+        assert_eq!(actual[1], clustal("dnd"), "{name}");
         // ClustalW's tree file gives the same alignment.
         let tree = format!("assets/msa/{name}.clustalw.dnd");
         let by_tree = [&arguments[..], &["--guidetree-in", &tree]].concat();
-        assert!(outputs(&by_tree, &[])[0] == found[0], "{name}");
+        assert!(outputs(&by_tree, &[])[0] == actual[0], "{name}");
     }
 }
 
@@ -86,9 +86,9 @@ fn options_are_those_of_clustalw() {
     for (input, name, options) in sets {
         let arguments = ["msa", input, "--mode", "clustalw", "--format", "clustal", "--order", "tree"];
         let options: Vec<&str> = options.split_whitespace().collect();
-        let found = outputs(&[&arguments[..], &options].concat(), &[]);
+        let actual = outputs(&[&arguments[..], &options].concat(), &[]);
         let clustal = read(format!("assets/msa/{name}.clustalw.options.aln"));
-        assert!(behind_the_first_line(&found[0]) == behind_the_first_line(&clustal), "{name}");
+        assert!(behind_the_first_line(&actual[0]) == behind_the_first_line(&clustal), "{name}");
     }
 }
 
@@ -115,8 +115,8 @@ fn single_residues_are_aligned_as_by_clustalw() {
         let text: String = sequences.iter().enumerate().map(|(at, letters)| format!(">s{at}\n{letters}\n")).collect();
         let input = file(&folder, "short.fa", text);
         let arguments = ["msa", &input, "--mode", "clustalw", "--alphabet", "protein", "--matrix", matrix];
-        let found = outputs(&[&arguments[..], &["--format", "fasta"]].concat(), &[]);
-        let rows: Vec<&str> = found[0].lines().filter(|line| !line.starts_with('>')).collect();
+        let actual = outputs(&[&arguments[..], &["--format", "fasta"]].concat(), &[]);
+        let rows: Vec<&str> = actual[0].lines().filter(|line| !line.starts_with('>')).collect();
         assert_eq!(rows, expected, "{sequences:?} {matrix}");
     }
 }
@@ -130,9 +130,9 @@ fn iteration_is_that_of_clustalw() {
         let tree = format!("assets/msa/{name}.clustalw.dnd");
         for what in ["tree", "alignment"] {
             let arguments = ["msa", input, "--mode", "clustalw", "--guidetree-in", &tree, "--iterate", what];
-            let found = outputs(&[&arguments[..], &["--format", "clustal", "--order", "tree"]].concat(), &[]);
+            let actual = outputs(&[&arguments[..], &["--format", "clustal", "--order", "tree"]].concat(), &[]);
             let clustal = read(format!("assets/msa/{name}.clustalw.{what}.aln"));
-            assert!(behind_the_first_line(&found[0]) == behind_the_first_line(&clustal), "{name}: {what}");
+            assert!(behind_the_first_line(&actual[0]) == behind_the_first_line(&clustal), "{name}: {what}");
         }
     }
 }
@@ -171,8 +171,8 @@ fn rows(text: &str) -> HashMap<String, String> {
 
 /// Returns the fraction of residue pairs in a column of one alignment that also share a column of
 /// another.
-fn share_of_pairs(truth: &str, found: &str) -> f64 {
-    let (truth, found) = (rows(truth), rows(found));
+fn share_of_pairs(truth: &str, actual: &str) -> f64 {
+    let (truth, actual) = (rows(truth), rows(actual));
     let places =
         |row: &str| -> Vec<usize> { row.bytes().enumerate().filter(|(_, c)| *c != b'-').map(|(at, _)| at).collect() };
     let mut names: Vec<&String> = truth.keys().collect();
@@ -181,11 +181,11 @@ fn share_of_pairs(truth: &str, found: &str) -> f64 {
     for (index, a) in names.iter().enumerate() {
         for b in &names[..index] {
             let [true_a, true_b, own_a, own_b] =
-                [(&truth, a), (&truth, b), (&found, a), (&found, b)].map(|(rows, name)| places(&rows[*name]));
+                [(&truth, a), (&truth, b), (&actual, a), (&actual, b)].map(|(rows, name)| places(&rows[*name]));
             let by_column: HashMap<usize, usize> = true_b.iter().copied().zip(own_b).collect();
-            for (column, own) in true_a.into_iter().zip(own_a) {
+            for (column, default_share) in true_a.into_iter().zip(own_a) {
                 if let Some(&other) = by_column.get(&column) {
-                    (right, all) = (right + usize::from(own == other), all + 1);
+                    (right, all) = (right + usize::from(default_share == other), all + 1);
                 }
             }
         }
@@ -201,8 +201,8 @@ fn the_default_finds_more_of_a_true_alignment_than_clustalw() {
         let input = without_gaps(&folder, "in.fa", &truth);
         let share =
             |arguments: &[&str]| share_of_pairs(&truth, &outputs(&[&["msa", &input], arguments].concat(), &[])[0]);
-        let (own, clustal) = (share(&[]), share(&["--mode", "clustalw", "--distance", "kmer"]));
-        assert!(own > clustal && own > least, "{name}: {own} {clustal}");
+        let (default_share, clustal) = (share(&[]), share(&["--mode", "clustalw", "--distance", "kmer"]));
+        assert!(default_share > clustal && default_share > least, "{name}: {default_share} {clustal}");
         assert!((share_of_pairs(&truth, &truth) - 1.0).abs() < 1e-9);
     }
 }
@@ -279,9 +279,9 @@ fn trees_and_distances_of_every_kind() {
     // A tree from a file has the digits of single precision.
     assert_eq!(given[2], "(((g1:0,g2:0):0.027777778,g4:0.027777778):0.09259259,g3:0.12037037);\n");
     assert_eq!(given[1], outputs(&["msa", &genes], &files)[1]);
-    let found = outputs(&["msa", &genes, "--mode", "clustalw", "--tree", "upgma", "--distance", "edit"], &files);
-    assert_eq!(found[1], outputs(&["dist", &genes, "--distance", "edit"], &[])[0]);
-    assert_eq!(found[2], outputs(&["tree", &genes, "--distance", "edit", "--tree", "upgma"], &[])[0]);
+    let actual = outputs(&["msa", &genes, "--mode", "clustalw", "--tree", "upgma", "--distance", "edit"], &files);
+    assert_eq!(actual[1], outputs(&["dist", &genes, "--distance", "edit"], &[])[0]);
+    assert_eq!(actual[2], outputs(&["tree", &genes, "--distance", "edit", "--tree", "upgma"], &[])[0]);
     assert_snapshot!("trees_and_distances", text);
 }
 

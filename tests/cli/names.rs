@@ -70,15 +70,15 @@ fn names_of_biopython(files: &[(&str, String)]) -> Vec<Vec<Vec<u8>>> {
     let output = command.output().expect("python3 is there");
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "Biopython is needed (scripts/test installs it): {complaint}");
-    let mut found: Vec<Vec<Vec<u8>>> = vec![Vec::new()];
+    let mut actual: Vec<Vec<Vec<u8>>> = vec![Vec::new()];
     for line in lines(&output.stdout) {
         match line.is_empty() {
-            true => found.push(Vec::new()),
-            false => found.last_mut().unwrap().push(line),
+            true => actual.push(Vec::new()),
+            false => actual.last_mut().unwrap().push(line),
         }
     }
-    found.truncate(files.len());
-    found
+    actual.truncate(files.len());
+    actual
 }
 
 /// Returns the tree that FastTree builds with these arguments.
@@ -237,11 +237,11 @@ fn reads_with_taken_names_get_numbers() {
         let read = names_of_biopython(&[(kind, out.clone()), ("newick", bare)]);
         assert_eq!(read[0], expected);
         assert_eq!(set(&read[1]), set(&expected[..4]));
-        let own: Vec<Vec<u8>> = lines(&std::fs::read(&table).unwrap())[1..7]
+        let names: Vec<Vec<u8>> = lines(&std::fs::read(&table).unwrap())[1..7]
             .iter()
             .map(|line| line.split(|&byte| byte == b'\t').next().unwrap().to_vec())
             .collect();
-        assert_eq!(own, expected[4..]);
+        assert_eq!(names, expected[4..]);
         if format == "phylip" {
             assert!(fasttree(&["-nt", &out]).ends_with(b";\n"));
         }

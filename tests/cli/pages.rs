@@ -54,11 +54,11 @@ fn devices_as_json() {
         "features",
         "device",
     ];
-    let mut found: Vec<&str> = devices[0].as_object().expect("an object").keys().map(String::as_str).collect();
-    found.sort_unstable();
+    let mut actual: Vec<&str> = devices[0].as_object().expect("an object").keys().map(String::as_str).collect();
+    actual.sort_unstable();
     let mut expected = keys.to_vec();
     expected.sort_unstable();
-    assert_eq!(found, expected);
+    assert_eq!(actual, expected);
     assert_eq!((devices[0]["index"].as_u64(), devices[0]["name"].as_str()), (Some(0), Some(first.name.as_str())));
     assert!(devices[0]["workgroup_memory_bytes"].as_u64().expect("a number") > 0);
     assert!(devices[0]["features"].is_array() && devices[0]["subgroup_sizes"][0].as_u64().is_some());
@@ -72,7 +72,7 @@ fn devices_test_themselves() {
     let tests: Vec<&str> = text.lines().filter(|line| line.contains("self-test")).collect();
     // `nw_walk` is tested together with the kernels whose directions it follows. Not every adapter
     // has half floats.
-    let lacks_halves = !support::adapter().adapter.features().contains(wgpu::Features::SHADER_F16);
+    let lacks_halves = !support::adapter().handle.features().contains(wgpu::Features::SHADER_F16);
     let is_tested = |stem: &&str| *stem != "nw_walk" && !(lacks_halves && stem.ends_with("_half"));
     let stems = || KERNELS.iter().map(|kernel| kernel.stem).filter(is_tested);
     let cpu = ["cpu", "cpu, local", "cpu, distances", "cpu, long pairs", "cpu, ancestral states"];

@@ -60,9 +60,9 @@ fn a_local_pair_without_a_column_has_a_row_in_every_format() {
 fn named_pairs() {
     let folder = folder();
     let [a, b, list, proteins] = files(&folder);
-    let own = file(&folder, "own.tsv", "p2\tp1\np1\tp2\np3\tp3\n");
+    let output = file(&folder, "own.tsv", "p2\tp1\np1\tp2\np3\tp3\n");
     let of_two = pairs(&[&a, &b, "--pairs", &list]);
-    let of_one = pairs(&[&proteins, "--pairs", &own, "--scheme", "needle", "--format", "text", "--width", "30"]);
+    let of_one = pairs(&[&proteins, "--pairs", &output, "--scheme", "needle", "--format", "text", "--width", "30"]);
     assert_snapshot!(format!("{of_two}\n{of_one}"));
     let piped = pairwave(&["pairs", &a, &b, "--pairs", "-", "-q"]).write_stdin(LIST).assert().success();
     assert_eq!(String::from_utf8_lossy(&piped.get_output().stdout), of_two);
@@ -75,23 +75,23 @@ fn proteins_score_as_by_needle() {
     let folder = folder();
     let query = file(&folder, "query.fa", ">a\nAXYYXSNXMZMTDY\n>x\nWCHWMYWHXCWFHWCYWMHW\n>u\nWCHWMYWHUCWFHOJYWBHW\n");
     let target = file(&folder, "target.fa", ">b\nAKYYTSNAMTDY\n>y\nWCHWMYWHACWFHWCYWMHW\n>v\nWCHWMYWHUCWFHOJYWNHW\n");
-    let found = |matrix: &[&str]| {
+    let actual = |matrix: &[&str]| {
         pairs(&[&[&query, &target, "--scheme", "needle", "--fields", "score,query_row,target_row"], matrix].concat())
     };
-    assert_snapshot!(found(&[]), @r"
+    assert_snapshot!(actual(&[]), @r"
     score	query_row	target_row
     79	AXYYXSNXMZMTDY	AKYYTSNA--MTDY
     332	WCHWMYWHXCWFHWCYWMHW	WCHWMYWHACWFHWCYWMHW
     288	WCHWMYWHUCWFHOJYWBHW	WCHWMYWHUCWFHOJYWNHW
     ");
     // EMBOSS options: -datafile EPAM120 and EBLOSUM80.
-    assert_snapshot!(found(&["--matrix", "EPAM120"]), @r"
+    assert_snapshot!(actual(&["--matrix", "EPAM120"]), @r"
     score	query_row	target_row
     73	AXYYXSNXMZMTDY	AKYYTSN--AMTDY
     356	WCHWMYWHXCWFHWCYWMHW	WCHWMYWHACWFHWCYWMHW
     306	WCHWMYWHUCWFHOJYWBHW	WCHWMYWHUCWFHOJYWNHW
     ");
-    assert_snapshot!(found(&["--matrix", "EBLOSUM80"]), @r"
+    assert_snapshot!(actual(&["--matrix", "EBLOSUM80"]), @r"
     score	query_row	target_row
     137	AXYYXSNXMZMTDY	AKYYTSNA--MTDY
     496	WCHWMYWHXCWFHWCYWMHW	WCHWMYWHACWFHWCYWMHW

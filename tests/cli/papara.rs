@@ -38,8 +38,8 @@ fn reads_of_another_alphabet_give_a_warning() {
     let message = String::from_utf8(run.get_output().stderr.clone()).expect("text");
     let expected = "dna.fa: looks like DNA/RNA by itself but is read as protein, as the reference alignment is";
     assert_eq!(message.matches(expected).count(), 1, "{message}");
-    let own = papara([&tree, &reference, &asset("tiny_aa", "reads.fasta")]).assert().success();
-    assert!(!String::from_utf8_lossy(&own.get_output().stderr).contains("looks like"));
+    let output = papara([&tree, &reference, &asset("tiny_aa", "reads.fasta")]).assert().success();
+    assert!(!String::from_utf8_lossy(&output.get_output().stderr).contains("looks like"));
     // Letters outside the references' alphabet are an error.
     let small = small();
     let [tree, reference, _] = inputs(&small);

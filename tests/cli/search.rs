@@ -53,12 +53,12 @@ fn selenocysteine_scores_as_cysteine() {
     let folder = folder();
     let letters =
         file(&folder, "u.fa", ">u\nWCHWMYWHUCWFHWCYWMHW\n>c\nWCHWMYWHCCWFHWCYWMHW\n>d\nWCHWMYWHDCWFHWCYWMHW\n");
-    let found = |options: &[&str]| {
+    let actual = |options: &[&str]| {
         let fields = "6 qseqid sseqid score bitscore evalue nident positive";
         search(&[&[&letters, &letters, "--check", "--outfmt", fields], options].concat())
     };
     let pam30 = ["--matrix", "PAM30", "--gapopen", "14", "--gapextend", "1"];
-    assert_snapshot!(format!("{}\n{}", found(&[]), found(&pam30)), @r"
+    assert_snapshot!(format!("{}\n{}", actual(&[]), actual(&pam30)), @r"
     u	u	175	72.0	1.90e-25	20	20
     u	c	175	72.0	1.90e-25	19	20
     u	d	163	67.4	1.29e-23	19	19
@@ -168,18 +168,18 @@ fn held_against<'a>(ours: &str, theirs: impl Iterator<Item = &'a str>, times: i6
     let [mut equal, mut other, mut better] = [0; 3];
     for line in theirs {
         let cells: Vec<&str> = line.split('\t').collect();
-        let same_pair = |own: &&str| own.split('\t').take(2).eq(cells[..2].iter().copied());
-        let own = ours.lines().find(same_pair).unwrap_or_else(|| panic!("not found: {line}"));
-        let of_own: Vec<&str> = own.split('\t').collect();
+        let same_pair = |printed: &&str| printed.split('\t').take(2).eq(cells[..2].iter().copied());
+        let printed = ours.lines().find(same_pair).unwrap_or_else(|| panic!("not found: {line}"));
+        let of_own: Vec<&str> = printed.split('\t').collect();
         match score(&of_own) - times * score(&cells) {
             0 if of_own[..12] == cells[..12] => equal += 1,
             // Another of several best alignments: E-value and bits are equal.
             0 => {
-                assert_eq!(of_own[10..12], cells[10..12], "{own}: {line}");
+                assert_eq!(of_own[10..12], cells[10..12], "{printed}: {line}");
                 other += 1;
             }
             more => {
-                assert!(more > 0, "{own}: {line}");
+                assert!(more > 0, "{printed}: {line}");
                 better += 1;
             }
         }

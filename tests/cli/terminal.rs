@@ -44,9 +44,9 @@ fn piped(arguments: &[&str]) -> String {
 fn lines_are_whole(seen: &str, results: &str) {
     // Clearing a line leaves the cursor at its start.
     let mut plain = String::new();
-    for (place, part) in seen.split('\x1b').enumerate() {
-        let text = if place == 0 { part } else { part.trim_start_matches(|c: char| !c.is_ascii_alphabetic()) };
-        plain.push_str(if place == 0 { text } else { text.get(1..).unwrap_or_default() });
+    for (index, part) in seen.split('\x1b').enumerate() {
+        let text = if index == 0 { part } else { part.trim_start_matches(|c: char| !c.is_ascii_alphabetic()) };
+        plain.push_str(if index == 0 { text } else { text.get(1..).unwrap_or_default() });
     }
     let lines: Vec<&str> = plain.lines().map(|line| line.trim_end().rsplit('\r').next().unwrap_or_default()).collect();
     for line in results.lines() {

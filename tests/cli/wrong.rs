@@ -36,7 +36,7 @@ pub(crate) fn refused_by(command: &str, folder: &TempDir, arguments: &str) -> St
 /// on every query.
 fn adapter_names() -> &'static [String] {
     static NAMES: OnceLock<Vec<String>> = OnceLock::new();
-    let names = || pairwave::gpu::adapter::enumerate().into_iter().map(|found| found.description.name).collect();
+    let names = || pairwave::gpu::adapter::enumerate().into_iter().map(|adapter| adapter.description.name).collect();
     NAMES.get_or_init(names)
 }
 

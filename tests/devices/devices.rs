@@ -125,8 +125,8 @@ fn lost_device_causes_one_warning_and_the_other_continues() {
 /// A library call can list a device twice. It becomes two engines with half of the memory each.
 #[test]
 fn adapter_listed_twice_becomes_two_engines() {
-    let found = adapter();
-    let device = Device::Adapter(Box::new(found.clone()));
+    let adapter = adapter();
+    let device = Device::Adapter(Box::new(adapter.clone()));
     let devices = vec![device.clone(), device, Device::Cpu];
     let run = Run { devices, memory: Some(64 << 20), ..two_threads() };
     let mut results = Vec::new();
@@ -137,21 +137,21 @@ fn adapter_listed_twice_becomes_two_engines() {
     let summary = job().run(&run, take).expect("the job ends well");
     assert_same(&results);
     let names: Vec<&str> = summary.engines.iter().map(|engine| engine.name.as_str()).collect();
-    let name = &found.description.label;
+    let name = &adapter.description.label;
     assert_eq!(names, [format!("{name} #1").as_str(), &format!("{name} #2"), "cpu"]);
 }
 
 #[test]
 fn engine_stays_within_its_memory() {
-    let found = adapter();
-    let full = PairsGpu::open(&found, Config::default()).expect("the adapter opens");
-    assert_eq!(full.memory(), memory_budget(&found, None));
-    let small = PairsGpu::open(&found, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
+    let adapter = adapter();
+    let full = PairsGpu::open(&adapter, Config::default()).expect("the adapter opens");
+    assert_eq!(full.memory(), memory_budget(&adapter, None));
+    let small = PairsGpu::open(&adapter, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
     assert_eq!(small.memory(), MIN_BYTES);
     assert!(small.capacity().store_bytes <= MIN_BYTES / 8 && small.capacity().pairs < full.capacity().pairs);
     // A higher limit does not raise a lower one.
     assert_eq!(small.with_memory(u64::MAX).memory(), MIN_BYTES);
-    let capped = PairsGpu::open(&found, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
+    let capped = PairsGpu::open(&adapter, Config::default()).expect("the adapter opens").with_memory(MIN_BYTES);
     let (results, summary) = run_job_on(vec![Box::new(capped)]);
     assert_same(&results);
     assert_eq!(summary.engines.len(), 1, "the memory sufficed: {:?}", summary.engines);

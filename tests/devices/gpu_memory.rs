@@ -76,7 +76,7 @@ fn check_pairs(batch: &PairsBatch, report: &PairsReport) {
 fn check_edit(batch: &EditBatch, report: &pairwave::edit::EditReport) {
     assert_eq!(report.unfinished, Vec::<usize>::new());
     let test = EditTest::new([Arc::new(batch.clone())]);
-    assert_right(&test, &report.found.clone().into_each(), "a stream of batches");
+    assert_right(&test, &report.distances.clone().into_each(), "a stream of batches");
 }
 
 /// Sends batches through an engine, as many at once as it accepts. Fails if the budget is exceeded
@@ -311,8 +311,8 @@ fn job_is_correct_if_memory_is_short() {
     let job = AllPairs { check: true, ..AllPairs::new(store, Arc::new(Scoring::truong())) };
     let (expected, _) = run(&job, Box::new(cpu()));
     for (count, engines) in [(1, 1), (u64::MAX, 2)] {
-        let found = adapter_called(&format!("short of {count}"));
-        let gpu = pairs::gpu::PairsGpu::open(&found, Config::default()).expect("the adapter opens");
+        let adapter = adapter_called(&format!("short of {count}"));
+        let gpu = pairs::gpu::PairsGpu::open(&adapter, Config::default()).expect("the adapter opens");
         gpu.gpu().feign_shortage("", 4, count);
         let (results, summary) = run(&job, Box::new(gpu));
         assert!(results == expected, "the results are not the CPU's");

@@ -15,10 +15,10 @@ fn rectangle(stem: &str) {
             against: Some(Arc::clone(&targets)),
             ..job(&queries, scoring.clone(), ResultFilter::Alignments)
         };
-        let found = compute_traced(&mut engine, &batches(&job, u64::MAX));
+        let actual = compute_traced(&mut engine, &batches(&job, u64::MAX));
         let textbook = Textbook::for_scoring(&scoring);
         let mut seen = std::collections::BTreeSet::new();
-        for (hit, cigar) in &found {
+        for (hit, cigar) in &actual {
             assert!(cigar.is_some(), "{hit:?} was not traced");
             textbook.check(queries.codes(hit.query), targets.codes(hit.target), hit, cigar.as_ref());
             assert!(seen.insert((hit.query, hit.target)), "{hit:?} came twice");

@@ -68,9 +68,9 @@ fn directions_that_do_not_fit(stem: &str) {
         let bytes = largest_task_bytes(stem, &SMALL_SHAPE, &batch, false);
         assert!(largest_task_bytes(stem, &SMALL_SHAPE, &batch, true) > bytes);
         let narrow = || kernel_checked(stem).with_arenas(bytes, bytes);
-        let found = compute_traced(&mut narrow(), &[batch]);
-        assert_eq!(check_some_traced(&store, &scoring, &found), 10);
-        assert!(found.iter().all(|(_, cigar)| cigar.is_none()), "there was no room for this");
+        let actual = compute_traced(&mut narrow(), &[batch]);
+        assert_eq!(check_some_traced(&store, &scoring, &actual), 10);
+        assert!(actual.iter().all(|(_, cigar)| cigar.is_none()), "there was no room for this");
         let (counts, engines) = run_counted(&store, &scoring, narrow());
         assert_eq!((counts, engines), ([0, 10, 0], 1), "the device gives values, and nobody else is needed");
     }
@@ -101,9 +101,9 @@ fn runs_that_do_not_fit(stem: &str) {
         let sequences: Vec<_> = lengths.iter().map(|&length| random_codes(&mut rng, Alphabet::Dna, length)).collect();
         let store = store(Alphabet::Dna, &sequences);
         let narrow = || kernel_checked(stem).with_memory(2 << 20);
-        let found = compute_traced(&mut narrow(), &[one_batch(&store, &scoring)]);
-        assert_eq!(check_some_traced(&store, &scoring, &found), 780);
-        let traced = found.iter().filter(|(_, cigar)| cigar.is_some()).count();
+        let actual = compute_traced(&mut narrow(), &[one_batch(&store, &scoring)]);
+        assert_eq!(check_some_traced(&store, &scoring, &actual), 780);
+        let traced = actual.iter().filter(|(_, cigar)| cigar.is_some()).count();
         assert!(traced > 100 && traced < 780, "{traced} of 780 had room");
         let ([traced, bare, refused], engines) = run_counted(&store, &scoring, narrow());
         assert!(traced + bare == 780 && bare > 0 && refused == 0 && engines == 1, "{traced}, {bare}, {refused}");

@@ -45,9 +45,9 @@ fn large_values(stem: &str) {
             assert_eq!((batch.extent().shorter as u64, batch.extent().sum), extent);
             let (variant, _) = variant_and_tasks(stem, &SMALL_SHAPE, &batch, (1, u64::MAX), true);
             assert_eq!((variant.tags, variant.tag_bits() > 0), (has_tags, has_tags));
-            let found = compute_traced(&mut engine, &[batch]);
-            check_traced(&store, &scoring, &found);
-            found.iter().for_each(|(hit, _)| turned[(hit.query > hit.target) as usize] += 1);
+            let actual = compute_traced(&mut engine, &[batch]);
+            check_traced(&store, &scoring, &actual);
+            actual.iter().for_each(|(hit, _)| turned[(hit.query > hit.target) as usize] += 1);
         }
     }
     assert!(turned.iter().all(|&count| count > 0), "pairs whose kernel query is theirs, and not: {turned:?}");

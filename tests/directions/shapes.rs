@@ -6,7 +6,7 @@ use super::*;
 fn rounds(stem: &str) {
     const ARENAS: u32 = 3;
     let mut rng = rng(0x2071d);
-    let found = adapter();
+    let adapter = adapter();
     for scoring in four_scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
         let batch = one_batch(&store, &scoring);
@@ -21,7 +21,7 @@ fn rounds(stem: &str) {
         }
         let mut engine = kernel_checked(stem).with_arenas(each * ARENAS as u64, each);
         let bindings = engine.gpu().device.limits().max_storage_buffers_per_shader_stage;
-        assert!(bindings >= 6 + ARENAS, "{} has {bindings} bindings only", found.description.name);
+        assert!(bindings >= 6 + ARENAS, "{} has {bindings} bindings only", adapter.description.name);
         check_store(&mut engine, &store, &scoring);
     }
 }
@@ -42,9 +42,9 @@ fn many_tasks(stem: &str) {
         let (variant, tasks) = variant_and_tasks(stem, &shape, &batch, (1, u64::MAX), true);
         let tasks = tasks.expect("there is no limit").tasks.len();
         assert!(tasks > 1 << 15 || variant.slots() > 1, "{tasks} tasks are too few for this test");
-        let found = compute_traced(&mut engine, &[Arc::clone(&batch)]);
-        check_traced(&store, &scoring, &found);
-        let mut hits: Vec<PairHit> = found.into_iter().map(|(hit, _)| hit).collect();
+        let adapter = compute_traced(&mut engine, &[Arc::clone(&batch)]);
+        check_traced(&store, &scoring, &adapter);
+        let mut hits: Vec<PairHit> = adapter.into_iter().map(|(hit, _)| hit).collect();
         hits.sort();
         assert_eq!(hits, compute(&mut cpu(), &[batch]));
     }

@@ -65,9 +65,9 @@ fn emulate_subgroups(source: String, lanes: u32) -> String {
 /// Returns an engine whose device appears to have subgroups of `lanes` lanes. The device reports
 /// the sizes in `sizes`.
 fn with_subgroups(lanes: u32, sizes: [u32; 2]) -> PairsGpu {
-    let mut found = adapter();
-    found.description.subgroup_sizes = sizes;
-    PairsGpu::open(&found, Config::default())
+    let mut adapter = adapter();
+    adapter.description.subgroup_sizes = sizes;
+    PairsGpu::open(&adapter, Config::default())
         .expect("the adapter opens")
         .with_runtime_checks()
         .with_kernel(kernels::find("nw_diagonal_subgroup"))

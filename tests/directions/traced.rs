@@ -10,8 +10,8 @@ fn alignments(engine: &mut dyn Engine<Pairs>, seed: u64) {
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
         let job = job(&store, scoring.clone(), ResultFilter::Alignments);
-        let found = compute_traced(engine, &batches(&job, 40_000));
-        check_traced(&store, &scoring, &found);
+        let actual = compute_traced(engine, &batches(&job, 40_000));
+        check_traced(&store, &scoring, &actual);
     }
 }
 
@@ -32,11 +32,11 @@ fn exact_filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
             for threshold in [0.5, 0.9, 1.0] {
                 let filter = Arc::new(IdentityFilter::new(definition, threshold, &scoring));
                 let wanted = job(&store, scoring.clone(), ResultFilter::Reaching(Arc::clone(&filter)));
-                let found = compute_traced(engine, &batches(&wanted, u64::MAX));
-                check_some_traced(&store, &scoring, &found);
-                assert!(found.iter().all(|(_, cigar)| cigar.is_some()), "a pair was kept and not traced");
+                let actual = compute_traced(engine, &batches(&wanted, u64::MAX));
+                check_some_traced(&store, &scoring, &actual);
+                assert!(actual.iter().all(|(_, cigar)| cigar.is_some()), "a pair was kept and not traced");
                 let kept: std::collections::BTreeSet<_> =
-                    found.iter().map(|(hit, _)| (hit.query.min(hit.target), hit.query.max(hit.target))).collect();
+                    actual.iter().map(|(hit, _)| (hit.query.min(hit.target), hit.query.max(hit.target))).collect();
                 for query in 0..store.len() as u32 {
                     for target in query + 1..store.len() as u32 {
                         let best = textbook.align(store.codes(query), store.codes(target));
@@ -103,8 +103,8 @@ fn survivors_do_not_depend_on_the_batches() {
     let mut engine = kernel_checked("nw_slice").with_survivors(Survivors::OnDevice);
     let mut compute = |cells| {
         let batches = batches(&wanted, cells);
-        let found = compute_traced(&mut engine, &batches);
-        check_some_traced(&store, &Scoring::truong(), &found);
+        let actual = compute_traced(&mut engine, &batches);
+        check_some_traced(&store, &Scoring::truong(), &actual);
         // The division into batches determines which member of a pair is the block's query. The
         // alignment does not depend on it.
         let result = |(hit, cigar): (PairHit, Option<Cigar>)| {
@@ -115,9 +115,9 @@ fn survivors_do_not_depend_on_the_batches() {
                 cigar.expect("it was traced"),
             )
         };
-        let mut found: Vec<_> = found.into_iter().map(result).collect();
-        found.sort_by_key(|&(pair, ..)| pair);
-        (batches.len(), found)
+        let mut actual: Vec<_> = actual.into_iter().map(result).collect();
+        actual.sort_by_key(|&(pair, ..)| pair);
+        (batches.len(), actual)
     };
     let ((one, together), (many, apart)) = (compute(u64::MAX), compute(60_000));
     assert!(one == 1 && many > 8, "{one} batch, {many} batches");
@@ -137,10 +137,10 @@ fn survivors_of_the_filter_are_traced_on_the_device() {
 fn the_harness_sees_a_wrong_alignment() {
     let store = mixed_store(&mut rng(5), Alphabet::Dna, &[10, 12]);
     let batch = one_batch(&store, &Scoring::truong());
-    let mut found = compute_traced(&mut kernel_checked("nw_rows"), &[batch]);
-    let wrong = found[0].1.as_mut().expect("it was traced");
+    let mut actual = compute_traced(&mut kernel_checked("nw_rows"), &[batch]);
+    let wrong = actual[0].1.as_mut().expect("it was traced");
     wrong.reverse();
-    check_traced(&store, &Scoring::truong(), &found);
+    check_traced(&store, &Scoring::truong(), &actual);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn the_harness_sees_a_wrong_alignment() {
 fn the_harness_sees_a_missing_alignment() {
     let store = mixed_store(&mut rng(6), Alphabet::Dna, &[10, 12]);
     let batch = one_batch(&store, &Scoring::truong());
-    let mut found = compute_traced(&mut kernel_checked("nw_rows"), &[batch]);
-    found[0].1 = None;
-    check_traced(&store, &Scoring::truong(), &found);
+    let mut actual = compute_traced(&mut kernel_checked("nw_rows"), &[batch]);
+    actual[0].1 = None;
+    check_traced(&store, &Scoring::truong(), &actual);
 }

@@ -174,8 +174,8 @@ fn limits_around_the_distance_are_exact() {
                     text.splice(0..0, random_codes(&mut rng, alphabet, head));
                     text.extend(random_codes(&mut rng, alphabet, tail));
                 }
-                let found = oracle::find(&pattern, &text, &scheme(mode, &equality, Limit::None));
-                let d = found.distance;
+                let distances = oracle::find(&pattern, &text, &scheme(mode, &equality, Limit::None));
+                let d = distances.distance;
                 let case = Case::all(vec![pattern.clone()], vec![text.clone()]);
                 for limit in [0, 1, d / 2, d.saturating_sub(2), d.saturating_sub(1), d, d + 1, 2 * d, 3 * d] {
                     check(&case, &scheme(mode, &equality, Limit::Distance(limit)));
@@ -336,7 +336,7 @@ fn worker_is_an_engine() {
     for ticket in [second, first] {
         let report = workers[0].collect(ticket).unwrap();
         assert_eq!(Edit::check(&batch, &report), Ok(()));
-        assert_right(&test, &report.found.into_each(), "a worker");
+        assert_right(&test, &report.distances.into_each(), "a worker");
     }
     assert!(workers[0].collect(first).is_err());
     interrupt.store(true, Ordering::Relaxed);
@@ -358,7 +358,7 @@ fn threads_report_in_block_order() {
         let mut workers: Vec<EditWorker> = (0..threads).map(|_| EditWorker::default()).collect();
         let reports = compute_together(&pool, &mut workers, &batch).unwrap();
         assert!(reports.len() > 1, "parts for several");
-        assert_eq!(reports.into_iter().flat_map(|report| report.found.into_each()).collect::<Vec<_>>(), expected);
+        assert_eq!(reports.into_iter().flat_map(|report| report.distances.into_each()).collect::<Vec<_>>(), expected);
         let interrupt = Arc::new(AtomicBool::new(true));
         let mut workers = [EditWorker::new(interrupt)];
         assert!(matches!(compute_together(&pool, &mut workers, &batch), Err(pairwave::Error::Interrupted)));

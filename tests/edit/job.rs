@@ -28,9 +28,9 @@ fn run_on(job: &EditDistances, engines: Vec<Box<dyn Engine<Edit>>>) -> pairwave:
 
 /// Converts a report of all pairs into a list of the pairs within the limit, as kernels do.
 fn list(report: &mut EditReport) {
-    let pairs = report.found.pairs();
-    let list = report.found.within(0..pairs).map(|(pair, found)| (pair as u32, found)).collect();
-    report.found = BatchDistances::Listed { pairs, list };
+    let pairs = report.distances.pairs();
+    let list = report.distances.within(0..pairs).map(|(pair, distances)| (pair as u32, distances)).collect();
+    report.distances = BatchDistances::Listed { pairs, list };
 }
 
 /// Creates an engine that lists pairs.
@@ -106,9 +106,9 @@ fn compare(job: &EditDistances, results: &[EditResult]) -> Result<(), String> {
     let mut expected: Vec<(u32, Region, EditDistance)> = Vec::new();
     for (pattern, region) in pairs(job) {
         let (p, t) = codes(job, pattern, region);
-        let found = oracle::find(p, t, &job.scheme);
-        let end = found.first_end(job.scheme.mode, p.len() as u32);
-        expected.push((pattern, region, EditDistance { end, ..found }));
+        let distances = oracle::find(p, t, &job.scheme);
+        let end = distances.first_end(job.scheme.mode, p.len() as u32);
+        expected.push((pattern, region, EditDistance { end, ..distances }));
     }
     if let Some(most) = job.max_hits {
         for pattern in 0..job.patterns.len() as u32 {
@@ -117,19 +117,21 @@ fn compare(job: &EditDistances, results: &[EditResult]) -> Result<(), String> {
             results.into_iter().skip(most).for_each(|at| expected[at].2 = EditDistance::NONE);
         }
     }
-    expected.retain(|(_, _, found)| found.is_some());
-    let found: Vec<(u32, Region, EditDistance)> = results
+    expected.retain(|(_, _, distances)| distances.is_some());
+    let distances: Vec<(u32, Region, EditDistance)> = results
         .iter()
         .map(|result| {
-            let found = EditDistance { distance: result.distance, end: result.end - result.region.start };
-            (result.pattern, result.region, found)
+            let distances = EditDistance { distance: result.distance, end: result.end - result.region.start };
+            (result.pattern, result.region, distances)
         })
         .collect();
-    if let Some((found, expected)) = found.iter().zip(&expected).find(|(found, expected)| found != expected) {
-        return Err(format!("{found:?}, not {expected:?}"));
+    if let Some((distances, expected)) =
+        distances.iter().zip(&expected).find(|(distances, expected)| distances != expected)
+    {
+        return Err(format!("{distances:?}, not {expected:?}"));
     }
-    if found.len() != expected.len() {
-        return Err(format!("{} results, not {}", found.len(), expected.len()));
+    if distances.len() != expected.len() {
+        return Err(format!("{} results, not {}", distances.len(), expected.len()));
     }
     results.iter().try_for_each(|result| compare_one(job, result))
 }
@@ -351,8 +353,8 @@ fn wrong_results_are_detected() {
     };
     // Reports with too few results, or with ends beyond texts, are rejected. The CPU computes these
     // blocks again.
-    for spoil in [(|report| _ = report.found.each_mut().pop()) as fn(&mut EditReport), |report| {
-        report.found.each_mut()[0].end += 1 << 20
+    for spoil in [(|report| _ = report.distances.each_mut().pop()) as fn(&mut EditReport), |report| {
+        report.distances.each_mut()[0].end += 1 << 20
     }] {
         let job = job(EditMode::Infix, false);
         let (results, summary) = spoilt(&job, spoil).unwrap();
@@ -361,9 +363,12 @@ fn wrong_results_are_detected() {
     }
     // A wrong distance that is possible.
     let shift = |report: &mut EditReport| {
-        let some =
-            report.found.each_mut().iter_mut().filter(|found| (2..10).contains(&found.distance) && found.end > 30);
-        some.for_each(|found| found.distance -= 1);
+        let some = report
+            .distances
+            .each_mut()
+            .iter_mut()
+            .filter(|distances| (2..10).contains(&distances.distance) && distances.end > 30);
+        some.for_each(|distances| distances.distance -= 1);
     };
     let error = spoilt(&job(EditMode::Infix, true), shift).unwrap_err().to_string();
     assert!(error.contains("the engine"), "{error}");
@@ -396,11 +401,11 @@ fn distances_above_the_limit_are_dropped() {
         let job = EditDistances::new(Arc::clone(&patterns), Against::Texts(Arc::clone(&texts)), scheme);
         let above = |report: &mut EditReport| {
             report
-                .found
+                .distances
                 .each_mut()
                 .iter_mut()
-                .filter(|found| !found.is_some())
-                .for_each(|found| *found = EditDistance { distance: 8, end: 1 });
+                .filter(|distances| !distances.is_some())
+                .for_each(|distances| *distances = EditDistance { distance: 8, end: 1 });
         };
         let (results, summary) = run_on(&job, vec![Box::new(EditMock::new("all").with_corruption(above))]).unwrap();
         assert!(summary.engines[0].lost.is_none());
@@ -444,7 +449,7 @@ fn impossible_lists_are_detected() {
     let job = EditDistances::new(patterns, Against::Texts(texts), scheme);
     fn listed(report: &mut EditReport, spoil: fn(&mut usize, &mut Vec<(u32, EditDistance)>)) {
         list(report);
-        if let BatchDistances::Listed { pairs, list } = &mut report.found {
+        if let BatchDistances::Listed { pairs, list } = &mut report.distances {
             spoil(pairs, list);
         }
     }

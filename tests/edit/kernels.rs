@@ -60,8 +60,8 @@ fn whole() -> [&'static Kernel; 3] {
 /// Opens an engine with small sizes and wgpu's checks, so that short sequences reach every
 /// boundary.
 fn engine(kernel: &'static Kernel, change: impl FnOnce(&mut EditShape)) -> EditGpu {
-    let found = support::adapter();
-    let engine = EditGpu::open(&found).expect("the adapter opens").with_runtime_checks().with_kernel(Some(kernel));
+    let adapter = support::adapter();
+    let engine = EditGpu::open(&adapter).expect("the adapter opens").with_runtime_checks().with_kernel(Some(kernel));
     let mut shape = engine.shape();
     change(&mut shape);
     engine.with_shape(shape)
@@ -79,7 +79,7 @@ fn report(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> BatchDistanc
     let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
     let report = engine.collect(ticket).expect("the device answers");
     Edit::check(batch, &report).expect("the report can be right");
-    report.found
+    report.distances
 }
 
 /// Compares an engine with the textbook for all patterns against all texts, one batch after
@@ -351,9 +351,9 @@ fn regions_of_one_length_match_other_regions() {
                 let is_band = mode == EditMode::Global && limit != Limit::None;
                 let kernels = whole().into_iter().chain(is_band.then(|| called("myers_band")));
                 for kernel in kernels {
-                    let found = report(&mut engine(kernel, |_| {}), &batch).into_each();
-                    assert_right(&test, &found, kernel.stem);
-                    near += found.iter().filter(|found| found.distance < 10).count();
+                    let distances = report(&mut engine(kernel, |_| {}), &batch).into_each();
+                    assert_right(&test, &distances, kernel.stem);
+                    near += distances.iter().filter(|distances| distances.distance < 10).count();
                 }
             }
         }
@@ -456,11 +456,11 @@ fn pairs_within_a_limit_are_listed_if_the_list_has_space() {
                     for (room, head_words) in heads.into_iter().chain([(None, Some(1)), (Some(3), Some(1))]) {
                         let mut engine =
                             engine(kernel, |shape| (shape.list_room, shape.head_words) = (room, head_words));
-                        let found = report(&mut engine, &batch);
-                        let each = found.clone().into_each();
+                        let distances = report(&mut engine, &batch);
+                        let each = distances.clone().into_each();
                         assert_right(&test, &each, &format!("{}, room for {room:?}", kernel.stem));
-                        let some = each.iter().filter(|found| found.is_some()).count();
-                        let is_list = matches!(found, BatchDistances::Listed { .. });
+                        let some = each.iter().filter(|distances| distances.is_some()).count();
+                        let is_list = matches!(distances, BatchDistances::Listed { .. });
                         // Kernels list by the largest limit of the batch, so they may list more
                         // pairs than are within their own limits. If all pairs may be listed, there
                         // is no list.
@@ -496,9 +496,9 @@ fn pairs_in_strips_and_parts_are_listed_once() {
             });
             let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit: Limit::Rate(0.4) };
             for batch in batches(&patterns, &texts, &scheme) {
-                let found = report(&mut engine, &batch);
-                assert!(matches!(found, BatchDistances::Listed { .. }));
-                assert_right(&EditTest::new([batch]), &found.into_each(), kernel.stem);
+                let distances = report(&mut engine, &batch);
+                assert!(matches!(distances, BatchDistances::Listed { .. }));
+                assert_right(&EditTest::new([batch]), &distances.into_each(), kernel.stem);
             }
         }
     }
@@ -521,9 +521,9 @@ fn lists_are_disabled_and_enabled_again() {
     let none: Vec<Arc<EditBatch>> = batches(&patterns, &far, &EditScheme { limit: Limit::Distance(0), ..scheme });
     let mut engine = engine(called("myers_thread"), |_| {});
     let mut is_list = |batch: &Arc<EditBatch>| {
-        let found = report(&mut engine, batch);
-        let is_list = matches!(found, BatchDistances::Listed { .. });
-        assert_right(&EditTest::new([Arc::clone(batch)]), &found.into_each(), "lists");
+        let distances = report(&mut engine, batch);
+        let is_list = matches!(distances, BatchDistances::Listed { .. });
+        assert_right(&EditTest::new([Arc::clone(batch)]), &distances.into_each(), "lists");
         is_list
     };
     // 1024 of the 1600 pairs can be listed.

@@ -489,8 +489,8 @@ fn every_job_computes_the_same_rows_without_a_failing_device() {
         let expected = job(&on(Device::Cpu));
         assert_eq!(job(&failing(FeignedFailure::AtOpen)), expected, "{name}: a device that cannot be opened");
         for checks in [0, 8] {
-            let found = job(&failing(FeignedFailure::AfterChecks(checks)));
-            assert_eq!(found.0, expected.0, "{name}: a device that is lost after {checks} checks");
+            let actual = job(&failing(FeignedFailure::AfterChecks(checks)));
+            assert_eq!(actual.0, expected.0, "{name}: a device that is lost after {checks} checks");
         }
     }
 }

@@ -179,8 +179,8 @@ struct Whereabouts {
 
 impl Encode<PairResult> for Whereabouts {
     fn encode(&self, _row: &PairResult, _bytes: &mut Vec<u8>) -> Result<()> {
-        let place = if rayon::current_thread_index().is_some() { &self.pool } else { &self.elsewhere };
-        place.fetch_add(1, Ordering::Relaxed);
+        let index = if rayon::current_thread_index().is_some() { &self.pool } else { &self.elsewhere };
+        index.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 }
@@ -191,7 +191,7 @@ fn pool_threads_format_lines_of_a_device() {
     let job = AllPairs::new(store(0x9001, 60), Arc::new(Scoring::dna()));
     let told = Whereabouts::default();
     let summary = job.run_on_to(vec![mock(500, [])], &two_threads(), &mut Bytes::of(told.clone())).unwrap();
-    let count = |place: &AtomicUsize| place.load(Ordering::Relaxed);
+    let count = |index: &AtomicUsize| index.load(Ordering::Relaxed);
     assert_eq!(count(&told.pool) + count(&told.elsewhere), summary.written as usize);
     // The device's own thread formats a few lines itself, because waking another thread for them is
     // not worthwhile.

@@ -23,8 +23,8 @@ fn traceback_refuses_codes_without_scores() {
             let mut workspace = trace::TracebackWorkspace::default();
             assert_refused(traceback(query, target, &scoring, Hint::NONE, &mut workspace), "both are checked");
         }
-        let found = traceback(&[1, 15], &[1, 15], &scoring, Hint::NONE, &mut trace::TracebackWorkspace::default());
-        assert!(found.is_ok(), "the last code has a score: {found:?}");
+        let actual = traceback(&[1, 15], &[1, 15], &scoring, Hint::NONE, &mut trace::TracebackWorkspace::default());
+        assert!(actual.is_ok(), "the last code has a score: {actual:?}");
         assert_refused(pairwave::align(b"\x0f", b"\xff\xff", &scoring), "the library's function");
     }
     assert_refused(pairwave::align_local(b"\x0f", b"\xff\xff", &mislabelled(Mode::Global)), "local");

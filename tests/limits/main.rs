@@ -104,19 +104,19 @@ fn check_scores(store: &Arc<SequenceStore>, scoring: &Scoring) {
     for filter in [ResultFilter::Scores, ResultFilter::Alignments] {
         let mut expected: Option<(Vec<PairHit>, String)> = None;
         for (what, mut workspace) in workspaces() {
-            let found = hits(&mut workspace, store, scoring, filter.clone());
+            let actual = hits(&mut workspace, store, scoring, filter.clone());
             if let Some((expected, first)) = &expected {
-                assert_eq!(&found, expected, "{what} and {first}: {}", name(scoring));
+                assert_eq!(&actual, expected, "{what} and {first}: {}", name(scoring));
                 continue;
             }
-            assert_eq!(found.len(), store.len() * (store.len() - 1) / 2);
-            for hit in &found {
+            assert_eq!(actual.len(), store.len() * (store.len() - 1) / 2);
+            for hit in &actual {
                 let (score, matches) = truth(hit);
                 let lengths = (store.length(hit.query), store.length(hit.target));
                 assert_eq!(hit.score, score, "{what}, lengths {lengths:?}: {}", name(scoring));
-                assert!(hit.matches.is_none_or(|found| found == matches), "{what}, {lengths:?}: {}", name(scoring));
+                assert!(hit.matches.is_none_or(|actual| actual == matches), "{what}, {lengths:?}: {}", name(scoring));
             }
-            expected = Some((found, what));
+            expected = Some((actual, what));
         }
     }
 }

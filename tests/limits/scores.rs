@@ -67,7 +67,7 @@ fn scores_with_matches_beyond_32_bits_match_textbook() {
         let store = store(Alphabet::Dna, &[ancestor, relative]);
         assert!(pairwave::score::DifferenceScoring::<i32>::new(&scoring, length as u64, true).is_none());
         check_scores(&store, &scoring);
-        let found = hits(&mut ScoreWorkspace::new(), &store, &scoring, ResultFilter::Alignments);
-        assert!(found[0].matches.is_some(), "matches are carried in 64 bits");
+        let actual = hits(&mut ScoreWorkspace::new(), &store, &scoring, ResultFilter::Alignments);
+        assert!(actual[0].matches.is_some(), "matches are carried in 64 bits");
     }
 }

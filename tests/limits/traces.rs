@@ -33,11 +33,11 @@ fn check(query: &[Code], target: &[Code], scoring: &Scoring) {
     for (budget, level) in levels.chain([(0, InstructionSet::best())]) {
         let mut workspace = trace::TracebackWorkspace::with_budget(budget).with_instructions(level);
         for hint in [Hint::NONE, Hint { score, matches: None }, Hint { score, matches }] {
-            let found = traceback(query, target, scoring, hint, &mut workspace);
+            let actual = traceback(query, target, scoring, hint, &mut workspace);
             let what = || {
                 format!("{} x {}, {budget} bytes, {level:?}, {hint:?}: {}", query.len(), target.len(), name(scoring))
             };
-            assert_eq!(found.unwrap_or_else(|error| panic!("{error}: {}", what())), expected, "{}", what());
+            assert_eq!(actual.unwrap_or_else(|error| panic!("{error}: {}", what())), expected, "{}", what());
         }
     }
 }

@@ -114,8 +114,8 @@ fn local_scores_around_32_bits_match_textbook() {
         let codes: Vec<Code> = (0..length).map(|k| 1 << (k * k / 3 % 4)).collect();
         let store = store(Alphabet::Dna, &[codes.clone(), codes]);
         for level in InstructionSet::available() {
-            let found = hits(&mut ScoreWorkspace::with(level, LaneForm::Rows), &store, &scoring, ResultFilter::Scores);
-            assert_eq!(found[0].score, length as i64 * i64::from(MAX_SCORE), "{level:?} {length}");
+            let actual = hits(&mut ScoreWorkspace::with(level, LaneForm::Rows), &store, &scoring, ResultFilter::Scores);
+            assert_eq!(actual[0].score, length as i64 * i64::from(MAX_SCORE), "{level:?} {length}");
         }
     }
 }

@@ -26,8 +26,8 @@ fn shapes() -> Vec<StripedShape> {
 
 /// Returns engines with wgpu's checks in the shaders.
 fn engines() -> Vec<GpuLong> {
-    let found = adapter();
-    let open = |shape| GpuLong::open(&found).expect("the adapter opens").with_shape(shape).with_runtime_checks();
+    let adapter = adapter();
+    let open = |shape| GpuLong::open(&adapter).expect("the adapter opens").with_shape(shape).with_runtime_checks();
     shapes().into_iter().map(open).collect()
 }
 
@@ -207,7 +207,7 @@ fn prepared_regions_are_traced_alike() {
         let parts: Vec<_> = (0..5)
             .map(|_| {
                 let at = traceback.points[rng.below(traceback.points.len())].0;
-                let begin = |place: u32, rng: &mut support::Rng| place - rng.below(place.min(150) as usize + 1) as u32;
+                let begin = |index: u32, rng: &mut support::Rng| index - rng.below(index.min(150) as usize + 1) as u32;
                 let rows = (begin(at.i, rng), (at.i + rng.below(60) as u32).min(case.m()));
                 let columns = (begin(at.j, rng), (at.j + rng.below(60) as u32).min(case.n()));
                 (rows, columns, at)

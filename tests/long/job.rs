@@ -150,7 +150,7 @@ fn hits(job: &LongAlignment, engines: Engines) -> Vec<LongHit> {
 
 fn reverse_complement(codes: &[Code]) -> Vec<Code> {
     let facing = |letter: u8| match b"ACRMBDSWN".iter().position(|&known| known == letter) {
-        Some(place) => b"TGYKVHSWN"[place],
+        Some(index) => b"TGYKVHSWN"[index],
         None => b"ACRMBD"[b"TGYKVH".iter().position(|&known| known == letter).unwrap()],
     };
     let encode = |letter| Alphabet::Dna.encode(letter).unwrap();
@@ -159,19 +159,19 @@ fn reverse_complement(codes: &[Code]) -> Vec<Code> {
 
 /// Returns the alignments of the textbook algorithm.
 fn expected(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<LongHit> {
-    let found = oracle::align(query, target, scoring);
-    if scoring.mode == Mode::Local && found.score == 0 {
+    let actual = oracle::align(query, target, scoring);
+    if scoring.mode == Mode::Local && actual.score == 0 {
         return Vec::new();
     }
     let range = |from: usize, to: usize| Some(from as u32..to as u32);
     vec![LongHit {
         strand: Strand::Plus,
-        score: found.score,
-        query: range(found.start.0, found.end.0),
-        target: range(found.start.1, found.end.1),
-        query_end: found.end.0 as u32,
-        target_end: found.end.1 as u32,
-        cigar: Some(found.cigar),
+        score: actual.score,
+        query: range(actual.start.0, actual.end.0),
+        target: range(actual.start.1, actual.end.1),
+        query_end: actual.end.0 as u32,
+        target_end: actual.end.1 as u32,
+        cigar: Some(actual.cigar),
     }]
 }
 
@@ -330,8 +330,8 @@ fn the_least_score_prunes_a_strand_alone() {
         let expected = hits(&LongAlignment { prune: false, ..both.clone() }, cpu());
         let score = expected[0].score;
         assert!(expected[0].strand == strand && score * 4 > 3 * greatest * 6000, "{score}");
-        for (min_score, found) in [(score, &expected[..]), (score + 1, &[])] {
-            assert_eq!(hits(&LongAlignment { min_score, ..both.clone() }, cpu()), found, "{strand:?}, {min_score}");
+        for (min_score, actual) in [(score, &expected[..]), (score + 1, &[])] {
+            assert_eq!(hits(&LongAlignment { min_score, ..both.clone() }, cpu()), actual, "{strand:?}, {min_score}");
         }
     }
 }

@@ -75,8 +75,8 @@ impl<E: LongEngine> LongEngine for Lent<E> {
         self.engine.lock().unwrap().can_trace(rows, columns, method)
     }
 
-    fn regions_ahead(&self) -> usize {
-        self.engine.lock().unwrap().regions_ahead()
+    fn max_prepared_regions(&self) -> usize {
+        self.engine.lock().unwrap().max_prepared_regions()
     }
 
     fn prepare(&mut self, regions: &[TraceRegion]) -> Result<usize> {
@@ -116,8 +116,8 @@ impl SweepSink for Counting<'_> {
     }
 }
 
-fn local(found: i32, other: i32, ambiguity: Ambiguity, gaps: Gaps) -> Scoring {
-    Scoring { mode: Mode::Local, ..Scoring::nucleotide(found, other, ambiguity, gaps, EndGaps::Charged).unwrap() }
+fn local(match_score: i32, other: i32, ambiguity: Ambiguity, gaps: Gaps) -> Scoring {
+    Scoring { mode: Mode::Local, ..Scoring::nucleotide(match_score, other, ambiguity, gaps, EndGaps::Charged).unwrap() }
 }
 
 fn job(query: &[Code], target: &[Code], scoring: &Scoring) -> LongAlignment {

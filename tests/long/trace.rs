@@ -145,9 +145,9 @@ struct Device {
 
 impl Device {
     fn new() -> Self {
-        let found = support::adapter();
-        let gpu = Gpu::open(&found).expect("the adapter opens");
-        let kernels = TraceKernels::new(&gpu, &found).with_runtime_checks();
+        let adapter = support::adapter();
+        let gpu = Gpu::open(&adapter).expect("the adapter opens");
+        let kernels = TraceKernels::new(&gpu, &adapter).with_runtime_checks();
         let usual = kernels.shape();
         Device { gpu, kernels, usual }
     }
@@ -194,18 +194,18 @@ impl Device {
                     method,
                     interrupt: &AtomicBool::new(false),
                 };
-                let found = match self.kernels.trace(&input) {
-                    Ok(found) => found,
+                let adapter = match self.kernels.trace(&input) {
+                    Ok(adapter) => adapter,
                     Err(error) => return Some(format!("{method:?} {case:?} {from:?}: {error}")),
                 };
-                if (&found.cigar, found.to, found.ended) != (&expected.cigar, expected.to, expected.ended) {
+                if (&adapter.cigar, adapter.to, adapter.ended) != (&expected.cigar, expected.to, expected.ended) {
                     return Some(format!(
                         "{method:?} {case:?} {from:?}: {} to {:?} {}, not {} to {:?} {}",
-                        found.cigar, found.to, found.ended, expected.cigar, expected.to, expected.ended
+                        adapter.cigar, adapter.to, adapter.ended, expected.cigar, expected.to, expected.ended
                     ));
                 }
                 assert!(
-                    found.bytes > grid.bytes() || found.cigar.is_empty(),
+                    adapter.bytes > grid.bytes() || adapter.cigar.is_empty(),
                     "directions and start states are counted"
                 );
             }
@@ -365,9 +365,9 @@ fn a_path_takes_several_rounds() {
 #[test]
 fn the_tallest_blocks() {
     let mut rng = support::rng(5);
-    let found = support::adapter();
+    let adapter = support::adapter();
     let mut device = Device::new();
-    device.kernels = TraceKernels::new(&device.gpu, &found);
+    device.kernels = TraceKernels::new(&device.gpu, &adapter);
     let (strip, chunk) = (64, 4096);
     let rows = (1024..8192).take_while(|&rows| device.kernels.can_trace(rows, strip, chunk, Method::Striped));
     let rows = rows.last().expect("1,024 rows always are");
@@ -421,7 +421,7 @@ fn the_harness_detects_a_wrong_border() {
     let from = PathPoint { i: 100, j: 100, state: PathState::H };
     device.check(&matrices, case, &[from]);
     // A wrong cell next to the path, in the block where the traceback enters, attracts the path.
-    let place = 2 * (12 * (100 + 3) + 97);
-    let wrong = |vertical: &mut [u32], _: &mut [i32]| vertical[place] = 1000 ^ 1 << 31;
+    let index = 2 * (12 * (100 + 3) + 97);
+    let wrong = |vertical: &mut [u32], _: &mut [i32]| vertical[index] = 1000 ^ 1 << 31;
     assert!(device.differences(&matrices, case, &[from], wrong).is_some());
 }

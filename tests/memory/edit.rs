@@ -37,10 +37,10 @@ fn long_pattern_needs_memory_for_a_block_of_the_text_only() {
         let mut workspace = DistanceWorkspace::new();
         let before = NOW.load(SeqCst);
         MAX.store(before, SeqCst);
-        let found = run(&batch, &mut workspace);
+        let actual = run(&batch, &mut workspace);
         let taken = MAX.load(SeqCst) - before;
         if mode == EditMode::Infix {
-            assert_eq!(found, [EditDistance { distance: 1, end: end as u32 }]);
+            assert_eq!(actual, [EditDistance { distance: 1, end: end as u32 }]);
         }
         assert!(taken > 0 && taken < 2 * TEXT, "{taken} bytes for a text of {TEXT} symbols");
     }

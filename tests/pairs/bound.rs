@@ -46,8 +46,8 @@ fn reaches(filter: &DeviceFilter, value: i32, match_bits: u32, m: u32, n: u32, f
         lacking = lacking.wrapping_add(filter.free_step.wrapping_mul(unmatched).wrapping_sub(2 * filter.unequal));
     }
     let mut others_low = 0;
-    if filter.dearest > 0 && lacking > 0 {
-        others_low = lacking.wrapping_add(filter.dearest).wrapping_sub(1) / filter.dearest;
+    if filter.max_unit_cost > 0 && lacking > 0 {
+        others_low = lacking.wrapping_add(filter.max_unit_cost).wrapping_sub(1) / filter.max_unit_cost;
     }
     let mut denominator = shorter as i32;
     if filter.mode == 1 {
@@ -158,12 +158,12 @@ fn pair(alphabet: Alphabet) -> impl Strategy<Value = (Vec<Code>, Vec<Code>)> {
     (sequence(), prop_oneof![1 => sequence().prop_map(Some), 3 => Just(None)], edits).prop_map(
         |(query, unrelated, edits)| {
             let mut target = unrelated.unwrap_or_else(|| query.clone());
-            for (place, kind, code) in edits {
-                let place = place.index(target.len() + 1);
+            for (position, kind, code) in edits {
+                let position = position.index(target.len() + 1);
                 match kind {
-                    0 => target.insert(place, code),
-                    1 if place < target.len() => target[place] = code,
-                    _ if place < target.len() => drop(target.remove(place)),
+                    0 => target.insert(position, code),
+                    1 if position < target.len() => target[position] = code,
+                    _ if position < target.len() => drop(target.remove(position)),
                     _ => {}
                 }
             }

@@ -97,8 +97,8 @@ fn matches_are_correct_in_every_width() {
             );
             check_hits(&store, &scoring, &expected, true);
             for (what, mut workspace) in workspaces() {
-                let found = hits(&mut workspace, &store, &scoring, ResultFilter::Alignments);
-                assert_eq!(found, expected, "{what}, factor {factor}");
+                let actual = hits(&mut workspace, &store, &scoring, ResultFilter::Alignments);
+                assert_eq!(actual, expected, "{what}, factor {factor}");
             }
         }
     }
@@ -153,9 +153,9 @@ fn local_scores_agree_with_the_oracle_in_every_width() {
         for factor in FACTORS {
             let scoring = Scoring { mode: Mode::Local, ..times(&base, factor) };
             for (what, mut workspace) in workspaces() {
-                let found = hits(&mut workspace, &store, &scoring, ResultFilter::Scores);
-                assert_eq!(found.len(), store.len() * (store.len() - 1) / 2, "{what}");
-                for hit in found {
+                let actual = hits(&mut workspace, &store, &scoring, ResultFilter::Scores);
+                assert_eq!(actual.len(), store.len() * (store.len() - 1) / 2, "{what}");
+                for hit in actual {
                     let (a, b) = (&sequences[hit.query as usize], &sequences[hit.target as usize]);
                     let expected = local_score(a, b, &times(&base, 1)) * factor as i64;
                     assert_eq!(hit.score, expected, "{what}, factor {factor}, {} x {}", a.len(), b.len());

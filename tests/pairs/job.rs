@@ -72,13 +72,13 @@ fn judge(row: &PairRow, job: &PairList) -> Result<(), String> {
         Strands::Minus => (minus, Strand::Minus),
         Strands::Both | Strands::Plus => (plus, Strand::Plus),
     };
-    let found = (result.score, result.strand, result.alignment.clone());
+    let actual = (result.score, result.strand, result.alignment.clone());
     let right = (best.score, strand, (!job.score_only).then(|| best.clone()));
     let (m, n) = (query.len() as u32, target.len() as u32);
     let counts = if job.score_only { Default::default() } else { best.cigar.counts() };
     let identity = if job.score_only { 0.0 } else { job.definition.identity(&counts, m, n) };
-    let is_right = found == right && result.counts == counts && result.identity == identity;
-    if is_right { Ok(()) } else { Err(format!("pair {}: {found:?} where {right:?} is right", row.number)) }
+    let is_right = actual == right && result.counts == counts && result.identity == identity;
+    if is_right { Ok(()) } else { Err(format!("pair {}: {actual:?} where {right:?} is right", row.number)) }
 }
 
 fn rows_of(job: &PairList, run: &Run) -> Vec<PairRow> {
@@ -171,7 +171,7 @@ fn files_in_step_are_the_list_of_their_numbers() {
         let [queries, targets] = sets(&mut rng, &scoring, count);
         let files = [file(&queries), file(&targets)];
         let paths = files.each_ref().map(|file| file.path().to_str().expect("temporary paths are text"));
-        let whole = PairSource::of_one_number(Arc::clone(&queries), Arc::clone(&targets));
+        let whole = PairSource::by_equal_index(Arc::clone(&queries), Arc::clone(&targets));
         let job = PairList::new(whole, Arc::new(scoring.clone()));
         let expected = rows_of(&job, &cpu(1));
         expected.iter().for_each(|row| judge(row, &job).unwrap());

@@ -159,11 +159,11 @@ fn floors(engine: &mut dyn Engine<Pairs>, seed: u64) {
         let kept: Vec<_> = compute(engine, &batches(&wanted, u64::MAX));
         let expected: Vec<_> = all.iter().filter(|hit| hit.score >= floors.threshold(hit.query)).collect();
         let pair = |hit: &pairwave::pairs::PairHit| (hit.query, hit.target, hit.score);
-        let mut found: Vec<_> = kept.iter().map(pair).collect();
-        found.sort_unstable();
+        let mut actual: Vec<_> = kept.iter().map(pair).collect();
+        actual.sort_unstable();
         let mut expected: Vec<_> = expected.into_iter().map(pair).collect();
         expected.sort_unstable();
-        assert_eq!(found, expected, "floor {median}, {:?} {:?}", scoring.gaps, scoring.end_gaps);
+        assert_eq!(actual, expected, "floor {median}, {:?} {:?}", scoring.gaps, scoring.end_gaps);
         assert!(kept.len() < all.len());
     }
 }

@@ -62,9 +62,9 @@ fn local(scoring: Scoring) -> Scoring {
 
 /// Returns an error message if an answer differs from the expected alignment.
 fn judge(answer: &Alignment, expected: &ReferenceLocalAlignment) -> Result<(), String> {
-    let found = (answer.score, answer.query_range(), answer.target_range(), answer.cigar.to_string());
+    let actual = (answer.score, answer.query_range(), answer.target_range(), answer.cigar.to_string());
     let right = (expected.score, expected.query.clone(), expected.target.clone(), expected.cigar.to_string());
-    if found == right { Ok(()) } else { Err(format!("{found:?} where {right:?} is right")) }
+    if actual == right { Ok(()) } else { Err(format!("{actual:?} where {right:?} is right")) }
 }
 
 #[test]

@@ -242,8 +242,8 @@ proptest! {
                 prop_assert!(range.start == next && range.end <= part.queries.end, "{:?} of {:?}", range, part);
                 next = range.end;
                 for (_, block) in blocks {
-                    for place in block.regions {
-                        let (one, other) = (block.pattern, chunk.region(place).text);
+                    for index in block.regions {
+                        let (one, other) = (block.pattern, chunk.region(index).text);
                         let is_turned = job.against.is_none() && other < one;
                         let pair = if is_turned { (other, one) } else { (one, other) };
                         prop_assert!(range.contains(&pair.0), "{:?} in {:?}", pair, range);

@@ -77,11 +77,11 @@ fn scores_of_two_codes_are_those_of_blastn() {
         let [match_score, mismatch] = [0, 1].map(|at: usize| row[at].parse::<i32>().unwrap());
         let scoring = Scoring::nucleotide(match_score, mismatch, Ambiguity::Mean, Gaps::linear(9), EndGaps::Charged);
         let substitution = scoring.unwrap().substitution;
-        let own = code(&row[2].as_bytes()[0]);
+        let row_letter = code(&row[2].as_bytes()[0]);
         for (&other, printed) in codes.iter().zip(&row[3..]) {
             let printed: i32 = printed.parse().unwrap();
-            let turned = reverse_complement(&[own, other]);
-            for (a, b) in [(own, other), (turned[1], turned[0])] {
+            let turned = reverse_complement(&[row_letter, other]);
+            for (a, b) in [(row_letter, other), (turned[1], turned[0])] {
                 assert_eq!(substitution.score(a, b), printed, "{row:?}");
                 // The pairs that BLASTN counts as identical.
                 assert_eq!(substitution.is_match(a, b), a == b, "{row:?}");
@@ -107,9 +107,10 @@ fn compare_letters(table: &str) -> usize {
         let matrix = SubstitutionMatrix::built_in(row[0]).unwrap();
         let scoring = Scoring::matrix(alphabet, &matrix, Gaps::from_blast(11, 1), EndGaps::Charged).unwrap();
         let code = |letter: u8| alphabet.encode(letter).unwrap();
-        let own = code(row[1].as_bytes()[0]);
+        let row_letter = code(row[1].as_bytes()[0]);
         for (&other, printed) in order.iter().zip(&row[2..]) {
-            let scores = [(own, code(other)), (code(other), own)].map(|(a, b)| scoring.substitution.score(a, b));
+            let scores =
+                [(row_letter, code(other)), (code(other), row_letter)].map(|(a, b)| scoring.substitution.score(a, b));
             assert_eq!(scores, [printed.parse::<i32>().unwrap(); 2], "{} {} {}", row[0], row[1], other as char);
             compared += 1;
         }

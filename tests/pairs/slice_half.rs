@@ -99,8 +99,8 @@ impl Model<'_> {
                     let [mut near, mut e] = left[row];
                     let mut diagonal = std::mem::replace(&mut corner, near);
                     for c in 0..self.slice {
-                        let place = target[row] as usize * size + query[s * self.slice + c] as usize;
-                        let (up, step) = (v[c], i64::from(self.table[place]));
+                        let position = target[row] as usize * size + query[s * self.slice + c] as usize;
+                        let (up, step) = (v[c], i64::from(self.table[position]));
                         let stepped = self.held(diagonal + step);
                         if self.affine {
                             near = self.later_max(stepped, f[c]).max(e);
@@ -340,7 +340,7 @@ fn queries_that_differ_in_length_and_targets() {
         let ranges = [0..45, 3..40, 0..17, 17..34, 0..2, 44..45, 5..5, 1..45, 1..45, 0..44, 0..45];
         let blocks = ranges.into_iter().enumerate().map(|(query, targets)| PairsBlock {
             query: query as SequenceId,
-            cells: targets.clone().map(|place| (lengths[query] * target_lengths[place as usize]) as u64).sum(),
+            cells: targets.clone().map(|position| (lengths[query] * target_lengths[position as usize]) as u64).sum(),
             targets,
         });
         let batch = Arc::new(PairsBatch { chunk, blocks: blocks.collect() });

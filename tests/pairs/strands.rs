@@ -77,7 +77,7 @@ fn expected_pairs(job: &AllPairs) -> Vec<PairResult> {
     let mut all = Vec::new();
     for query in 0..job.queries.len() as u32 {
         let first = if job.against.is_none() { query + 1 } else { 0 };
-        let mut own: Vec<PairResult> = Vec::new();
+        let mut kept: Vec<PairResult> = Vec::new();
         for target in first..job.targets().len() as u32 {
             let results = strands(job.strand).iter().map(|&strand| {
                 let (a, b) = (on(strand, job.queries.codes(query)), job.targets().codes(target));
@@ -98,18 +98,18 @@ fn expected_pairs(job: &AllPairs) -> Vec<PairResult> {
                 enough && job.min_score.is_none_or(|least| result.score >= least)
             });
             // Among equal strands, the first one counts.
-            own.extend(passing.min_by_key(|result| Reverse(result.score)));
+            kept.extend(passing.min_by_key(|result| Reverse(result.score)));
         }
         if let Some(most) = job.max_hits {
             let local = job.scoring.mode == Mode::Local;
-            own.sort_by(|a, b| {
+            kept.sort_by(|a, b| {
                 let (identity, score) = (b.identity.total_cmp(&a.identity), b.score.cmp(&a.score));
                 if local { score.then(identity) } else { identity.then(score) }
             });
-            own.truncate(most);
-            own.sort_by_key(|result| result.target);
+            kept.truncate(most);
+            kept.sort_by_key(|result| result.target);
         }
-        all.extend(own);
+        all.extend(kept);
     }
     if job.score_only {
         for result in &mut all {
@@ -139,11 +139,11 @@ fn run<J: Job<Row: Clone>>(job: &J, devices: Vec<Device>) -> Vec<J::Row> {
 }
 
 /// Compares two lists. Reports the first difference in one line.
-fn assert_same<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], what: &str) {
-    if let Some((found, expected)) = found.iter().zip(expected).find(|(found, expected)| found != expected) {
-        panic!("{what}:\n{found:?}, not\n{expected:?}");
+fn assert_same<T: PartialEq + std::fmt::Debug>(actual: &[T], expected: &[T], what: &str) {
+    if let Some((actual, expected)) = actual.iter().zip(expected).find(|(actual, expected)| actual != expected) {
+        panic!("{what}:\n{actual:?}, not\n{expected:?}");
     }
-    assert_eq!(found.len(), expected.len(), "{what}");
+    assert_eq!(actual.len(), expected.len(), "{what}");
 }
 
 /// Creates engines with small capacities, so that several engines share a chunk and return it in
@@ -215,25 +215,25 @@ fn expected_distances(job: &EditDistances) -> Vec<EditResult> {
         let text = &job.texts().codes(region.text)[region.start as usize..region.end as usize];
         let of = |&strand: &Strand| {
             let codes = on(strand, job.patterns.codes(pattern));
-            let found = edit_oracle::find(&codes, text, &job.scheme);
-            let end = found.first_end(job.scheme.mode, codes.len() as u32);
-            let found = EditDistance { end, ..found };
+            let actual = edit_oracle::find(&codes, text, &job.scheme);
+            let end = actual.first_end(job.scheme.mode, codes.len() as u32);
+            let actual = EditDistance { end, ..actual };
             let limit = job.scheme.limit(codes.len() as u32, text.len() as u32);
             let ends = (0..).zip(edit_oracle::last_row(&codes, text, &job.scheme));
             let ends = ends.filter(|&(_, distance)| job.all_ends && distance <= limit);
             let ends = ends.map(|(end, distance)| (region.start + end, distance)).collect();
-            (found, strand, ends)
+            (actual, strand, ends)
         };
         let results: Vec<(_, _, Vec<(u32, u32)>)> = strands(job.strand).iter().map(of).collect();
-        let (found, strand, ends) = results.into_iter().min_by_key(|(found, ..)| found.distance).unwrap();
-        let end = region.start.wrapping_add(found.end);
-        all.push(EditResult { pattern, region, strand, distance: found.distance, end, alignment: None, ends });
+        let (actual, strand, ends) = results.into_iter().min_by_key(|(actual, ..)| actual.distance).unwrap();
+        let end = region.start.wrapping_add(actual.end);
+        all.push(EditResult { pattern, region, strand, distance: actual.distance, end, alignment: None, ends });
     }
     if let Some(most) = job.max_hits {
         for pattern in patterns {
-            let mut own: Vec<usize> = (0..all.len()).filter(|&at| all[at].pattern == pattern).collect();
-            own.sort_by_key(|&at| (all[at].distance, at));
-            own.into_iter().skip(most).for_each(|at| all[at].distance = u32::MAX);
+            let mut kept: Vec<usize> = (0..all.len()).filter(|&at| all[at].pattern == pattern).collect();
+            kept.sort_by_key(|&at| (all[at].distance, at));
+            kept.into_iter().skip(most).for_each(|at| all[at].distance = u32::MAX);
         }
     }
     all.retain(|result| result.distance != u32::MAX);
@@ -281,16 +281,16 @@ fn the_nearer_strand_of_each_pattern_is_handed_over() {
         };
         let expected = expected_distances(&job);
         minus += expected.iter().filter(|result| result.strand == Strand::Minus).count();
-        let compare = |found: &[EditResult], who: &str| {
+        let compare = |actual: &[EditResult], who: &str| {
             let bare = |result: &EditResult| {
                 let is_odd = job.patterns.length(result.pattern) == 0 || result.region.symbols() == 0;
                 let ends = if is_odd { Vec::new() } else { result.ends.clone() };
                 EditResult { alignment: None, ends, ..result.clone() }
             };
             let (bared, expected): (Vec<_>, Vec<_>) =
-                (found.iter().map(bare).collect(), expected.iter().map(bare).collect());
+                (actual.iter().map(bare).collect(), expected.iter().map(bare).collect());
             assert_same(&bared, &expected, &format!("seed {seed}, {who}: {mode:?} {limit:?} {:?}", job.strand));
-            for result in found {
+            for result in actual {
                 assert_eq!(result.alignment.is_some(), align);
                 let Some(alignment) = &result.alignment else { continue };
                 let pattern = on(result.strand, job.patterns.codes(result.pattern));

@@ -77,9 +77,9 @@ static PROTEIN: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
 
 /// Returns an error message if an answer differs from the expected alignment.
 fn judge(answer: &Alignment, expected: &ReferenceAlignment) -> Result<(), String> {
-    let found = (answer.score, answer.cigar.to_string());
+    let actual = (answer.score, answer.cigar.to_string());
     let right = (expected.score, expected.cigar.to_string());
-    if found == right { Ok(()) } else { Err(format!("{found:?} where {right:?} is right")) }
+    if actual == right { Ok(()) } else { Err(format!("{actual:?} where {right:?} is right")) }
 }
 
 /// Traces a pair with every hint and every budget.
@@ -238,9 +238,9 @@ fn end_gaps_of_either_extreme_are_free_or_charged() {
         let gaps = Gaps { first: next + random.i32(0..4), next };
         let align = |end_gaps| {
             let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, end_gaps).unwrap();
-            let found = traceback(&query, &target, &scoring, Hint::NONE, &mut TracebackWorkspace::new()).unwrap();
-            judge(&found, &oracle::align(&query, &target, &scoring)).unwrap();
-            found
+            let actual = traceback(&query, &target, &scoring, Hint::NONE, &mut TracebackWorkspace::new()).unwrap();
+            judge(&actual, &oracle::align(&query, &target, &scoring)).unwrap();
+            actual
         };
         let (charged, free) = (align(EndGaps::Charged), align(EndGaps::Free));
         assert_eq!(align(EndGaps::Priced(gaps)), charged, "{query:?} {target:?} {gaps:?}");

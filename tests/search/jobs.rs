@@ -26,13 +26,13 @@ fn cpu() -> Box<dyn Engine<Pairs>> {
 }
 
 fn run_on(search: &Search, engines: Engines) -> pairwave::Result<Vec<HitSummary>> {
-    let (found, summary) = support::run_on(search, engines, &support::two_threads())?;
-    assert_eq!(summary.written, found.len() as u64);
+    let (actual, summary) = support::run_on(search, engines, &support::two_threads())?;
+    assert_eq!(summary.written, actual.len() as u64);
     let copies = if search.strand == Strands::Both { 2 } else { 1 };
     let pairs = search.queries.len() as u64 * search.subjects.size().sequences * copies;
     assert_eq!((summary.pairs, summary.cells), (pairs, search.cells()));
     assert!(search.score_only && summary.aligned == 0 || summary.aligned >= summary.written);
-    Ok(found.iter().map(summarise).collect())
+    Ok(actual.iter().map(summarise).collect())
 }
 
 fn run(search: &Search) -> Vec<HitSummary> {
@@ -80,11 +80,12 @@ fn hits_match_the_textbook() {
     let (mut some, mut minus, mut ties) = (0, 0, 0);
     for seed in [0x5ea, 0x5eb] {
         for (search, subjects) in searches(seed) {
-            let (found, expected) = (run(&search), hits(&search, &subjects));
-            assert_eq!(found, expected, "seed {seed:#x}, {search:?}");
-            some += usize::from(!found.is_empty());
-            minus += found.iter().filter(|row| row.strand == pairwave::seq::Strand::Minus).count();
-            ties += found.windows(2).filter(|two| two[0].query == two[1].query && two[0].score == two[1].score).count();
+            let (actual, expected) = (run(&search), hits(&search, &subjects));
+            assert_eq!(actual, expected, "seed {seed:#x}, {search:?}");
+            some += usize::from(!actual.is_empty());
+            minus += actual.iter().filter(|row| row.strand == pairwave::seq::Strand::Minus).count();
+            ties +=
+                actual.windows(2).filter(|two| two[0].query == two[1].query && two[0].score == two[1].score).count();
         }
     }
     assert!(
@@ -118,8 +119,8 @@ fn devices_compute_global_searches() {
     for end_gaps in [EndGaps::Charged, EndGaps::Free] {
         let (search, subjects) = self::search(0x6b, &global(end_gaps));
         let search = Search { max_hits: 3, chunk_bytes: Some(400), ..search };
-        let found = run_on(&search, vec![Box::new(support::gpu_checked())]).unwrap();
-        assert_eq!(found, hits(&search, &subjects));
+        let actual = run_on(&search, vec![Box::new(support::gpu_checked())]).unwrap();
+        assert_eq!(actual, hits(&search, &subjects));
     }
 }
 
@@ -224,7 +225,7 @@ fn interrupts_and_errors_of_the_caller_end_a_search() {
 #[should_panic(expected = "left == right")]
 fn comparison_detects_a_wrong_hit() {
     let (search, subjects) = self::search(3, &protein());
-    let mut found = run(&search);
-    found.swap(0, 1);
-    assert_eq!(found, hits(&search, &subjects));
+    let mut actual = run(&search);
+    actual.swap(0, 1);
+    assert_eq!(actual, hits(&search, &subjects));
 }

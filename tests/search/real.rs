@@ -17,8 +17,8 @@ fn hits_match_the_textbook() {
     let (queries, subjects) = (proteins("queries"), proteins("subjects"));
     let searched = Arc::new(Subjects::from_store(subjects.clone()));
     let search = Search::new(Arc::new(queries), searched, Arc::new(protein()));
-    let (found, _) = support::run_on(&search, vec![Box::new(support::cpu())], &support::two_threads()).unwrap();
-    let rows: Vec<_> = found.iter().map(summarise).collect();
+    let (actual, _) = support::run_on(&search, vec![Box::new(support::cpu())], &support::two_threads()).unwrap();
+    let rows: Vec<_> = actual.iter().map(summarise).collect();
     assert_eq!(rows.len(), 82);
     assert_eq!(rows, hits(&search, &subjects));
 }

@@ -50,7 +50,7 @@ pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<HitSummary>
     let size = search.database_size();
     let mut all = Vec::new();
     for query in 0..queries.len() as u32 {
-        let mut found = Vec::new();
+        let mut actual = Vec::new();
         for record in 0..subjects.len() as u32 {
             let mut of_pair: Vec<HitSummary> = Vec::new();
             for strand in [Strand::Plus, Strand::Minus] {
@@ -86,11 +86,11 @@ pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<HitSummary>
             }
             // Strands with equal scores: the last maximum wins, so the plus strand comes last.
             of_pair.reverse();
-            found.extend(of_pair.into_iter().max_by_key(|row| row.score));
+            actual.extend(of_pair.into_iter().max_by_key(|row| row.score));
         }
-        found.sort_by_key(|row| (Reverse(row.score), row.record));
-        found.truncate(search.max_hits);
-        all.extend(found);
+        actual.sort_by_key(|row| (Reverse(row.score), row.record));
+        actual.truncate(search.max_hits);
+        all.extend(actual);
     }
     all
 }

@@ -71,17 +71,17 @@ fn every_test_program_is_in_a_table() {
 /// The check detects names and paths that do not exist.
 #[test]
 fn wrong_names_are_found() {
-    let found = |page: &str| wrong_names(page).len();
-    assert_eq!(found("| `any text` | `tests/sources/guarantees.rs`: `rows`, `wrong_names_are_found` |"), 0);
-    assert_eq!(found("| text | `tests/sources/guarantees.rs`: `rows`, `made_up_name` |"), 1);
-    assert_eq!(found("| text | `tests/sources/guarantees.rs`: `wrong_name` |"), 1, "the start of a name");
-    assert_eq!(found("| text | `tests/sources/made_up.rs` |"), 1);
-    assert_eq!(found("| text | `wrong_names_are_found` |"), 1, "no file comes before the name");
+    let actual = |page: &str| wrong_names(page).len();
+    assert_eq!(actual("| `any text` | `tests/sources/guarantees.rs`: `rows`, `wrong_names_are_found` |"), 0);
+    assert_eq!(actual("| text | `tests/sources/guarantees.rs`: `rows`, `made_up_name` |"), 1);
+    assert_eq!(actual("| text | `tests/sources/guarantees.rs`: `wrong_name` |"), 1, "the start of a name");
+    assert_eq!(actual("| text | `tests/sources/made_up.rs` |"), 1);
+    assert_eq!(actual("| text | `wrong_names_are_found` |"), 1, "no file comes before the name");
     assert_eq!(
-        found("| text | `tests/sources/guarantees.rs`: `rows`; `tests/sources/modules.rs`: `wrong_names_are_found` |"),
+        actual("| text | `tests/sources/guarantees.rs`: `rows`; `tests/sources/modules.rs`: `wrong_names_are_found` |"),
         1,
         "the name belongs to another file"
     );
-    assert_eq!(found("Text outside of tables: `made_up_name`\n\n| text | `made_up_name` |\n"), 1);
+    assert_eq!(actual("Text outside of tables: `made_up_name`\n\n| text | `made_up_name` |\n"), 1);
     assert!(wrong_names("\n| text | `made_up_name` |\n")[0].starts_with("tests/README.md:2: "));
 }

@@ -35,7 +35,7 @@ fn picture() -> BTreeMap<String, usize> {
 /// comments and tests.
 fn uses(text: &str) -> Vec<(String, usize)> {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for (number, line) in (1..).zip(code.lines()) {
         let line = line.split("//").next().unwrap();
         for start in ["crate::", "pairwave::"] {
@@ -54,14 +54,14 @@ fn uses(text: &str) -> Vec<(String, usize)> {
                             '{' => depth += 1,
                             '}' if depth == 0 => break,
                             '}' => depth -= 1,
-                            ',' if depth == 0 => found.push((std::mem::take(&mut member), number)),
+                            ',' if depth == 0 => actual.push((std::mem::take(&mut member), number)),
                             _ if depth == 0 => member.push(c),
                             _ => {}
                         }
                     }
-                    found.push((member, number));
+                    actual.push((member, number));
                 } else {
-                    found.push((rest.to_owned(), number));
+                    actual.push((rest.to_owned(), number));
                 }
             }
         }
@@ -70,7 +70,7 @@ fn uses(text: &str) -> Vec<(String, usize)> {
         let name: String = path.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         name
     };
-    found.into_iter().map(|(path, line)| (first(&path), line)).collect()
+    actual.into_iter().map(|(path, line)| (first(&path), line)).collect()
 }
 
 /// Returns the uses that the picture does not allow.
@@ -129,13 +129,13 @@ fn recurrence_modules_share_a_layer() {
 #[test]
 fn wrong_dependencies_are_found() {
     let layers = picture();
-    let found = |module: &str, text: &str| wrong(&layers, module, text).len();
-    assert_eq!(found("seq", "use crate::score::Scoring;\n"), 1);
-    assert_eq!(found("score", "use crate::seq::Code;\n"), 0);
-    assert_eq!(found("pairs", "use crate::{edit::Edit, seq::{Code, edit}, long};\n"), 2);
-    assert_eq!(found("engine", "fn f() { crate::jobs::allpairs::f(crate::pairs::g()) }\n"), 2);
-    assert_eq!(found("engine", "// crate::jobs\n/// [`crate::pairs`]\n"), 0);
-    assert_eq!(found("engine", "mod a;\n#[cfg(test)]\nmod tests {\nuse crate::pairs::mock;\n}\n"), 0);
-    assert_eq!(found("jobs", "use pairwave::cli::Args;\n"), 1);
-    assert_eq!(found("gpu", "$crate::edit::f!()\n"), 1);
+    let actual = |module: &str, text: &str| wrong(&layers, module, text).len();
+    assert_eq!(actual("seq", "use crate::score::Scoring;\n"), 1);
+    assert_eq!(actual("score", "use crate::seq::Code;\n"), 0);
+    assert_eq!(actual("pairs", "use crate::{edit::Edit, seq::{Code, edit}, long};\n"), 2);
+    assert_eq!(actual("engine", "fn f() { crate::jobs::allpairs::f(crate::pairs::g()) }\n"), 2);
+    assert_eq!(actual("engine", "// crate::jobs\n/// [`crate::pairs`]\n"), 0);
+    assert_eq!(actual("engine", "mod a;\n#[cfg(test)]\nmod tests {\nuse crate::pairs::mock;\n}\n"), 0);
+    assert_eq!(actual("jobs", "use pairwave::cli::Args;\n"), 1);
+    assert_eq!(actual("gpu", "$crate::edit::f!()\n"), 1);
 }

@@ -15,7 +15,7 @@ pub fn adapter() -> FoundAdapter {
 /// Returns the first adapter, with a label for messages and summaries.
 pub fn adapter_called(label: &str) -> FoundAdapter {
     static FOUND: OnceLock<FoundAdapter> = OnceLock::new();
-    let mut found = FOUND.get_or_init(adapter).clone();
-    found.description.label = label.into();
-    found
+    let mut adapter = FOUND.get_or_init(adapter).clone();
+    adapter.description.label = label.into();
+    adapter
 }

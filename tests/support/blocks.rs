@@ -76,8 +76,8 @@ impl BlockSource for SourceWithGaps {
         next
     }
 
-    fn coming(&self) -> Arc<AtomicU64> {
-        self.blocks.coming()
+    fn pending_cells(&self) -> Arc<AtomicU64> {
+        self.blocks.pending_cells()
     }
 }
 

@@ -96,18 +96,18 @@ impl Textbook {
 
 /// Fails unless every pair of the store occurs once, with its score, its matches and the canonical
 /// alignment, traced back by the engine.
-pub fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(PairHit, Option<Cigar>)]) {
-    let count = check_some_traced(store, scoring, found);
+pub fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, actual: &[(PairHit, Option<Cigar>)]) {
+    let count = check_some_traced(store, scoring, actual);
     assert_eq!(count, store.len() * (store.len() - 1) / 2, "pairs");
-    let missing = found.iter().find(|(_, cigar)| cigar.is_none());
+    let missing = actual.iter().find(|(_, cigar)| cigar.is_none());
     assert!(missing.is_none(), "{:?} was not traced", missing.map(|(hit, _)| hit));
 }
 
 /// Fails unless all results are correct and unique. Returns their number.
-pub fn check_some_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(PairHit, Option<Cigar>)]) -> usize {
+pub fn check_some_traced(store: &Arc<SequenceStore>, scoring: &Scoring, actual: &[(PairHit, Option<Cigar>)]) -> usize {
     let textbook = Textbook::for_scoring(scoring);
     let mut seen = BTreeSet::new();
-    for (hit, cigar) in found {
+    for (hit, cigar) in actual {
         // The alignment's query is the earlier sequence, whichever sequence is the kernel's query.
         let (query, target) = (hit.query.min(hit.target), hit.query.max(hit.target));
         textbook.check(store.codes(query), store.codes(target), hit, cigar.as_ref());
@@ -124,9 +124,9 @@ pub fn assert_passes<T: SelfTest>(test: &T, engine: &mut T::Engine, what: &str) 
 }
 
 /// Fails unless the results of a test's only case are correct.
-pub fn assert_right<T: SelfTest>(test: &T, found: &T::Found, what: &str) {
+pub fn assert_right<T: SelfTest>(test: &T, actual: &T::Found, what: &str) {
     let [case] = test.cases() else { panic!("{} cases", test.cases().len()) };
-    if let Err(error) = test.compare(case, found) {
+    if let Err(error) = test.compare(case, actual) {
         panic!("{}, {what}: {error}", T::NAME);
     }
 }

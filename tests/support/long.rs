@@ -173,11 +173,11 @@ pub fn check_pruned_sweep(
             .flat_map(|traceback| &traceback.points)
             .any(|(at, _)| (at.i, at.j, at.state) == (i, j, PathState::H))
     };
-    let same = |found: &Border, expected: &Border, at: &dyn Fn(usize) -> (u32, u32), what: &str| {
-        assert_eq!((found.h.len(), found.gap.len()), (expected.h.len(), expected.gap.len()), "length of {what}");
+    let same = |actual: &Border, expected: &Border, at: &dyn Fn(usize) -> (u32, u32), what: &str| {
+        assert_eq!((actual.h.len(), actual.gap.len()), (expected.h.len(), expected.gap.len()), "length of {what}");
         for k in 0..expected.h.len() {
             let (i, j) = at(k);
-            let (h, gap) = ((found.h[k], expected.h[k]), (found.gap[k], expected.gap[k]));
+            let (h, gap) = ((actual.h[k], expected.h[k]), (actual.gap[k], expected.gap[k]));
             if !prune || on_path(i, j) {
                 assert_eq!(h.0, h.1, "H[{i},{j}] of {what}");
             }
@@ -215,13 +215,13 @@ pub fn check_pruned_sweep(
         let what = format!("columns {start}..={end}");
         same(&right, &matrices.column_edge(end as usize, 0..m as usize), &|k| (k as u32, end), &what);
         let marked: Vec<u32> = (mark_every..m).step_by(mark_every as usize).chain([m]).collect();
-        let found: Vec<u32> = marks.keys().copied().collect();
+        let actual: Vec<u32> = marks.keys().copied().collect();
         if is_kept {
-            assert_eq!(found, marked, "marks of {what}");
+            assert_eq!(actual, marked, "marks of {what}");
         } else {
             assert!(
-                found.last() == Some(&m) && found.iter().all(|row| marked.contains(row)),
-                "marks of {what}: {found:?}"
+                actual.last() == Some(&m) && actual.iter().all(|row| marked.contains(row)),
+                "marks of {what}: {actual:?}"
             );
         }
         for (&row, edge) in &marks {

@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Jobs with the options of the further files that they write.
-const OF_JOBS: [(&str, &str); 7] = [
+const JOB_COMMANDS: [(&str, &str); 7] = [
     ("search", "--report"),
     ("papara", "--table"),
     ("papara", "--tree-out"),
@@ -41,7 +41,7 @@ pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
     // Inserted after the job's name and before its positional arguments, because names may imply
     // formats.
     for (option, path) in others.iter().chain(output.as_ref().map(|path| ("--output", path.clone())).as_ref()) {
-        if *option != "--output" && !OF_JOBS.contains(&(&*job, option)) {
+        if *option != "--output" && !JOB_COMMANDS.contains(&(&*job, option)) {
             return Err(Error::usage(format!(
                 "{option}: the blocks belong to a job of '{job}', which writes no such file: remove the option"
             )));

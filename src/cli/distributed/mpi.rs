@@ -15,7 +15,7 @@ use ledger::{Ledger, summary_lines};
 use machine::{broken, machine, settle};
 use pairwave::distributed::mpi::MpiWire;
 use pairwave::distributed::ranks::{
-    LEAD, LeadOptions, PartDestination, RankResources, RankWork, Wire, follow, lead, stand_by,
+    LEAD, LeadOptions, PartDestination, RankResources, RankWork, Wire, follow, lead, wait_after_error,
 };
 use pairwave::distributed::{BlockManifest, Claim, ClaimOutcome, Digest, Directory, PartState, dispatch};
 use pairwave::jobs::blocks::{Block, Divisible};
@@ -37,7 +37,7 @@ const BLOCKS_A_RANK: u64 = 64;
 /// Least time of a block in seconds. Files and messages take some of it.
 const MIN_SECONDS: f64 = 0.1;
 /// Maximum time until a network file system shows files that another machine wrote.
-const SIGHT: Duration = Duration::from_secs(120);
+const MAX_VISIBILITY_DELAY: Duration = Duration::from_secs(120);
 
 /// Runs a job on all ranks.
 pub(crate) fn mpi(options: &Options, quiet: bool) -> Result<()> {
@@ -134,7 +134,7 @@ fn other<C: BlockCommand>(options: &Options, wire: &mut MpiWire, mut command: C)
             let results = directory.as_ref().map_or(PartDestination::Messages(digest), PartDestination::Files);
             follow(wire, &RankWork { job: &job, blocks: &blocks, run, results }, member);
         }
-        Err(error) => stand_by(wire, &error),
+        Err(error) => wait_after_error(wire, &error),
     }
     Ok(())
 }
@@ -214,10 +214,10 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
         lead(wire, &work, &leader, member, &mut book)
     };
     drop(job);
-    let place = directory.path().display();
+    let shown_path = directory.path().display();
     let led = led.inspect_err(|_| {
         if !quiet {
-            log::line(&format!("finished blocks are in {place}; continue from them with --resume"));
+            log::line(&format!("finished blocks are in {shown_path}; continue from them with --resume"));
         }
     })?;
     if let Some((block, said)) = led.failed_blocks.first() {
@@ -225,14 +225,14 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
         return Err(Error::Device {
             device: "all ranks".into(),
             message: format!(
-                "blocks {} failed; block {block}: {said}; the other blocks are in {place}; retry the failed ones \
+                "blocks {} failed; block {block}: {said}; the other blocks are in {shown_path}; retry the failed ones \
             with --resume",
                 pairwave::distributed::ranges(&all)
             ),
         });
     }
     let seconds = started.elapsed().as_secs_f64();
-    see_all(&directory)?;
+    wait_for_files(&directory)?;
     let (output, stats) = {
         let files = command.files();
         (files.output.map(Path::to_owned), files.stats.map(Path::to_owned))
@@ -332,11 +332,13 @@ fn block_cells<J: Divisible>(
 
 /// Rejects a directory of another job, or of a job whose input has changed.
 fn resume(directory: &Directory, now: &Fingerprint) -> Result<()> {
-    let place = directory.path().display();
+    let shown_path = directory.path().display();
     match directory.manifest().job.difference(now) {
         // This check reports itself that the content of a file has changed.
         Some(Difference::Content(_)) => directory.manifest().check(now),
-        Some(difference) => Err(Error::usage(format!("{place}: these blocks belong to another job: {difference}"))),
+        Some(difference) => {
+            Err(Error::usage(format!("{shown_path}: these blocks belong to another job: {difference}")))
+        }
         None => Ok(()),
     }
 }
@@ -352,11 +354,11 @@ fn check_same(of_rank_0: &Fingerprint, local: &Fingerprint) -> Result<()> {
 }
 
 /// Waits until the files that other machines wrote are visible here.
-fn see_all(directory: &Directory) -> Result<()> {
+fn wait_for_files(directory: &Directory) -> Result<()> {
     let begin = Instant::now();
     loop {
         match directory.check_done() {
-            Err(_) if begin.elapsed() < SIGHT => std::thread::sleep(Duration::from_millis(500)),
+            Err(_) if begin.elapsed() < MAX_VISIBILITY_DELAY => std::thread::sleep(Duration::from_millis(500)),
             checked => return checked,
         }
     }

@@ -126,7 +126,7 @@ fn wanted<J: Divisible>(directory: &Directory, which: &BlockSelection) -> Result
             PartState::Missing => VecDeque::from([block]),
             PartState::Damaged(why) => {
                 tracing::warn!("{why}");
-                directory.set_aside(block)?;
+                directory.rename_damaged(block)?;
                 VecDeque::from([block])
             }
         });

@@ -182,33 +182,34 @@ impl Long {
         let (m, n) = (query.length(), target.length());
         // The header may depend on whether any alignment is on the minus strand.
         let mut hits: Vec<LongHit> = Vec::new();
-        let mut collect = Whole(|found: &[LongHit]| {
-            hits.extend_from_slice(found);
+        let mut collect = Whole(|hits_of_block: &[LongHit]| {
+            hits.extend_from_slice(hits_of_block);
             Ok(())
         });
         let summary = source(&job, &mut runner, &mut collect)?;
         if self.scoring.mode() == Mode::Global {
             hits.retain(|hit| self.min_score.is_none_or(|least| hit.score >= least));
         }
-        if self.scoring.mode() == Mode::Local && chance::is_heard() {
+        if self.scoring.mode() == Mode::Local && chance::are_warnings_shown() {
             warn_of_chance(&query, &target, &scoring, &hits);
         }
         let any_reverse = hits.iter().any(|hit| hit.strand == Strand::Minus);
         let stored = |one: OneSequence| writers::StoredSequence { store: one.store, id: one.id };
         let context = LongContext::new(stored(query), stored(target), (*scoring).clone(), any_reverse);
-        let found: Vec<LongPairAlignment<'_>> = hits.iter().map(|hit| found(hit, m)).collect();
+        let alignments: Vec<LongPairAlignment<'_>> = hits.iter().map(|hit| alignment_of_hit(hit, m)).collect();
         if self.compute.check {
-            check(&context, &found, &scoring)?;
+            check(&context, &alignments, &scoring)?;
         }
         #[cfg(feature = "plot")]
-        let bytes = self.plot.as_ref().map(|(_, picture)| dotplot::draw(*picture, &context, &found)).transpose()?;
-        writers::write(&self.format, &context, &found, output)?;
+        let bytes =
+            self.plot.as_ref().map(|(_, picture)| dotplot::draw(*picture, &context, &alignments)).transpose()?;
+        writers::write(&self.format, &context, &alignments, output)?;
         #[cfg(feature = "plot")]
         if let (Some(mut picture), Some(bytes)) = (runner.picture.take(), bytes) {
             picture.buffer().extend_from_slice(&bytes);
             picture.finish()?;
         }
-        Ok(Took { query_length: m, target_length: n, written: found.len(), summary })
+        Ok(Took { query_length: m, target_length: n, written: alignments.len(), summary })
     }
 }
 
@@ -351,7 +352,7 @@ fn warn_of_chance(query: &OneSequence, target: &OneSequence, scoring: &Scoring, 
 }
 
 /// Converts a hit to the form that writers take. The query has `m` symbols.
-fn found(hit: &LongHit, m: u32) -> LongPairAlignment<'_> {
+fn alignment_of_hit(hit: &LongHit, m: u32) -> LongPairAlignment<'_> {
     let is_reverse = hit.strand == Strand::Minus;
     // For a score without alignment, only the last column is known.
     let last = |end: u32| end.saturating_sub(1)..end;
@@ -370,8 +371,8 @@ fn found(hit: &LongHit, m: u32) -> LongPairAlignment<'_> {
 }
 
 /// Rescores every alignment.
-fn check(context: &LongContext, found: &[LongPairAlignment<'_>], scoring: &Scoring) -> Result<()> {
-    for one in found {
+fn check(context: &LongContext, alignments: &[LongPairAlignment<'_>], scoring: &Scoring) -> Result<()> {
+    for one in alignments {
         let (alignment, query, target) = context.alignment(one)?;
         let score = verify_alignment(&alignment, query, target, scoring)?;
         if score != one.score {

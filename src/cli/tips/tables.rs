@@ -4,7 +4,7 @@
 pub(in crate::cli) type AdviceEntry = (&'static [&'static str], &'static str, &'static [&'static str]);
 
 /// Commands that align sequences one pair at a time.
-const OF_PAIRS: &[&str] = &["allpairs", "pairs", "long"];
+const PAIR_COMMANDS: &[&str] = &["allpairs", "pairs", "long"];
 /// Commands for multiple alignments and trees.
 const OF_SETS: &[&str] = &["msa", "tree", "dist"];
 /// Commands whose output replaces an existing file.
@@ -69,7 +69,7 @@ pub(in crate::cli) const FOREIGN: &[AdviceEntry] = &[
     ),
     (&["blast6out"], "use --format blast6 --output FILE", &["allpairs", "search", "pairs"]),
     (&["samout"], "use --format sam --output FILE", &["allpairs", "search", "pairs", "long"]),
-    (&["alnout"], "use --format text --output FILE", OF_PAIRS),
+    (&["alnout"], "use --format text --output FILE", PAIR_COMMANDS),
     (&["fastapairs"], "use --fields query,target,query_row,target_row", &["allpairs", "search", "pairs", "long"]),
     (
         &["matched", "notmatched", "dbmatched", "dbnotmatched"],
@@ -242,7 +242,7 @@ pub(in crate::cli) const VALUES: &[(&str, AdviceEntry)] = &[
     ("format", (&["6"], "use --format blast6", &["allpairs", "search", "pairs"])),
     ("format", (&["7"], "use --format blast7", &["search"])),
     ("format", (&["0"], "use --format blast0", &["search"])),
-    ("format", (&["0", "aln", "clustal", "needle", "water"], "use --format text", OF_PAIRS)),
+    ("format", (&["0", "aln", "clustal", "needle", "water"], "use --format text", PAIR_COMMANDS)),
     ("format", (&["matrix", "square", "lower", "dist"], "use --format phylip", &["allpairs", "dist"])),
     (
         "format",
@@ -254,7 +254,11 @@ pub(in crate::cli) const VALUES: &[(&str, AdviceEntry)] = &[
     ("alphabet", (&["prot", "aa", "amino", "proteins", "peptide"], "use --alphabet protein", &[])),
     (
         "mode",
-        (&["infix", "hw", "prefix", "shw"], "use 'pairwave edit A B --mode infix' to find parts of texts", OF_PAIRS),
+        (
+            &["infix", "hw", "prefix", "shw"],
+            "use 'pairwave edit A B --mode infix' to find parts of texts",
+            PAIR_COMMANDS,
+        ),
     ),
     ("mode", (&["local", "sw"], "use --mode infix: it compares the whole pattern with a part of the text", &["edit"])),
     ("mode", (&["auto", "linsi", "ginsi", "einsi", "fast"], "use --mode accurate", &["msa"])),

@@ -85,10 +85,10 @@ impl CodedRows {
             tracing::warn!("--kimura: {far} of {pairs} distances are too large to be corrected and count as {most}");
         }
         if let Some([a, b]) = doubts.first_apart {
-            let place = InputLocation::in_file(&self.file);
+            let location = InputLocation::in_file(&self.file);
             let left = if comparison.without_gaps { " that --no-gap-columns keeps" } else { "" };
             tracing::warn!(
-                "{place}: {} of {pairs} pairs of rows have no residues in common columns{left}: their distance counts as 0, as \
+                "{location}: {} of {pairs} pairs of rows have no residues in common columns{left}: their distance counts as 0, as \
                  in ClustalW; the first are '{}' and '{}'",
                 doubts.apart,
                 self.names[a],

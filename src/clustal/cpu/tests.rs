@@ -67,10 +67,10 @@ fn check(seed: u64, sets: &[InstructionSet], rounds: usize, most: usize) {
             let expected: Vec<_> =
                 pairs.iter().map(|&(a, b)| oracle::identities(store.codes(a), store.codes(b), &costs)).collect();
             for &instructions in sets {
-                let found =
+                let actual =
                     compute(&store, &costs, &pairs, &mut ClustalWorkspace::with(instructions), || false).unwrap();
-                for ((pair, found), expected) in pairs.iter().zip(found).zip(&expected) {
-                    assert_eq!(&found, expected, "seed {seed}, round {round}, {instructions:?}, {pair:?}, {costs:?}");
+                for ((pair, actual), expected) in pairs.iter().zip(actual).zip(&expected) {
+                    assert_eq!(&actual, expected, "seed {seed}, round {round}, {instructions:?}, {pair:?}, {costs:?}");
                 }
             }
         }

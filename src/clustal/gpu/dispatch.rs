@@ -133,7 +133,7 @@ fn plan(gpu: &Gpu, work: &ClustalWork<'_>) -> Result<(Vec<ClustalDispatch>, u64)
         let pairs = variant.pairs();
         if groups == 0 {
             return Err(
-                gpu.unsuited(format!("a pair of {rows} and {columns} symbols needs {group_bytes} bytes of its memory"))
+                gpu.refusal(format!("a pair of {rows} and {columns} symbols needs {group_bytes} bytes of its memory"))
             );
         }
         max_bytes = max_bytes.max(u64::from(groups) * group_bytes);
@@ -163,7 +163,7 @@ fn plan(gpu: &Gpu, work: &ClustalWork<'_>) -> Result<(Vec<ClustalDispatch>, u64)
         };
         if slices == 0 {
             return Err(
-                gpu.unsuited(format!("its limit on loop iterations is too low for {rows} and {columns} symbols"))
+                gpu.refusal(format!("its limit on loop iterations is too low for {rows} and {columns} symbols"))
             );
         }
         let at_once = groups.saturating_mul(pairs);

@@ -22,7 +22,7 @@ impl Dispatcher {
         }
         // A rank that fails every block would soon fail all of them. An overdue rank gets blocks
         // after its next message.
-        if state.is_overdue || state.fails_repeatedly() && self.others_work(now) {
+        if state.is_overdue || state.fails_repeatedly() && self.is_work_left_to_others(now) {
             return Answer::Wait;
         }
         let again = self.retry.iter().copied().find(|&block| !self.has_failed_on(block, rank));
@@ -43,7 +43,7 @@ impl Dispatcher {
         }
         if state.queue.is_empty()
             && self.rules.copies
-            && let Some(block) = self.worth_a_copy(rank, state, now)
+            && let Some(block) = self.block_worth_copying(rank, state, now)
         {
             self.tally.copies += 1;
             return self.lease(rank, state, block..block + 1, now);
@@ -68,7 +68,7 @@ impl Dispatcher {
     }
 
     /// Checks whether other reliable ranks compute or will soon ask for blocks.
-    fn others_work(&self, now: f64) -> bool {
+    fn is_work_left_to_others(&self, now: f64) -> bool {
         let ask = self.reliable > self.idle && now - self.last_heard < self.rules.silence_seconds;
         self.reliable > 0 && (ask || !self.deadlines.is_empty())
     }
@@ -93,7 +93,7 @@ impl Dispatcher {
     fn is_too_late(&self, state: &RankState, block: usize, now: f64) -> bool {
         let Some(speed) = self.likely_speed(state) else { return false };
         let others = self.others_speed();
-        if others == 0.0 || !self.others_work(now) {
+        if others == 0.0 || !self.is_work_left_to_others(now) {
             return false;
         }
         let cells = self.cells(block) as f64;
@@ -115,7 +115,7 @@ impl Dispatcher {
     }
 
     /// Returns a block that another rank holds and that this rank would finish much sooner.
-    fn worth_a_copy(&mut self, rank: Rank, state: &RankState, now: f64) -> Option<usize> {
+    fn block_worth_copying(&mut self, rank: Rank, state: &RankState, now: f64) -> Option<usize> {
         let speed = state.speed()? as f64;
         for _ in 0..MAX_UPDATED_ENDS {
             let &(key, other) = self.ends.last()?;

@@ -17,7 +17,7 @@ pub(super) struct BlockQueue {
     changed: Condvar,
     /// Number of cells of the waiting blocks, and of the taken blocks that have not reached an
     /// engine.
-    coming: Arc<AtomicU64>,
+    pending_cells: Arc<AtomicU64>,
     /// Stops the current computation.
     pub(super) interrupt: Arc<AtomicBool>,
 }
@@ -41,7 +41,7 @@ impl BlockQueue {
             blocks: blocks.into(),
             state: Mutex::default(),
             changed: Condvar::new(),
-            coming: Arc::default(),
+            pending_cells: Arc::default(),
             interrupt: Arc::default(),
         })
     }
@@ -58,7 +58,7 @@ impl BlockQueue {
     pub(super) fn push(&self, blocks: Range<usize>) {
         let mut state = self.state();
         let cells: u64 = blocks.clone().map(|block| self.cells(block)).sum();
-        self.coming.fetch_add(cells, Ordering::Relaxed);
+        self.pending_cells.fetch_add(cells, Ordering::Relaxed);
         state.waiting.extend(blocks);
         self.changed.notify_all();
     }
@@ -80,7 +80,7 @@ impl BlockQueue {
         state.taken.clear();
         state.running.clear();
         let cells = state.waiting.iter().map(|&block| self.cells(block)).sum();
-        self.coming.store(cells, Ordering::Relaxed);
+        self.pending_cells.store(cells, Ordering::Relaxed);
         self.interrupt.store(false, Ordering::SeqCst);
         true
     }
@@ -157,8 +157,8 @@ impl BlockSource for BlockQueue {
         NextBlock::Block(block.clone())
     }
 
-    fn coming(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.coming)
+    fn pending_cells(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.pending_cells)
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
         let blocks: Vec<Block> = (0..12).map(|number| block(1 << number)).collect();
         let queue = BlockQueue::new(&blocks);
         let is_interrupted = || queue.interrupt.load(Ordering::SeqCst);
-        let coming = || queue.coming().load(Ordering::Relaxed);
+        let pending_cells = || queue.pending_cells().load(Ordering::Relaxed);
         let take = || match queue.next() {
             NextBlock::Block(block) => Some(block.cells.ilog2()),
             NextBlock::Nothing | NextBlock::End => None,
@@ -180,10 +180,10 @@ mod tests {
         queue.push(3..6);
         queue.drop_block(4);
         assert!(queue.wait_for_blocks());
-        assert_eq!((coming(), queue.waiting(), queue.starts()), (8 + 32, 2, 1));
+        assert_eq!((pending_cells(), queue.waiting(), queue.starts()), (8 + 32, 2, 1));
         assert_eq!((take(), take(), take()), (Some(3), Some(5), None));
         queue.push(8..9);
-        assert_eq!(coming(), 8 + 32 + 256, "the taker of a block subtracts its cells");
+        assert_eq!(pending_cells(), 8 + 32 + 256, "the taker of a block subtracts its cells");
         queue.drop_block(3);
         assert!(!is_interrupted(), "block 5 still runs");
         queue.drop_block(7);
@@ -197,7 +197,7 @@ mod tests {
         queue.put_back();
         assert!(queue.wait_for_blocks() && queue.starts() == 2 && queue.taken(0).is_none());
         assert!(!is_interrupted(), "the next run is not interrupted");
-        assert_eq!((coming(), take(), take(), take()), (512 + 1024, Some(9), Some(10), None));
+        assert_eq!((pending_cells(), take(), take(), take()), (512 + 1024, Some(9), Some(10), None));
         assert_eq!(queue.running(), [9, 10]);
         queue.close();
         assert!(is_interrupted() && queue.running().is_empty());

@@ -93,7 +93,7 @@ impl<J: Divisible> Computer<'_, J> {
                 // Computing the blocks one by one shows which of them causes the error.
                 _ => {
                     tracing::debug!("an error occurred, so the blocks are computed one by one: {error}");
-                    self.one_by_one()?;
+                    self.compute_singly()?;
                 }
             }
         }
@@ -131,7 +131,7 @@ impl<J: Divisible> Computer<'_, J> {
         Ok(())
     }
 
-    fn one_by_one(&mut self) -> Result<()> {
+    fn compute_singly(&mut self) -> Result<()> {
         while let Some(&block) = self.queue.running().first() {
             let source: Arc<dyn BlockSource> = ListedBlocks::new(&self.work.blocks[block..block + 1]);
             match self.compute_from(&source, |index| (index == 0).then_some(block)) {

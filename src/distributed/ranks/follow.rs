@@ -51,7 +51,7 @@ pub fn follow<J: Divisible + Sync>(wire: &mut dyn Wire, work: &RankWork<'_, J>, 
 }
 
 /// Reports an error that prevents this rank from computing, and waits for the end of the job.
-pub fn stand_by(wire: &mut dyn Wire, error: &Error) {
+pub fn wait_after_error(wire: &mut dyn Wire, error: &Error) {
     wire.send(LEAD, RankMessage::Unable(RemoteError::new(error)).to_bytes());
     let mut pause = Pause::default();
     let mut has_ended = false;

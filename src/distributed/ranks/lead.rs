@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::jobs::blocks::Divisible;
 
 /// Maximum seconds that the end of a job waits for ranks that have not sent their last message.
-const FAREWELL_SECONDS: f64 = 60.0;
+const LAST_MESSAGE_SECONDS: f64 = 60.0;
 /// Maximum seconds that a cancelled job waits for the other ranks.
 const STOP_SECONDS: f64 = 10.0;
 /// Seconds between two checks for silent ranks.
@@ -182,7 +182,7 @@ impl LeadLoop<'_> {
     fn is_over(&mut self) -> bool {
         let now = self.now();
         if self.dispatcher.is_over() {
-            self.deadline.get_or_insert(now + FAREWELL_SECONDS);
+            self.deadline.get_or_insert(now + LAST_MESSAGE_SECONDS);
         }
         let Some(deadline) = self.deadline else { return false };
         let all = self.departed.len() + 1 == self.wire.ranks();

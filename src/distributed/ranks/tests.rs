@@ -238,7 +238,7 @@ fn job_runs_without_a_rank_that_cannot_compute() {
         RecordingHandler { directory: &directory, finished: Vec::new(), failed: Vec::new(), joined: BTreeSet::new() };
     let done = vec![false; directory.len()];
     std::thread::scope(|scope| {
-        scope.spawn(move || stand_by(&mut other, &Error::usage("no such file")));
+        scope.spawn(move || wait_after_error(&mut other, &Error::usage("no such file")));
         let member = RankInfo { host: "node0".into(), devices: String::new() };
         lead(&mut wires[0], &work, &LeadOptions { done: &done, rules: Rules::default() }, member, &mut handler)
             .unwrap();

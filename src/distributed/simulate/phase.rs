@@ -97,7 +97,7 @@ pub(super) struct Phase<'a> {
 impl<'a> Phase<'a> {
     pub(super) fn new(
         world: &'a Simulation,
-        fates: &[RankFate],
+        random_failures: &[RankFate],
         bad: &'a [bool],
         begin: f64,
         report: SimulationReport,
@@ -110,7 +110,7 @@ impl<'a> Phase<'a> {
         let events = BinaryHeap::new();
         let mut phase =
             Phase { world, bad, random, dispatcher, ranks, events, number: 0, now: begin, busy_until: begin, report };
-        for (rank, fate) in fates.iter().enumerate() {
+        for (rank, fate) in random_failures.iter().enumerate() {
             phase.at(begin + fate.late, rank, SimulatedEventKind::Begins);
             for (when, what) in [(fate.dies, SimulatedEventKind::Dies), (fate.hangs, SimulatedEventKind::Hangs)] {
                 // Events between a death and the restart have no effect.

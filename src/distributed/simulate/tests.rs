@@ -8,7 +8,7 @@ fn job(ranks: usize, speeds: SimulatedSpeeds, seconds: f64, seed: u64) -> Simula
     let speeds = speeds.draw(ranks, &mut SplitMix64::new(seed));
     let block = 5.0 * speeds.iter().copied().fold(0.0, f64::max);
     let blocks = (seconds * speeds.iter().sum::<f64>() / block).ceil();
-    Simulation { jitter: 0.1, seed, ..Simulation::calm(vec![block as u64; blocks as usize], speeds) }
+    Simulation { jitter: 0.1, seed, ..Simulation::without_failures(vec![block as u64; blocks as usize], speeds) }
 }
 
 fn counts_once(world: &Simulation, report: &SimulationReport) {
@@ -20,7 +20,7 @@ fn counts_once(world: &Simulation, report: &SimulationReport) {
 
 #[test]
 fn one_rank_takes_the_time_of_its_blocks() {
-    let world = Simulation::calm(vec![100, 200, 300], vec![100.0]);
+    let world = Simulation::without_failures(vec![100, 200, 300], vec![100.0]);
     let report = world.run();
     assert!((6.0..6.001).contains(&report.seconds), "{report:?}");
     assert!(report.efficiency > 0.999 && report.efficiency <= 1.0);
@@ -116,16 +116,16 @@ fn resumed_job_loses_only_running_blocks() {
     let report = world.run();
     assert!(report.restarts > 0 && report.lost_cells > 0.0, "{report:?}");
     counts_once(&world, &report);
-    let calm = Simulation { deaths: 0.0, ..world };
-    assert!(report.seconds > calm.run().seconds + 30.0 * report.restarts as f64);
+    let without_failures = Simulation { deaths: 0.0, ..world };
+    assert!(report.seconds > without_failures.run().seconds + 30.0 * report.restarts as f64);
 }
 
 #[test]
 fn gathered_results_use_the_bandwidth_of_rank_0() {
-    let calm = job(50, SimulatedSpeeds::Even, 100.0, 17);
-    let full = Simulation { result_bytes: 1 << 30, ..calm.clone() };
-    let (calm, full) = (calm.run(), full.run());
-    assert!(full.seconds > 3.0 * calm.seconds, "{} {}", full.seconds, calm.seconds);
+    let without_failures = job(50, SimulatedSpeeds::Even, 100.0, 17);
+    let full = Simulation { result_bytes: 1 << 30, ..without_failures.clone() };
+    let (without_failures, full) = (without_failures.run(), full.run());
+    assert!(full.seconds > 3.0 * without_failures.seconds, "{} {}", full.seconds, without_failures.seconds);
     assert!(full.bytes > 900 << 30, "{}", full.bytes);
 }
 
@@ -133,7 +133,7 @@ fn gathered_results_use_the_bandwidth_of_rank_0() {
 /// s for each start.
 #[test]
 fn engines_run_without_a_stop_between_leases() {
-    let after = Simulation { stop: 0.3, ..Simulation::calm(vec![170; 128], vec![1000.0; 2]) };
+    let after = Simulation { stop: 0.3, ..Simulation::without_failures(vec![170; 128], vec![1000.0; 2]) };
     let before = Simulation { stops_between: true, ..after.clone() };
     let (after, before) = (after.run(), before.run());
     assert_eq!(after.begins, 2, "each once");

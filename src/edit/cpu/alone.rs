@@ -161,7 +161,7 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: AloneTask<'_>) {
     }
     *outcome = PairOutcome::Distance(match is_global {
         true => EditDistance { distance: row.distance()[0] as u32, end: n as u32 },
-        false => row.found()[0],
+        false => row.results()[0],
     });
 }
 

@@ -52,7 +52,7 @@ impl Default for DistanceWorkspace {
 }
 
 /// Computes all pairs of a batch on this thread. Returns the results in the order of
-/// [`crate::edit::EditReport::found`].
+/// [`crate::edit::EditReport::results`].
 pub fn run(batch: &EditBatch, workspace: &mut DistanceWorkspace) -> Vec<EditDistance> {
     run_until(batch, workspace, || false).unwrap_or_default()
 }
@@ -66,9 +66,9 @@ pub(super) fn run_until(
 ) -> Option<Vec<EditDistance>> {
     let chunk = &*batch.chunk;
     let scheme = &*chunk.scheme;
-    let mut found = vec![EditDistance::NONE; batch.pairs() as usize];
+    let mut results = vec![EditDistance::NONE; batch.pairs() as usize];
     // Pairs that need computing, and the indices of their results.
-    let mut pairs: Vec<(usize, EditPair<'_>)> = Vec::with_capacity(found.len());
+    let mut pairs: Vec<(usize, EditPair<'_>)> = Vec::with_capacity(results.len());
     let sequences = batch.blocks.iter().flat_map(|block| {
         let pattern = chunk.patterns.codes(block.pattern);
         block.regions.clone().map(move |index| (pattern, chunk.text(index)))
@@ -82,7 +82,7 @@ pub(super) fn run_until(
             EditMode::Overlap(_) => 0,
         };
         match scheme.trivial(m, n) {
-            Some(trivial) => found[index] = trivial,
+            Some(trivial) => results[index] = trivial,
             None if least > limit => {}
             None => pairs.push((index, EditPair { pattern, text, limit })),
         }
@@ -94,9 +94,9 @@ pub(super) fn run_until(
             if is_over() {
                 return None;
             }
-            found[index] = scalar::find(pair.pattern, pair.text, scheme).within(pair.limit);
+            results[index] = scalar::find(pair.pattern, pair.text, scheme).within(pair.limit);
         }
-        return Some(found);
+        return Some(results);
     };
     // Sort by the number of words of the pattern and by the length of the text, so that groups are
     // uniform. Usually the pairs are almost sorted already.
@@ -106,10 +106,10 @@ pub(super) fn run_until(
         if is_over() {
             return None;
         }
-        let count = workspace.compute(&relation, scheme, rest, |index, result| found[index] = result);
+        let count = workspace.compute(&relation, scheme, rest, |index, result| results[index] = result);
         rest = &rest[count..];
     }
-    Some(found)
+    Some(results)
 }
 
 /// Returns the Levenshtein distance of two byte strings.
@@ -181,7 +181,7 @@ impl DistanceWorkspace {
             LaneContent::Pairs => false,
             LaneContent::Cheaper if words(first) > MAX_WORDS => true,
             LaneContent::Cheaper if is_global && first.text.len() > MAX_COLUMNS => false,
-            LaneContent::Cheaper => self.alone_cost(group) < self.side_cost(group),
+            LaneContent::Cheaper => self.alone_cost(group) < self.lane_group_cost(group),
         };
         if is_alone {
             let (index, pair) = pairs[0];
@@ -189,7 +189,7 @@ impl DistanceWorkspace {
             return 1;
         }
         let mut group_pairs = [*first; MAX_PAIRS];
-        let mut found = [EditDistance::NONE; MAX_PAIRS];
+        let mut results = [EditDistance::NONE; MAX_PAIRS];
         let mut census = CodeCensus::NONE;
         for (lane, (slot, &(_, pair))) in group_pairs.iter_mut().zip(group).enumerate() {
             *slot = pair;
@@ -204,11 +204,11 @@ impl DistanceWorkspace {
             planes: &planes,
             mode: scheme.mode,
             buffers: &mut self.side,
-            found: &mut found[..group.len()],
+            results: &mut results[..group.len()],
         };
         dispatch!(planes.matcher(), self.instructions, side::align_group, task);
-        for (&(index, pair), found) in group.iter().zip(found) {
-            put(index, found.within(pair.limit));
+        for (&(index, pair), results) in group.iter().zip(results) {
+            put(index, results.within(pair.limit));
         }
         group.len()
     }
@@ -233,9 +233,9 @@ impl DistanceWorkspace {
             // The next guess extrapolates the distance per row of the stopped computation to the
             // whole length.
             let expected = match outcome {
-                PairOutcome::Distance(found) if limit == pair_limit || found.distance <= limit => return found,
+                PairOutcome::Distance(results) if limit == pair_limit || results.distance <= limit => return results,
                 PairOutcome::Beyond { .. } if limit == pair_limit => return EditDistance::NONE,
-                PairOutcome::Distance(found) => u64::from(found.distance),
+                PairOutcome::Distance(results) => u64::from(results.distance),
                 PairOutcome::Beyond { rows, least } => u64::from(least) * longest as u64 / rows.max(1) as u64,
             };
             let next = (expected * 5 / 4).max(2 * u64::from(limit));
@@ -244,7 +244,7 @@ impl DistanceWorkspace {
     }
 
     /// Estimates the cost of a group with one pair per lane.
-    fn side_cost(&self, group: &[(usize, EditPair<'_>)]) -> u64 {
+    fn lane_group_cost(&self, group: &[(usize, EditPair<'_>)]) -> u64 {
         let longest =
             |length: fn(&EditPair<'_>) -> usize| group.iter().map(|(_, pair)| length(pair)).max().unwrap_or(0) as u64;
         let words = longest(|pair| pair.pattern.len().div_ceil(BITS));

@@ -65,7 +65,7 @@ impl<const L: usize> LastRowMinimum<L> {
 
     /// Returns the least distances with the first column that has them.
     #[inline(always)]
-    pub(super) fn found(&self) -> [EditDistance; L] {
+    pub(super) fn results(&self) -> [EditDistance; L] {
         let [lowest, sums] = bytes(&self.steps);
         // Columns before the byte with the first least distance, the steps of that byte, and the
         // distance before it.
@@ -151,15 +151,15 @@ mod tests {
         let mut row = LastRowMinimum::new([5, 1000]);
         let steps = |up, down| RowSteps { up: [up, u64::MAX], down: [down, 0] };
         row.advance(steps(0, 0), 0, [64, 0]);
-        assert_eq!(row.found()[0], EditDistance { distance: 5, end: 1 });
+        assert_eq!(row.results()[0], EditDistance { distance: 5, end: 1 });
         // The distances are 6 5 4 4 5 4. The remaining steps are ignored.
         row.advance(steps(0b1000_1000 << 56, 0b0110_0111 << 56), 64, [6, 0]);
-        assert_eq!((row.distance(), row.found()[0]), ([4, 1000], EditDistance { distance: 4, end: 67 }));
+        assert_eq!((row.distance(), row.results()[0]), ([4, 1000], EditDistance { distance: 4, end: 67 }));
         row.advance(steps(1 << 63, 1 << 62), 70, [64, 64]);
-        assert_eq!((row.distance(), row.found()[0]), ([4, 1064], EditDistance { distance: 4, end: 67 }));
+        assert_eq!((row.distance(), row.results()[0]), ([4, 1064], EditDistance { distance: 4, end: 67 }));
         row.advance(steps(0, 1), 134, [64, 3]);
-        let found = [EditDistance { distance: 3, end: 198 }, EditDistance { distance: 1001, end: 71 }];
-        assert_eq!((row.distance(), row.found()), ([3, 1067], found));
+        let results = [EditDistance { distance: 3, end: 198 }, EditDistance { distance: 1001, end: 71 }];
+        assert_eq!((row.distance(), row.results()), ([3, 1067], results));
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
                     }
                 }
             }
-            assert_eq!(row.found(), [EditDistance { distance: least.0, end: least.1 }]);
+            assert_eq!(row.results(), [EditDistance { distance: least.0, end: least.1 }]);
             assert_eq!(row.distance(), [i64::from(distance)]);
         }
     }

@@ -126,11 +126,11 @@ pub(super) fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Edit
     if let EditMode::Overlap(reach) = scheme.mode {
         return overlap(pattern, text, reach, &scheme.equality);
     }
-    let mut found = EditDistance::NONE;
+    let mut result = EditDistance::NONE;
     last_row(pattern, text, scheme, |end, distance| {
-        if distance < found.distance || scheme.mode == EditMode::Global {
-            found = EditDistance { distance, end: end as u32 };
+        if distance < result.distance || scheme.mode == EditMode::Global {
+            result = EditDistance { distance, end: end as u32 };
         }
     });
-    found
+    result
 }

@@ -35,7 +35,7 @@ pub(super) struct SideTask<'a> {
     /// Scratch memory.
     pub buffers: &'a mut SideBuffers,
     /// Results, one per pair. Limits are not applied.
-    pub found: &'a mut [EditDistance],
+    pub results: &'a mut [EditDistance],
 }
 
 /// Computes a group.
@@ -64,7 +64,7 @@ impl<M: Matcher> SimdKernel for SideKernel<'_, M> {
 /// include `word` and may be written. `at` is the layout for [`VECTORS`] vectors and the planes of
 /// `M`.
 #[inline(always)]
-unsafe fn go_on<V: LanesU64, M: Matcher>(
+unsafe fn advance_word<V: LanesU64, M: Matcher>(
     buffer: *mut u64,
     at: GroupLayout,
     word: usize,
@@ -92,7 +92,7 @@ unsafe fn go_on<V: LanesU64, M: Matcher>(
 /// word.
 ///
 /// # Safety
-/// The conditions of [`go_on`] hold for all words of the range.
+/// The conditions of [`advance_word`] hold for all words of the range.
 #[inline(always)]
 unsafe fn column<V: LanesU64, M: Matcher>(
     buffer: *mut u64,
@@ -107,12 +107,12 @@ unsafe fn column<V: LanesU64, M: Matcher>(
         // Two words per iteration, so that the values passed from word to word need not be moved.
         let mut word = range.start;
         while word + 1 < range.end {
-            steps = go_on::<V, M>(buffer, at, word, steps, symbols);
-            steps = go_on::<V, M>(buffer, at, word + 1, steps, symbols);
+            steps = advance_word::<V, M>(buffer, at, word, steps, symbols);
+            steps = advance_word::<V, M>(buffer, at, word + 1, steps, symbols);
             word += 2;
         }
         if word < range.end {
-            steps = go_on::<V, M>(buffer, at, word, steps, symbols);
+            steps = advance_word::<V, M>(buffer, at, word, steps, symbols);
         }
     }
     steps
@@ -167,7 +167,7 @@ unsafe fn last_steps<V: LanesU64>(up: [V; VECTORS], down: [V; VECTORS], columns:
 /// The processor has the instructions of `V`. There are at most `VECTORS * V::COUNT` pairs.
 #[inline(always)]
 unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
-    let SideTask { pairs, planes, mode, buffers, found } = task;
+    let SideTask { pairs, planes, mode, buffers, results } = task;
     let group = SideGroup::new::<V, M>(pairs, planes, mode);
     let SideGroup { at, words, texts, .. } = group;
     let (is_global, reach) = (group.is_global(), group.reach());
@@ -225,11 +225,11 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
                 for lane in (0..pairs.len()).filter(|&lane| is_read_down && texts[lane] == before + c) {
                     let word = |word| (*buffer.add(at.pv(word) + lane), *buffer.add(at.mv(word) + lane));
                     if let Some(reach) = reach {
-                        found[lane].distance = last_rows.least_down(&group, reach, lane, (0..cut.words).map(word));
+                        results[lane].distance = last_rows.least_down(&group, reach, lane, (0..cut.words).map(word));
                     } else {
                         // All words are up to date for the text's last column, or unchanged since
                         // the band left them. Each column since then adds one.
-                        found[lane] = last_cell((0..words).map(word), group.patterns[lane], texts[lane] as u32);
+                        results[lane] = last_cell((0..words).map(word), group.patterns[lane], texts[lane] as u32);
                     }
                 }
             }
@@ -238,5 +238,5 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
             }
         }
     }
-    last_rows.finish(&group, found);
+    last_rows.finish(&group, results);
 }

@@ -27,9 +27,9 @@ impl CpuKind for Edit {
 
     fn compute(batch: &EditBatch, workspace: &mut DistanceWorkspace, interrupt: &AtomicBool) -> Result<EditReport> {
         let begin = Instant::now();
-        let found = run_until(batch, workspace, || interrupt.load(Ordering::Relaxed));
-        let found = found.ok_or(Error::Interrupted)?;
+        let results = run_until(batch, workspace, || interrupt.load(Ordering::Relaxed));
+        let results = results.ok_or(Error::Interrupted)?;
         let kernel_time = Some(begin.elapsed());
-        Ok(EditReport { found: BatchDistances::Each(found.into()), kernel_time, ..EditReport::default() })
+        Ok(EditReport { distances: BatchDistances::Each(results.into()), kernel_time, ..EditReport::default() })
     }
 }

@@ -68,8 +68,8 @@ pub struct EditShape {
 }
 
 impl KernelSizes for EditShape {
-    fn for_adapter(found: &FoundAdapter, gpu: &Gpu) -> Self {
-        let software = found.is_software();
+    fn for_adapter(adapter: &FoundAdapter, gpu: &Gpu) -> Self {
+        let software = adapter.is_software();
         EditShape {
             thread_workgroup: if software { 16 } else { 32 },
             thread_words: 16,
@@ -77,7 +77,7 @@ impl KernelSizes for EditShape {
             subgroup_words: 12,
             workgroup_words: 8,
             lanes: None,
-            subgroup_size: found.adapter.get_info().subgroup_min_size.max(1),
+            subgroup_size: adapter.handle.get_info().subgroup_min_size.max(1),
             dispatch_columns: u32::MAX,
             workgroup_bytes: gpu.device.limits().max_compute_workgroup_storage_size,
             list_room: None,
@@ -159,7 +159,7 @@ impl SelectionContext<'_> {
     /// # Errors
     /// Returns [`crate::Error::Unsuited`] if there is no candidate.
     pub(super) fn candidates(&self) -> Result<Vec<CandidateKernel<EditMethod>>> {
-        let mut candidates = self.wholes()?;
+        let mut candidates = self.candidates_without_heads()?;
         let with_heads = self.with_heads(&candidates);
         if self.shape.head_words.is_some_and(|words| words > 0) && with_heads.is_some() {
             candidates.clear();
@@ -168,9 +168,12 @@ impl SelectionContext<'_> {
         Ok(candidates)
     }
 
-    /// Returns the fastest candidate with heads, if heads may pay off. `wholes` are the candidates
+    /// Returns the fastest candidate with heads, if heads may pay off. `candidates_without_heads` are the candidates
     /// without heads.
-    fn with_heads(&self, wholes: &[CandidateKernel<EditMethod>]) -> Option<CandidateKernel<EditMethod>> {
+    fn with_heads(
+        &self,
+        candidates_without_heads: &[CandidateKernel<EditMethod>],
+    ) -> Option<CandidateKernel<EditMethod>> {
         let is_head = matches!(self.mode, EditMode::Infix | EditMode::Prefix) && self.can_omit;
         let head_words = match self.shape.head_words {
             _ if !is_head => return None,
@@ -181,7 +184,10 @@ impl SelectionContext<'_> {
             methods.iter().copied().max_by(|a, b| a.assumed.full.total_cmp(&b.assumed.full))
         };
         let extent = EditExtent { pattern_symbols: 32 * head_words, ..self.extent };
-        let (head, whole) = (fastest(&SelectionContext { extent, ..*self }.wholes().ok()?)?, fastest(wholes)?);
+        let (head, whole) = (
+            fastest(&SelectionContext { extent, ..*self }.candidates_without_heads().ok()?)?,
+            fastest(candidates_without_heads)?,
+        );
         let EditMethod { words, variant, .. } = whole.way;
         let heads = EditVariant { selection: PairSelection::Heads(head_words), ..head.way.variant };
         let method = EditMethod {
@@ -197,13 +203,13 @@ impl SelectionContext<'_> {
     }
 
     /// Returns the candidates without heads.
-    fn wholes(&self) -> Result<Vec<CandidateKernel<EditMethod>>> {
+    fn candidates_without_heads(&self) -> Result<Vec<CandidateKernel<EditMethod>>> {
         let lanes = self.shape.lanes;
         if let Some(kernel) = self.kernel {
             let grouping = kernel.lane_grouping();
             let grouping =
-                grouping.ok_or_else(|| self.gpu.unsuited(format!("{} does not compute distances", kernel.stem)))?;
-            let variant = self.variant(grouping, lanes).map_err(|why| self.gpu.unsuited(why))?;
+                grouping.ok_or_else(|| self.gpu.refusal(format!("{} does not compute distances", kernel.stem)))?;
+            let variant = self.variant(grouping, lanes).map_err(|why| self.gpu.refusal(why))?;
             return Ok(vec![self.candidate(variant, 1.0)]);
         }
         let dividing = if self.has_subgroups() { LaneGrouping::Subgroup } else { LaneGrouping::Workgroup };
@@ -228,7 +234,7 @@ impl SelectionContext<'_> {
             candidates.push(CandidateKernel { assumed, ..candidate });
         }
         match divided {
-            Err(why) if candidates.is_empty() => Err(self.gpu.unsuited(why)),
+            Err(why) if candidates.is_empty() => Err(self.gpu.refusal(why)),
             _ => Ok(candidates),
         }
     }

@@ -86,25 +86,25 @@ impl PairLengths {
 }
 
 /// Number of pairs of one pattern that are checked together for texts of equal length.
-const ALIKE_AT_ONCE: usize = 64;
+const PAIRS_CHECKED_TOGETHER: usize = 64;
 /// Number of text lengths in the cache.
-const REMEMBERED: usize = 64;
+const CACHED_LENGTHS: usize = 64;
 
 /// A cache of [`PairLengths`]. It is effective because regions of one kind differ by a few symbols
 /// in length.
 struct LengthCache<'a> {
     scheme: &'a EditScheme,
-    known: [PairLengths; REMEMBERED],
+    known: [PairLengths; CACHED_LENGTHS],
 }
 
 impl<'a> LengthCache<'a> {
     fn new(scheme: &'a EditScheme) -> Self {
-        LengthCache { scheme, known: [PairLengths::new(scheme, 0, 0); REMEMBERED] }
+        LengthCache { scheme, known: [PairLengths::new(scheme, 0, 0); CACHED_LENGTHS] }
     }
 
     #[inline]
     fn get(&mut self, m: u32, n: u32) -> &PairLengths {
-        let known = &mut self.known[n as usize % REMEMBERED];
+        let known = &mut self.known[n as usize % CACHED_LENGTHS];
         if known.pattern_symbols != m || known.text_symbols != n {
             *known = PairLengths::new(self.scheme, m, n);
         }
@@ -117,37 +117,41 @@ impl EditDecoder<'_> {
         self.tasks.tasks as usize
     }
 
-    /// Decodes the results of all pairs, in the order of the pairs, into the memory of `found`.
+    /// Decodes the results of all pairs, in the order of the pairs, into the memory of `distances`.
     /// Returns `None` if a result is impossible.
-    pub(super) fn each(&self, words: &[u32], found: PooledVec<EditDistance>) -> Option<PooledVec<EditDistance>> {
+    pub(super) fn each(&self, words: &[u32], distances: PooledVec<EditDistance>) -> Option<PooledVec<EditDistance>> {
         // Select the format outside of the loops.
         match (ResultFormat::for_variant(&self.variant), self.variant.output_words()) {
             (ResultFormat::Whole, _) => {
-                self.each_of::<1>(words, found, |[word], n| ResultFormat::Whole.read([word, 0], n))
+                self.decode_each::<1>(words, distances, |[word], n| ResultFormat::Whole.read([word, 0], n))
             }
             (ResultFormat::Packed, _) => {
-                self.each_of::<1>(words, found, |[word], n| ResultFormat::Packed.read([word, 0], n))
+                self.decode_each::<1>(words, distances, |[word], n| ResultFormat::Packed.read([word, 0], n))
             }
             (ResultFormat::NoEnd, 1) => {
-                self.each_of::<1>(words, found, |[word], n| ResultFormat::NoEnd.read([word, 0], n))
+                self.decode_each::<1>(words, distances, |[word], n| ResultFormat::NoEnd.read([word, 0], n))
             }
-            (ResultFormat::NoEnd, _) => self.each_of::<2>(words, found, |both, n| ResultFormat::NoEnd.read(both, n)),
-            (ResultFormat::Both, _) => self.each_of::<2>(words, found, |both, n| ResultFormat::Both.read(both, n)),
+            (ResultFormat::NoEnd, _) => {
+                self.decode_each::<2>(words, distances, |both, n| ResultFormat::NoEnd.read(both, n))
+            }
+            (ResultFormat::Both, _) => {
+                self.decode_each::<2>(words, distances, |both, n| ResultFormat::Both.read(both, n))
+            }
         }
     }
 
-    fn each_of<const WORDS: usize>(
+    fn decode_each<const WORDS: usize>(
         &self,
         words: &[u32],
-        mut found: PooledVec<EditDistance>,
+        mut distances: PooledVec<EditDistance>,
         read: impl Fn([u32; WORDS], u32) -> EditDistance + Sync,
     ) -> Option<PooledVec<EditDistance>> {
         let pairs = self.pairs();
         let results = words.as_chunks::<WORDS>().0.get(..pairs)?;
-        found.clear();
-        found.reserve(pairs);
-        let room = &mut found.spare_capacity_mut()[..pairs];
-        let at_once = if self.text_symbols.is_some() { pairs } else { ALIKE_AT_ONCE };
+        distances.clear();
+        distances.reserve(pairs);
+        let room = &mut distances.spare_capacity_mut()[..pairs];
+        let at_once = if self.text_symbols.is_some() { pairs } else { PAIRS_CHECKED_TOGETHER };
         // Pieces have equal size, because a block may have most of the pairs or only one.
         let pieces = room.par_chunks_mut(GROUP_PAIRS).zip(results.par_chunks(GROUP_PAIRS)).enumerate();
         let are_possible = pieces.map(|(piece, (room, results))| {
@@ -173,8 +177,8 @@ impl EditDecoder<'_> {
         }
         // SAFETY: the pieces cover the space for all pairs, and each has written a result for every
         // pair of its own.
-        unsafe { found.set_len(pairs) };
-        Some(found)
+        unsafe { distances.set_len(pairs) };
+        Some(distances)
     }
 
     /// Decodes the results of tasks of one run, starting with `task`. Returns whether all of them
@@ -200,23 +204,23 @@ impl EditDecoder<'_> {
         // of all other regions.
         if let Some(n) = self.text_symbols.or_else(|| one_length(chunk, first..first + results.len() as u32)) {
             let PairLengths { trivial, limit, possible, .. } = *cache.get(m, n);
-            if let Some(found) = trivial {
-                all.for_each(|(room, _)| _ = room.write(found));
-                return possible.has(found);
+            if let Some(distances) = trivial {
+                all.for_each(|(room, _)| _ = room.write(distances));
+                return possible.has(distances);
             }
             for (room, &result) in all {
-                let found = read(result, n).within(limit);
-                room.write(found);
-                are_possible &= possible.has(found);
+                let distances = read(result, n).within(limit);
+                room.write(distances);
+                are_possible &= possible.has(distances);
             }
             return are_possible;
         }
         for ((room, &result), region_index) in all.zip(first..) {
             let n = chunk.region(region_index).symbols();
             let PairLengths { trivial, limit, possible, .. } = cache.get(m, n);
-            let found = trivial.unwrap_or_else(|| read(result, n).within(*limit));
-            room.write(found);
-            are_possible &= possible.has(found);
+            let distances = trivial.unwrap_or_else(|| read(result, n).within(*limit));
+            room.write(distances);
+            are_possible &= possible.has(distances);
         }
         are_possible
     }
@@ -245,10 +249,10 @@ impl EditDecoder<'_> {
                 let PatternRun { task, region, pattern_symbols: m, .. } = self.tasks.runs[run];
                 let region_index = self.tasks.regions.start + region + (pair - task);
                 let n = self.text_symbols.unwrap_or_else(|| chunk.region(region_index).symbols());
-                let found = format.read(output, n).within(scheme.limit(m, n));
-                if found.is_some() {
-                    part_results.push((pair, found));
-                    if !Possible::for_lengths(scheme, m, n).has(found) {
+                let distances = format.read(output, n).within(scheme.limit(m, n));
+                if distances.is_some() {
+                    part_results.push((pair, distances));
+                    if !Possible::for_lengths(scheme, m, n).has(distances) {
                         return None;
                     }
                 }

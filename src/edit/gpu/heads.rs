@@ -12,7 +12,7 @@ use crate::edit::kernels::myers::Coding;
 use crate::edit::pattern_words;
 
 /// Expected fraction of pairs that heads keep, until a batch has been measured.
-pub(super) const EXPECTED_KEPT: f64 = 0.05;
+pub(super) const EXPECTED_KEPT_FRACTION: f64 = 0.05;
 /// Maximum fraction of a pattern in its head.
 const MAX_PART: f64 = 0.7;
 /// Minimum number of codes of 8-bit symbols that are assumed to be amino acids.

@@ -69,17 +69,17 @@ impl TextPieces {
     }
 
     /// Combines the results of the pieces to results of pairs.
-    pub(super) fn join(&self, found: &BatchDistances) -> BatchDistances {
-        match found {
-            BatchDistances::Each(found) => BatchDistances::Each(self.join_each(found).into()),
+    pub(super) fn join(&self, distances: &BatchDistances) -> BatchDistances {
+        match distances {
+            BatchDistances::Each(distances) => BatchDistances::Each(self.join_each(distances).into()),
             BatchDistances::Listed { list, .. } => {
                 let mut joined: Vec<(u32, EditDistance)> = Vec::new();
-                for &(piece, found) in list {
+                for &(piece, distances) in list {
                     let pair = self.ends.partition_point(|&end| end <= piece as usize) as u32;
-                    let found = EditDistance { end: found.end + self.offsets[piece as usize], ..found };
+                    let distances = EditDistance { end: distances.end + self.offsets[piece as usize], ..distances };
                     match joined.last_mut() {
-                        Some((last, least)) if *last == pair => *least = found.min(*least),
-                        _ => joined.push((pair, found)),
+                        Some((last, least)) if *last == pair => *least = distances.min(*least),
+                        _ => joined.push((pair, distances)),
                     }
                 }
                 BatchDistances::Listed { pairs: self.ends.len(), list: joined }
@@ -87,12 +87,12 @@ impl TextPieces {
         }
     }
 
-    fn join_each(&self, found: &[EditDistance]) -> Vec<EditDistance> {
+    fn join_each(&self, distances: &[EditDistance]) -> Vec<EditDistance> {
         let mut first = 0;
         let joined = self.ends.iter().map(|&end| {
             let piece_range = first..end;
             first = end;
-            let pieces = piece_range.map(|piece| match found[piece] {
+            let pieces = piece_range.map(|piece| match distances[piece] {
                 EditDistance::NONE => EditDistance::NONE,
                 EditDistance { distance, end } => EditDistance { distance, end: end + self.offsets[piece] },
             });
@@ -148,11 +148,17 @@ mod tests {
             };
             let pieces = TextPieces::cut(&batch, 66_000).unwrap();
             assert!(pieces.batch.pairs() > 3 * batch.pairs());
-            let found = compute(&pieces.batch);
-            let list = (0..).zip(&found).filter(|(_, found)| found.is_some()).map(|(pair, found)| (pair, *found));
-            let listed = BatchDistances::Listed { pairs: found.len(), list: list.collect() };
+            let distances = compute(&pieces.batch);
+            let list = (0..)
+                .zip(&distances)
+                .filter(|(_, distances)| distances.is_some())
+                .map(|(pair, distances)| (pair, *distances));
+            let listed = BatchDistances::Listed { pairs: distances.len(), list: list.collect() };
             assert_eq!(pieces.join(&listed).into_each(), compute(&batch));
-            assert_eq!(pieces.join(&BatchDistances::Each(found.into())), BatchDistances::Each(compute(&batch).into()));
+            assert_eq!(
+                pieces.join(&BatchDistances::Each(distances.into())),
+                BatchDistances::Each(compute(&batch).into())
+            );
         }
         assert!(EditDistance::NONE > EditDistance { distance: u32::MAX - 1, end: u32::MAX });
     }

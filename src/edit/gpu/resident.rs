@@ -56,7 +56,7 @@ impl ResidentTexts {
         let symbols = next + u64::from(2 * TEXT_ALIGNMENT);
         let bytes = symbols * u64::from(coding.bits) / 8;
         if bytes > limit || symbols > u64::from(u32::MAX) {
-            return Err(gpu.unsuited(format!("{bytes} bytes of texts exceed its limit of {limit} bytes")));
+            return Err(gpu.refusal(format!("{bytes} bytes of texts exceed its limit of {limit} bytes")));
         }
         let mut words = vec![0u32; (bytes / 4) as usize];
         // Divides the buffer into one part for each text.
@@ -137,7 +137,7 @@ impl ResidentProfiles {
             }
         }
         if 4 * next > limit || next > u64::from(u32::MAX) {
-            return Err(gpu.unsuited(format!("{} bytes of query profiles exceed its limit of {limit} bytes", 4 * next)));
+            return Err(gpu.refusal(format!("{} bytes of query profiles exceed its limit of {limit} bytes", 4 * next)));
         }
         let mut words = vec![0u32; next as usize];
         let mut rest = words.as_mut_slice();

@@ -143,15 +143,15 @@ impl EditSlot {
         let BatchResults { words, kernel_time, limit } = results;
         let data = &words[HEADER_WORDS as usize..];
         let kept = (variant.selection == PairSelection::Kept).then_some(words[1]);
-        let report = |found| {
+        let report = |distances| {
             tracing::trace!(?kept, ?kernel_time, finished = ?begin.elapsed(), "edit batch done");
-            (EditReport { found, kernel_time, is_checked: true, ..EditReport::default() }, kept)
+            (EditReport { distances, kernel_time, is_checked: true, ..EditReport::default() }, kept)
         };
         let tasks = self.tasks.tasks;
         let each = |task_list: &EditTasks, words: &[u32]| {
             let decoder = EditDecoder { batch: &batch, tasks: task_list, variant, text_symbols };
-            let found = pool.install(|| decoder.each(words, shelf.take()));
-            found.map(BatchDistances::Each).ok_or_else(|| gpu.error("it reported an impossible result"))
+            let distances = pool.install(|| decoder.each(words, shelf.take()));
+            distances.map(BatchDistances::Each).ok_or_else(|| gpu.error("it reported an impossible result"))
         };
         let Some(room) = list_room else {
             return Ok(report(each(&self.tasks, data)?));

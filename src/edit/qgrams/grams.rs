@@ -19,7 +19,7 @@ const SYMBOLS: RangeInclusive<usize> = 2..=12;
 /// Marks a code that is not a letter.
 const NO_LETTER: u8 = u8::MAX;
 /// Multiplier that spreads numbers over rows (Knuth's multiplicative hashing).
-const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+const HASH_MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The letters of an equality: codes that equal themselves and no other letter. In a text, other
 /// codes (such as ambiguous nucleotides) stand for all letters that they equal. In a pattern, they
@@ -87,10 +87,10 @@ impl<'a> Grams<'a> {
     }
 
     fn row(&self, gram: u64) -> u32 {
-        (gram.wrapping_mul(SPREAD) >> (u64::BITS - self.row_bits)) as u32
+        (gram.wrapping_mul(HASH_MULTIPLIER) >> (u64::BITS - self.row_bits)) as u32
     }
 
-    fn go_on(&self, gram: u64, number: u8) -> u64 {
+    fn extend_gram(&self, gram: u64, number: u8) -> u64 {
         let all = u64::MAX >> (u64::BITS - self.letters.bits * self.q as u32);
         (gram << self.letters.bits | u64::from(number)) & all
     }
@@ -103,7 +103,7 @@ impl<'a> Grams<'a> {
         for (at, &code) in codes.iter().enumerate() {
             let number = self.letters.numbers[usize::from(code)];
             letters = if number == NO_LETTER { 0 } else { letters + 1 };
-            gram = self.go_on(gram, if number == NO_LETTER { 0 } else { number });
+            gram = self.extend_gram(gram, if number == NO_LETTER { 0 } else { number });
             if at + 1 >= self.q {
                 rows.push(if letters >= self.q { self.row(gram) } else { self.rows() as u32 });
             }
@@ -118,7 +118,7 @@ impl<'a> Grams<'a> {
         for (at, &code) in codes.iter().enumerate() {
             let number = self.letters.numbers[usize::from(code)];
             letters = if number == NO_LETTER { 0 } else { letters + 1 };
-            gram = self.go_on(gram, if number == NO_LETTER { 0 } else { number });
+            gram = self.extend_gram(gram, if number == NO_LETTER { 0 } else { number });
             if letters >= self.q {
                 row(self.row(gram));
             } else if at + 1 >= self.q {
@@ -131,9 +131,9 @@ impl<'a> Grams<'a> {
                     }
                     longer.clear();
                     longer.extend(
-                        readings
-                            .iter()
-                            .flat_map(|&gram| letter_readings.iter().map(move |&number| self.go_on(gram, number))),
+                        readings.iter().flat_map(|&gram| {
+                            letter_readings.iter().map(move |&number| self.extend_gram(gram, number))
+                        }),
                     );
                     std::mem::swap(&mut readings, &mut longer);
                 }

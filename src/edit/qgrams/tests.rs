@@ -105,17 +105,17 @@ fn no_pair_within_the_limit_is_pruned() {
             for planned in job.chunks(9_000).take(2) {
                 let blocks: Vec<EditBlock> = planned.2.iter().map(|(_, block)| block.clone()).collect();
                 let batch = EditBatch { chunk: Arc::clone(&planned.1), blocks };
-                let found = cpu::run(&batch, &mut workspace);
+                let results = cpu::run(&batch, &mut workspace);
                 let regions =
                     batch.blocks.iter().flat_map(|block| block.regions.clone().map(|index| (block.pattern, index)));
                 let all: Vec<_> =
-                    regions.map(|(pattern, index)| (pattern, batch.chunk.region(index).text)).zip(found).collect();
+                    regions.map(|(pattern, index)| (pattern, batch.chunk.region(index).text)).zip(results).collect();
                 let (remaining, left) = prune(planned);
                 pruned += left.pairs;
                 let kept = pairs(&remaining);
                 assert_eq!((kept.len() as u64 + left.pairs, left.cells > 0), (batch.pairs(), left.pairs > 0));
-                for (pair, found) in all {
-                    if found.is_some() {
+                for (pair, results) in all {
+                    if results.is_some() {
                         within += 1;
                         let (pattern, text) = (patterns.codes(pair.0), texts.codes(pair.1));
                         assert!(kept.binary_search(&pair).is_ok(), "{scheme:?} {pair:?}: {pattern:?} {text:?}");

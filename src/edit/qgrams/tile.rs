@@ -141,7 +141,7 @@ impl SimdKernel for GramCount<'_> {
         for test in tests {
             let is_enough = match test.from {
                 0 => at_least(after(test.until), test.least),
-                from => difference_at_least(after(test.until), after(from), test.least),
+                from => is_difference_at_least(after(test.until), after(from), test.least),
             };
             passed = passed.map(is_enough, |passed, is_enough| passed | is_enough);
         }
@@ -200,7 +200,7 @@ fn at_least(number: &[TextBits], least: usize) -> TextBits {
 
 /// Returns the texts whose `number - less` is at least `least`. `less` must not exceed `number`.
 #[inline(always)]
-fn difference_at_least(number: &[TextBits], less: &[TextBits], least: usize) -> TextBits {
+fn is_difference_at_least(number: &[TextBits], less: &[TextBits], least: usize) -> TextBits {
     let (mut borrowed, mut short) = (TextBits::NONE, TextBits::NONE);
     for (digit, (&bit, &other)) in number.iter().zip(less).enumerate() {
         let unlike = bit.map(other, |bit, other| bit ^ other);

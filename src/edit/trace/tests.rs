@@ -15,15 +15,15 @@ fn check(pattern: &[Code], text: &[Code], equality: &Equality) {
     for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
         let scheme = scheme(mode, equality.clone());
         let tracer = EditTracer::new(&scheme);
-        let found = oracle::find(pattern, text, &scheme);
-        let found = EditDistance { end: found.first_end(mode, pattern.len() as u32), ..found };
-        let (start, cigar) = tracer.align(pattern, text, found, workspace).unwrap();
-        let part = &text[start as usize..found.end as usize];
-        assert_eq!(verify(&cigar, pattern, part, tracer.scoring()).unwrap(), -i64::from(found.distance), "{mode:?}");
+        let result = oracle::find(pattern, text, &scheme);
+        let result = EditDistance { end: result.first_end(mode, pattern.len() as u32), ..result };
+        let (start, cigar) = tracer.align(pattern, text, result, workspace).unwrap();
+        let part = &text[start as usize..result.end as usize];
+        assert_eq!(verify(&cigar, pattern, part, tracer.scoring()).unwrap(), -i64::from(result.distance), "{mode:?}");
         let global = self::scheme(EditMode::Global, equality.clone());
-        let wholes = |start: usize| oracle::find(pattern, &text[start..found.end as usize], &global).distance;
+        let wholes = |start: usize| oracle::find(pattern, &text[start..result.end as usize], &global).distance;
         if mode == EditMode::Infix {
-            let least = (0..=found.end as usize).find(|&start| wholes(start) == found.distance);
+            let least = (0..=result.end as usize).find(|&start| wholes(start) == result.distance);
             assert_eq!(least, Some(start as usize), "a longer part has the distance");
         } else {
             assert_eq!(start, 0);

@@ -52,7 +52,7 @@ pub(super) struct QueueState<W: Work> {
     /// `remaining_cells` when they are planned.
     pub(super) is_open_ended: bool,
     /// Cells of chunks that are certain to follow but not planned yet.
-    pub(super) coming: Arc<AtomicU64>,
+    pub(super) pending_cells: Arc<AtomicU64>,
     /// Whether the source has ever had no chunk when asked. Waiting engines then ask it more often.
     pub(super) is_supplied: bool,
     /// Whether the queue may still receive blocks from outside.
@@ -70,7 +70,7 @@ pub(super) struct QueueState<W: Work> {
 impl<W: Work> QueueState<W> {
     /// Returns the number of cells that no engine has taken yet.
     pub(super) fn left(&self) -> u64 {
-        self.remaining_cells.saturating_add(self.coming.load(Ordering::Relaxed))
+        self.remaining_cells.saturating_add(self.pending_cells.load(Ordering::Relaxed))
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -140,7 +140,7 @@ impl<W: Work> QueueState<W> {
                 self.piles.remove(index);
             }
             self.remaining_cells = self.remaining_cells.saturating_sub(cells);
-            self.sizing.took(engine, cells, now);
+            self.sizing.record_taken(engine, cells, now);
             self.next_lease += 1;
             self.leases.insert(lease.id, lease.clone());
             return Ok(Some(lease));

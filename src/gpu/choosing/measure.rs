@@ -8,7 +8,7 @@ const GROWTH: (f64, f64) = (2.0, 32.0);
 /// Largest number of units of work in a run.
 const MAX_UNITS: u32 = 4096;
 /// Number of runs of the smallest work. The first run compiles the kernel and creates its buffers.
-const LONE_RUNS: usize = 3;
+const SMALLEST_WORK_RUNS: usize = 3;
 /// Smallest fraction of a run's time that is attributed to its chain, even if its dispatches
 /// account for all of the time.
 const MIN_CHAIN_SHARE: f64 = 0.2;
@@ -50,7 +50,7 @@ pub(crate) enum MeasuredLoad {
 pub(crate) fn measure(seconds: f64, mut run: impl FnMut(MeasuredLoad) -> Result<(WorkEstimate, f64)>) -> Result<Speed> {
     let instant = Speed { full: f64::INFINITY, lone: f64::INFINITY };
     let (mut work, mut least) = (WorkEstimate::default(), f64::INFINITY);
-    for _ in 0..LONE_RUNS {
+    for _ in 0..SMALLEST_WORK_RUNS {
         let (lone, lasted) = run(MeasuredLoad::Lone)?;
         (work, least) = (lone, least.min(lasted));
     }

@@ -58,7 +58,7 @@ pub const SLICE: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(
 /// Bindings of the kernels that can store directions.
 pub const SCAN: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], ARENAS];
 /// Bindings of `nw_walk` and `nw_checkpoint`.
-pub const WALK: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(7, "out"), ARENAS];
+pub const NW_TRACEBACK: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(7, "out"), ARENAS];
 
 /// Bindings of the kernels for local scores, declared in `common/tile.wgsl`.
 pub const TILE: &[Binding] =
@@ -99,7 +99,7 @@ const PATHS: Binding = write(8, "paths");
 pub const STARTS: &[Binding] =
     &[TRACE, EDGES[0], EDGES[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], WINDOW, write(7, "starts")];
 /// Bindings of `sw_striped_chase`.
-pub const CHASE: &[Binding] = &[TRACE, EDGES[0], EDGES[1], WINDOW, read(7, "starts"), PATHS];
+pub const STRIPED_TRACEBACK: &[Binding] = &[TRACE, EDGES[0], EDGES[1], WINDOW, read(7, "starts"), PATHS];
 /// Bindings of `sw_striped_trace`. Only the variant that starts at borders declares `edges`.
 pub const COLUMNS: &[Binding] =
     &[TRACE, EDGES[0], EDGES[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], PATHS, write(9, "directions"), write(10, "runs")];

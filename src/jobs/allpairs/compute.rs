@@ -56,14 +56,14 @@ impl AllPairsSession {
         let (mut filter, mut prefiltered) = (None, None);
         match start {
             SessionStart { engines: Some(_), .. } => {}
-            SessionStart { is_whole: true, .. } => prefiltered = edit_filter::run_if_it_pays(&goal, &whole, run)?,
-            SessionStart { is_whole: false, .. } => filter = EditDistanceFilter::if_it_pays(&goal, &whole, run)?,
+            SessionStart { is_whole: true, .. } => prefiltered = edit_filter::run_if_profitable(&goal, &whole, run)?,
+            SessionStart { is_whole: false, .. } => filter = EditDistanceFilter::if_profitable(&goal, &whole, run)?,
         }
         let open = || {
             let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
             let opened = engines::open(run, &threads.pool, &whole, selection, 1)?;
             if prefiltered.is_none() && job.filters_on_cpu(run, &opened, &threads, &whole)? {
-                prefiltered = edit_filter::run_if_it_pays(&goal, &whole, &engines::without_gpus(run))?;
+                prefiltered = edit_filter::run_if_profitable(&goal, &whole, &engines::without_gpus(run))?;
             }
             Ok(opened)
         };
@@ -124,7 +124,7 @@ impl AllPairs {
             // pass a filter is unknown.
             let opened = engines::open(run, &threads.pool, whole, None, sharing)?;
             if filter.is_none() && self.filters_on_cpu(run, &opened, threads, whole)? {
-                *filter = EditDistanceFilter::if_it_pays(&self.goal(), whole, &engines::without_gpus(run))?;
+                *filter = EditDistanceFilter::if_profitable(&self.goal(), whole, &engines::without_gpus(run))?;
             }
             Ok(opened)
         })?;

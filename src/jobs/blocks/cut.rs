@@ -146,12 +146,12 @@ impl ComparisonGrid<'_> {
 
     /// Cuts one sequence into `pieces` blocks, or one block per target if there are fewer targets.
     fn split(&self, sequence: u64, pieces: u64) -> Vec<Block> {
-        let met = QueryPart::all(0).met(sequence as u32, self.targets.len(), self.later);
+        let compared_targets = QueryPart::all(0).compared_targets(sequence as u32, self.targets.len(), self.later);
         let symbols = |target: u32| u128::from(self.targets[target as usize]);
-        let (all, pieces): (u128, _) = (met.clone().map(symbols).sum(), u128::from(pieces));
+        let (all, pieces): (u128, _) = (compared_targets.clone().map(symbols).sum(), u128::from(pieces));
         let mut ranges: Vec<(u128, Range<u32>)> = Vec::new();
         let mut before = 0;
-        for target in met {
+        for target in compared_targets {
             let index = ((2 * before + symbols(target)) * pieces / (2 * all.max(1))).min(pieces - 1);
             before += symbols(target);
             match ranges.last_mut() {

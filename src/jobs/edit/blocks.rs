@@ -158,16 +158,16 @@ impl Divisible for EditDistances {
 
     fn join(&self, rows: &mut Vec<EditResult>) {
         let Some(most) = self.max_hits else { return };
-        let mut found: Vec<EditDistance> =
+        let mut distances: Vec<EditDistance> =
             rows.iter().map(|row| EditDistance { distance: row.distance, end: row.end }).collect();
         // Candidates of several patterns may be mixed.
         let pattern = |row: u32| rows[row as usize].pattern;
         let mut order: Vec<u32> = (0..rows.len() as u32).collect();
         order.sort_by_key(|&row| pattern(row));
         for group in order.chunk_by(|&one, &other| pattern(one) == pattern(other)) {
-            keep_least(&mut found, most, group.iter().copied());
+            keep_least(&mut distances, most, group.iter().copied());
         }
-        let mut kept = found.iter();
+        let mut kept = distances.iter();
         rows.retain(|_| kept.next().is_some_and(|one| one.is_some()));
     }
 }

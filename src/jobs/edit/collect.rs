@@ -43,7 +43,7 @@ enum KeptResults {
 
 /// A chunk whose results are arriving.
 struct OpenEditChunk {
-    found: BatchDistances,
+    distances: BatchDistances,
     /// Number of the first text if a single sequence is compared with all texts of the chunk. These
     /// texts are adjacent and may be a part of all texts.
     first_text: Option<SequenceId>,
@@ -54,7 +54,7 @@ struct OpenCandidates {
     range: Range<u32>,
     pairs_left: u64,
     /// Results in input order, except lists, which are unordered.
-    found: BatchDistances,
+    distances: BatchDistances,
     order: Option<Vec<u32>>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct CompleteResults {
     pub range: Range<u32>,
     /// Results of their pairs in input order. With both strands, the minus strand follows the plus
     /// strand.
-    pub found: BatchDistances,
+    pub distances: BatchDistances,
     /// Whether this is a whole part of the candidates.
     pub is_part: bool,
     /// Index in the part of each candidate, in the order of computation; `None` if that is the
@@ -86,7 +86,12 @@ impl Collector {
         let kept = if are_candidates && (job.max_hits.is_some() || orders.iter().any(Option::is_some)) {
             let open = parts.iter().zip(orders).map(|(part, order)| {
                 let range = part.queries.clone();
-                OpenCandidates { pairs_left: range.len() as u64, found: no_results(range.len() as u64), range, order }
+                OpenCandidates {
+                    pairs_left: range.len() as u64,
+                    distances: no_results(range.len() as u64),
+                    range,
+                    order,
+                }
             });
             KeptResults::Parts(open.collect())
         } else {
@@ -122,13 +127,13 @@ impl Collector {
     pub(super) fn complete(&mut self) -> Option<CompleteResults> {
         match &mut self.kept {
             KeptResults::Chunks(chunks) => {
-                let (range, found) = chunks.complete()?;
-                Some(CompleteResults { range, found: in_order(found.found), is_part: false, order: None })
+                let (range, distances) = chunks.complete()?;
+                Some(CompleteResults { range, distances: in_order(distances.distances), is_part: false, order: None })
             }
             KeptResults::Parts(parts) => {
                 parts.front().filter(|part| part.pairs_left == 0)?;
-                let OpenCandidates { range, found, order, .. } = parts.pop_front()?;
-                Some(CompleteResults { range, found: in_order(found), is_part: true, order })
+                let OpenCandidates { range, distances, order, .. } = parts.pop_front()?;
+                Some(CompleteResults { range, distances: in_order(distances), is_part: true, order })
             }
         }
     }
@@ -157,7 +162,7 @@ fn take_candidates(parts: &mut VecDeque<OpenCandidates>, outcome: &BatchOutcome<
     part.pairs_left = part.pairs_left.checked_sub(outcome.pairs).ok_or_else(wrong)?;
     let first = first - part.range.start;
     let order = part.order.as_deref();
-    put(&mut part.found, outcome, order.is_none(), |_, position| {
+    put(&mut part.distances, outcome, order.is_none(), |_, position| {
         let index = first + position;
         order.map_or(index, |order| order[index as usize]) as usize
     });
@@ -179,20 +184,20 @@ impl OpenEditChunk {
             }
             TextRegions::Texts(_) | TextRegions::Regions(_) | TextRegions::Candidates(..) => None,
         };
-        OpenEditChunk { found: no_results(info.pairs), first_text }
+        OpenEditChunk { distances: no_results(info.pairs), first_text }
     }
 
     /// Adds results. Returns the memory in bytes that they take.
     fn take(&mut self, outcome: &BatchOutcome<Edit>, numbering: PairNumbering, strands: QueryStrands) -> u64 {
-        let OpenEditChunk { found, first_text } = self;
+        let OpenEditChunk { distances, first_text } = self;
         match &outcome.batch.chunk.regions {
             TextRegions::Regions(_) | TextRegions::Candidates(..) => {
-                put(found, outcome, true, |_, position| position as usize)
+                put(distances, outcome, true, |_, position| position as usize)
             }
             TextRegions::Texts(order) => {
                 let first = strands.sequence_of(outcome.chunk.queries.start).0;
                 let copies = strands.copies() as usize;
-                put(found, outcome, false, |pattern, position| {
+                put(distances, outcome, false, |pattern, position| {
                     let text = order[position as usize];
                     let (sequence, copy) = (strands.sequence_of(pattern).0, pattern as usize % copies);
                     let index = match *first_text {
@@ -250,11 +255,11 @@ fn put(
     let mut is_unfinished = vec![false; outcome.batch.blocks.len()];
     report.unfinished.iter().for_each(|&index| is_unfinished[index] = true);
     let blocks = outcome.batch.blocks.iter().zip(is_unfinished);
-    match &report.found {
-        BatchDistances::Each(found) => {
+    match &report.distances {
+        BatchDistances::Each(distances) => {
             let was_list = matches!(all, BatchDistances::Listed { .. });
             let all = all.each_mut();
-            let mut rest = found.as_slice();
+            let mut rest = distances.as_slice();
             for (block, is_unfinished) in blocks {
                 let (block_results, others) = rest.split_at(block.regions.len());
                 rest = others;
@@ -301,11 +306,11 @@ fn put(
 }
 
 /// Sorts a list by number. The results of each batch are mostly sorted, which makes the sort fast.
-fn in_order(mut found: BatchDistances) -> BatchDistances {
-    if let BatchDistances::Listed { list, .. } = &mut found {
+fn in_order(mut distances: BatchDistances) -> BatchDistances {
+    if let BatchDistances::Listed { list, .. } = &mut distances {
         list.sort_by_key(|&(pair, _)| pair);
     }
-    found
+    distances
 }
 
 /// Returns the order that makes the candidates of every pattern adjacent and otherwise keeps the

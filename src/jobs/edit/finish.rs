@@ -55,10 +55,12 @@ impl<'a> EditFinisher<'a> {
     pub(super) fn take(&mut self, mut complete: CompleteResults) -> Result<()> {
         let part = self.part_of(&complete.range)?;
         let range = self.aligner.job.strands().sequences(complete.range.clone());
-        match &mut complete.found {
+        match &mut complete.distances {
             BatchDistances::Listed { list, .. } => self.listed(range, &part, list)?,
-            BatchDistances::Each(found) if complete.is_part => self.all(range, complete.order.as_deref(), found)?,
-            BatchDistances::Each(found) => self.chunk(range, &part, found)?,
+            BatchDistances::Each(distances) if complete.is_part => {
+                self.all(range, complete.order.as_deref(), distances)?
+            }
+            BatchDistances::Each(distances) => self.chunk(range, &part, distances)?,
         }
         self.flush()?;
         // A part that names its texts is a single chunk.
@@ -75,7 +77,8 @@ impl<'a> EditFinisher<'a> {
         let is_later = matches!(job.against, Against::Later);
         while let Some(part) = self.delivery.blocks().first(|part| part.clone()) {
             let sequence = job.strands().sequence_of(range.start).0;
-            let has_pairs = part.targets.is_none() || !part.met(sequence, job.texts().len(), is_later).is_empty();
+            let has_pairs =
+                part.targets.is_none() || !part.compared_targets(sequence, job.texts().len(), is_later).is_empty();
             if part.queries.start <= range.start && range.end <= part.queries.end && has_pairs {
                 return Ok(part);
             }
@@ -90,24 +93,24 @@ impl<'a> EditFinisher<'a> {
     }
 
     /// Reports all pairs of `range`, a chunk of a part, in input order.
-    fn chunk(&mut self, range: Range<u32>, part: &QueryPart, found: &mut [EditDistance]) -> Result<()> {
+    fn chunk(&mut self, range: Range<u32>, part: &QueryPart, distances: &mut [EditDistance]) -> Result<()> {
         let job = self.aligner.job;
-        let (found, strands) = self.better_strands(found);
+        let (distances, strands) = self.better_strands(distances);
         let whole = |text: SequenceId| Region { text, start: 0, end: job.texts().length(text) };
         if let Against::Candidates(_, candidates) = &job.against {
-            return self.candidates(&candidates[range.start as usize..range.end as usize], found, &strands);
+            return self.candidates(&candidates[range.start as usize..range.end as usize], distances, &strands);
         }
-        let (mut rest, mut index) = (found, 0);
+        let (mut rest, mut index) = (distances, 0);
         for pattern in range {
-            let texts = part.met(pattern, job.texts().len(), matches!(job.against, Against::Later));
+            let texts = part.compared_targets(pattern, job.texts().len(), matches!(job.against, Against::Later));
             let (row, others) = rest.split_at_mut(texts.len());
             rest = others;
             if let Some(most) = job.max_hits {
                 keep_least(row, most, 0..row.len() as u32);
             }
-            for (at, (text, &found)) in (index..).zip(texts.zip(&*row)) {
-                if found.is_some() {
-                    self.push(pattern, strands.get(at), whole(text), found)?;
+            for (at, (text, &distances)) in (index..).zip(texts.zip(&*row)) {
+                if distances.is_some() {
+                    self.push(pattern, strands.get(at), whole(text), distances)?;
                 }
             }
             index += row.len();
@@ -117,8 +120,8 @@ impl<'a> EditFinisher<'a> {
 
     /// Reports a part of the candidates. In `order`, the candidates of a strand of a pattern are
     /// adjacent; `None` is the input order.
-    fn all(&mut self, range: Range<u32>, order: Option<&[u32]>, found: &mut [EditDistance]) -> Result<()> {
-        let (found, strands) = self.better_strands(found);
+    fn all(&mut self, range: Range<u32>, order: Option<&[u32]>, distances: &mut [EditDistance]) -> Result<()> {
+        let (distances, strands) = self.better_strands(distances);
         let copies = self.aligner.job.strands().copies();
         // Each candidate is listed once, at the position of its plus strand.
         let forward: Option<Vec<u32>> = order
@@ -134,58 +137,69 @@ impl<'a> EditFinisher<'a> {
             match order {
                 Some(order) => {
                     for group in order.chunk_by(|&a, &b| pattern(a) == pattern(b)) {
-                        keep_least(found, most, group.iter().copied());
+                        keep_least(distances, most, group.iter().copied());
                     }
                 }
                 None => {
                     let mut start = 0;
                     for group in candidates.chunk_by(|a, b| a.pattern == b.pattern) {
                         let end = start + group.len() as u32;
-                        keep_least(found, most, start..end);
+                        keep_least(distances, most, start..end);
                         start = end;
                     }
                 }
             }
         }
-        self.candidates(candidates, found, &strands)
+        self.candidates(candidates, distances, &strands)
     }
 
     /// Selects the strand with the lower distance of each pair, if both were compared.
-    fn better_strands<'f>(&self, found: &'f mut [EditDistance]) -> (&'f mut [EditDistance], PairStrands) {
+    fn better_strands<'f>(&self, distances: &'f mut [EditDistance]) -> (&'f mut [EditDistance], PairStrands) {
         let strands = self.aligner.job.strands();
         if strands.copies() == 1 {
-            return (found, PairStrands::All(strands.sequence_of(0).1));
+            return (distances, PairStrands::All(strands.sequence_of(0).1));
         }
-        let pairs = found.len() / 2;
+        let pairs = distances.len() / 2;
         let mut is_minus = Vec::with_capacity(pairs);
         for pair in 0..pairs {
-            let (plus, minus) = (found[2 * pair], found[2 * pair + 1]);
+            let (plus, minus) = (distances[2 * pair], distances[2 * pair + 1]);
             is_minus.push(minus.distance < plus.distance);
-            found[pair] = if minus.distance < plus.distance { minus } else { plus };
+            distances[pair] = if minus.distance < plus.distance { minus } else { plus };
         }
-        (&mut found[..pairs], PairStrands::Each(is_minus))
+        (&mut distances[..pairs], PairStrands::Each(is_minus))
     }
 
-    fn candidates(&mut self, candidates: &[Candidate], found: &[EditDistance], strands: &PairStrands) -> Result<()> {
-        for (index, (candidate, &found)) in candidates.iter().zip(found).enumerate() {
-            if found.is_some() {
-                self.push(candidate.pattern, strands.get(index), candidate.region, found)?;
+    fn candidates(
+        &mut self,
+        candidates: &[Candidate],
+        distances: &[EditDistance],
+        strands: &PairStrands,
+    ) -> Result<()> {
+        for (index, (candidate, &result)) in candidates.iter().zip(distances).enumerate() {
+            if result.is_some() {
+                self.push(candidate.pattern, strands.get(index), candidate.region, result)?;
             }
         }
         Ok(())
     }
 
-    fn push(&mut self, pattern: SequenceId, strand: Strand, region: Region, found: EditDistance) -> Result<()> {
+    fn push(
+        &mut self,
+        pattern: SequenceId,
+        strand: Strand,
+        region: Region,
+        distance_and_end: EditDistance,
+    ) -> Result<()> {
         let job = self.aligner.job;
         // Engines skip pairs above the limit. The result must not depend on this.
         let m = job.patterns.length(pattern);
-        if found.distance > job.scheme.limit(m, region.symbols()) {
+        if distance_and_end.distance > job.scheme.limit(m, region.symbols()) {
             return Ok(());
         }
         // The engine may have used either sequence as the text.
         let is_global = job.scheme.mode == EditMode::Global;
-        let end = if is_global { region.end } else { region.start + found.first_end(job.scheme.mode, m) };
-        let (distance, ends) = (found.distance, Vec::new());
+        let end = if is_global { region.end } else { region.start + distance_and_end.first_end(job.scheme.mode, m) };
+        let (distance, ends) = (distance_and_end.distance, Vec::new());
         let result = EditResult { pattern, region, strand, distance, end, alignment: None, ends };
         self.results.push(result);
         if self.results.len() == MAX_RESULTS { self.flush() } else { Ok(()) }
@@ -260,14 +274,14 @@ impl EditAligner<'_> {
             result.ends = ends.into_iter().map(|(end, distance)| (start + end, distance)).collect();
         }
         if self.job.aligns() {
-            let found = EditDistance { distance: result.distance, end: result.end - start };
-            let aligned = self.tracer.align(pattern, symbols, found, workspace);
+            let distances = EditDistance { distance: result.distance, end: result.end - start };
+            let aligned = self.tracer.align(pattern, symbols, distances, workspace);
             let (before, cigar) = aligned.map_err(|error| match error {
                 Error::Internal(message) => self.wrong(result, message),
                 error => error,
             })?;
             if self.job.check {
-                let part = &symbols[before as usize..found.end as usize];
+                let part = &symbols[before as usize..distances.end as usize];
                 let edits = -verify(&cigar, pattern, part, self.tracer.scoring())?;
                 if edits != i64::from(result.distance) {
                     return Err(self.wrong(result, format!("the alignment has {edits} edits, not {}", result.distance)));
@@ -289,12 +303,13 @@ impl EditAligner<'_> {
 
 /// Keeps at most `most` of the given pairs: the ones with the lowest distances, and the earliest of
 /// equal ones.
-pub(super) fn keep_least(found: &mut [EditDistance], most: usize, pairs: impl Iterator<Item = u32>) {
-    let some = pairs.map(|pair| (found[pair as usize].distance, pair)).filter(|&(distance, _)| distance != u32::MAX);
+pub(super) fn keep_least(distances: &mut [EditDistance], most: usize, pairs: impl Iterator<Item = u32>) {
+    let some =
+        pairs.map(|pair| (distances[pair as usize].distance, pair)).filter(|&(distance, _)| distance != u32::MAX);
     let mut some: Vec<(u32, u32)> = some.collect();
     if some.len() > most {
         some.select_nth_unstable(most);
-        some[most..].iter().for_each(|&(_, pair)| found[pair as usize] = EditDistance::NONE);
+        some[most..].iter().for_each(|&(_, pair)| distances[pair as usize] = EditDistance::NONE);
     }
 }
 
@@ -306,9 +321,9 @@ mod tests {
     fn lowest_distances_are_kept_then_earliest_pairs() {
         let distances = [3, 1, u32::MAX, 1, 0, 1];
         let kept = |most| {
-            let mut found = distances.map(|distance| EditDistance { distance, end: 0 });
-            keep_least(&mut found, most, 0..6);
-            (0..6).filter(|&pair| found[pair].is_some()).collect::<Vec<_>>()
+            let mut results = distances.map(|distance| EditDistance { distance, end: 0 });
+            keep_least(&mut results, most, 0..6);
+            (0..6).filter(|&pair| results[pair].is_some()).collect::<Vec<_>>()
         };
         assert_eq!(kept(0), [0usize; 0]);
         assert_eq!(kept(1), [4]);

@@ -67,24 +67,24 @@ impl EditDistanceFilter {
         let mut chunks: Ordered<(u64, Vec<(u32, u32)>)> = Ordered::new();
         let control = Control {
             window: chunks.window(),
-            coming: source.coming(),
+            pending_cells: source.pending_cells(),
             is_open_ended: true,
             ..run.control(&self.pool)
         };
-        let known = source.coming().load(std::sync::atomic::Ordering::Relaxed);
+        let known = source.pending_cells().load(std::sync::atomic::Ordering::Relaxed);
         let reserve = || edit_workers(self.pool.current_num_threads(), &run.interrupt);
         let is_triangle = whole.against.is_none();
         let source = BlockChunks::new(source, cutter);
         let ran = owner::run_set(engine_set, reserve, source, known, &control, |outcome| {
             let (pairs, cells) = qgram_filter.take_unreported();
             run.progress.advance(pairs + outcome.pairs, cells + outcome.cells);
-            let found = self.pool.install(|| select(&outcome, is_triangle));
+            let delivered = self.pool.install(|| select(&outcome, is_triangle));
             chunks.add(
                 &outcome.chunk,
                 outcome.pairs,
                 || (outcome.chunk.pairs, Vec::new()),
                 |(_, selected)| {
-                    selected.extend(found.into_iter().flatten());
+                    selected.extend(delivered.into_iter().flatten());
                     Ok(size_of_val(&**selected) as u64)
                 },
             )?;
@@ -250,8 +250,8 @@ mod tests {
             if *is_late { self.0.next() } else { NextBlock::Nothing }
         }
 
-        fn coming(&self) -> Arc<AtomicU64> {
-            self.0.coming()
+        fn pending_cells(&self) -> Arc<AtomicU64> {
+            self.0.pending_cells()
         }
     }
 
@@ -293,14 +293,14 @@ mod tests {
             let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
             let filter = EditDistanceFilter { scheme, devices: Vec::new(), pool: Arc::clone(&pool), engine_set: None };
             let source: Arc<dyn BlockSource> = Arc::new(PausingSource(ListedBlocks::new(&blocks), Mutex::new(false)));
-            let (mut found, mut calls, mut selections) = (Vec::new(), 0, 0);
+            let (mut delivered, mut calls, mut selections) = (Vec::new(), 0, 0);
             let mut done = |parts: Vec<QueryPart>, left: Prefiltered| {
                 calls += 1;
                 selections += usize::from(left.selection.is_some());
                 lengths.extend(left.selection.as_ref().map(|selection| selection.len()));
                 let parts = plan::PairsSpec { parts: Some(parts.into()), ..whole.clone() };
                 let rows = |some: &[PairResult]| {
-                    found.extend_from_slice(some);
+                    delivered.extend_from_slice(some);
                     Ok(())
                 };
                 let threads = Threads::shared(&run)?;
@@ -313,7 +313,7 @@ mod tests {
             assert_eq!(ran.engines[0].pairs, whole.pairs(), "one run takes all blocks");
             let is_right = [selections == calls, selections > 0 && selections < calls, selections == 0][some];
             assert!(calls > 3 && is_right, "{selections} selections in {calls} calls for {} blocks", blocks.len());
-            assert!(found == expected, "{most}: {} rows of {}", found.len(), expected.len());
+            assert!(delivered == expected, "{most}: {} rows of {}", delivered.len(), expected.len());
             assert_eq!(
                 (progress.0.load(Ordering::Relaxed), progress.1.load(Ordering::Relaxed)),
                 (whole.pairs(), whole.cells())

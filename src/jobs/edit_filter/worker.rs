@@ -61,7 +61,7 @@ impl FilteringWorker {
             let edits = EditBatch { chunk: Arc::clone(&edit_chunks), blocks: blocks.iter().map(edit_block).collect() };
             let report = Edit::compute(&edits, &mut self.distances, &self.interrupt)?;
             let all = 0..blocks.iter().map(|block| block.targets.len()).sum();
-            let mut within = report.found.within(all).map(|(pair, _)| pair).peekable();
+            let mut within = report.distances.within(all).map(|(pair, _)| pair).peekable();
             let mut first = 0;
             for block in blocks {
                 let length = u64::from(chunk.queries.length(block.query));

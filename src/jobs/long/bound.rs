@@ -61,7 +61,7 @@ const BASES: [u8; 256] = {
 /// sorted. Samples one in `one_of` k-mers on average; `one_of` is a power of two.
 fn words(codes: &[Code], one_of: u64) -> Vec<KmerPosition> {
     const MASK: u64 = (1 << (2 * KMER)) - 1;
-    let mut found = Vec::with_capacity(codes.len() / one_of as usize);
+    let mut kmers = Vec::with_capacity(codes.len() / one_of as usize);
     let (mut word, mut length) = (0u64, 0);
     for (end, &code) in (1u32..).zip(codes) {
         let base = BASES[code as usize];
@@ -72,11 +72,11 @@ fn words(codes: &[Code], one_of: u64) -> Vec<KmerPosition> {
         // k-mers.
         let mixed = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         if length >= KMER && mixed & (one_of - 1) == 0 {
-            found.push((word, end - KMER as u32));
+            kmers.push((word, end - KMER as u32));
         }
     }
-    found.sort_unstable();
-    let words = found.chunk_by(|a, b| a.0 == b.0);
+    kmers.sort_unstable();
+    let words = kmers.chunk_by(|a, b| a.0 == b.0);
     words.filter_map(|places| if let [only] = places { Some(*only) } else { None }).collect()
 }
 
@@ -84,9 +84,9 @@ fn words(codes: &[Code], one_of: u64) -> Vec<KmerPosition> {
 fn anchors(query: &[KmerPosition], target: &[KmerPosition]) -> Vec<KmerAnchor> {
     let mut targets = target.iter().peekable();
     let mut anchors = Vec::new();
-    for &(word, place) in query {
+    for &(word, position) in query {
         while targets.next_if(|other| other.0 < word).is_some() {}
-        anchors.extend(targets.next_if(|other| other.0 == word).map(|other| (place, other.1)));
+        anchors.extend(targets.next_if(|other| other.0 == word).map(|other| (position, other.1)));
     }
     anchors.sort_unstable();
     anchors

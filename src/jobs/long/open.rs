@@ -20,8 +20,8 @@ pub fn open_long(run: &Run) -> Result<Vec<Box<dyn LongEngine>>> {
     let adapters = adapters_and_memory(&chosen, run.memory);
     // If the system starts no threads, the engines copy data on their own threads.
     let pool = if adapters.is_empty() { None } else { thread_pool(run.threads).ok() };
-    for (found, memory) in adapters {
-        match GpuLong::open(&found) {
+    for (adapter, memory) in adapters {
+        match GpuLong::open(&adapter) {
             Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_pool(pool.clone()))),
             Err(error) => tracing::warn!("{error}; continuing without it"),
         }

@@ -185,11 +185,11 @@ fn greatest(line: &BorderLine, pair: &LongPair, last: u32) -> Result<(i32, u32)>
     let mut best = (i32::MIN, 0);
     for first in (0..=last).step_by(1 << 20) {
         let part = line.slice(pair, first, last.min(first.saturating_add((1 << 20) - 1)))?;
-        for (&h, place) in part.h.iter().zip(first..) {
+        for (&h, position) in part.h.iter().zip(first..) {
             // The value fits in 32 bits, because `LongPair::fits` has checked an inner gap of this
             // length, and an end gap costs no more.
-            let value = i64::from(h) - ends.cost(u64::from(last - place));
-            best = best.max((i32::try_from(value).unwrap_or(NEG_INF), place));
+            let value = i64::from(h) - ends.cost(u64::from(last - position));
+            best = best.max((i32::try_from(value).unwrap_or(NEG_INF), position));
         }
     }
     Ok(best)

@@ -39,7 +39,8 @@ impl RegionPrefetch {
     ) -> Result<Vec<FramedRegion>> {
         let corners = |framed: &FramedRegion| [(framed.rows.0, framed.columns.0), (framed.rows.1, framed.columns.1)];
         let [begin, end] = corners(framed);
-        let holds = |[own, last]: &[(u32, u32); 2]| *own == begin && end.0 <= last.0 && end.1 <= last.1;
+        let holds =
+            |[logged_start, last]: &[(u32, u32); 2]| *logged_start == begin && end.0 <= last.0 && end.1 <= last.1;
         if most == 0 || self.is_in_vain || self.ready.iter().any(holds) {
             return Ok(Vec::new());
         }
@@ -116,9 +117,9 @@ mod tests {
     #[test]
     fn regions_follow_the_diagonal() {
         // Far from corners: up, to the left, up.
-        let found = regions((25_000, 30_000), 4);
+        let actual = regions((25_000, 30_000), 4);
         assert_eq!(
-            found,
+            actual,
             [
                 ((2, 2), (26_024, 30_000)),
                 ((1, 2), (20_000, 26_102)),
@@ -132,9 +133,9 @@ mod tests {
 
     #[test]
     fn regions_on_both_sides_of_a_corner_are_predicted() {
-        let found = regions((30_000, 30_000), 4);
+        let actual = regions((30_000, 30_000), 4);
         assert_eq!(
-            found,
+            actual,
             [
                 ((2, 2), (30_000, 30_000)),
                 ((2, 1), (21_024, 20_000)),
@@ -143,9 +144,9 @@ mod tests {
             ]
         );
         // A little to the right of corners: across the row, and perhaps across the previous column.
-        let found = regions((30_000, 30_100), 4);
+        let actual = regions((30_000, 30_100), 4);
         assert_eq!(
-            found,
+            actual,
             [
                 ((2, 3), (30_000, 31_124)),
                 ((2, 2), (30_000, 30_000)),

@@ -58,7 +58,7 @@ impl StrandMatrix {
     }
 
     /// Forbids the rectangle of an alignment for further alignments.
-    fn forbid(&mut self, hit: &LongHit) {
+    fn exclude(&mut self, hit: &LongHit) {
         let (Some(query), Some(target)) = (&hit.query, &hit.target) else { return };
         let m = self.pair.query.len() as u32;
         let query = match self.strand {
@@ -132,7 +132,7 @@ impl LongAlignment {
         };
         let sides: Vec<StrandMatrix> = strands.iter().map(side).collect();
         match sides.iter().find(|side| !side.pair.fits()) {
-            Some(side) => Err(too_great(&side.pair)),
+            Some(side) => Err(score_overflow(&side.pair)),
             None => Ok(sides),
         }
     }
@@ -204,7 +204,7 @@ impl LongAlignment {
             })
         });
         let suits = suits.unwrap_or_default();
-        engine_pool.dismiss_lost();
+        engine_pool.remove_abandoned();
         let mut cut = MatrixCut::new((m, n), needs_traceback, memory, suits, &self.tuning);
         let mut checkpoint = None;
         if let Some(directory) = &self.checkpoint {
@@ -250,7 +250,7 @@ impl LongAlignment {
 }
 
 /// Returns the error for a pair whose scores exceed 32 bits.
-fn too_great(pair: &LongPair) -> Error {
+fn score_overflow(pair: &LongPair) -> Error {
     let (m, n) = (pair.query.len() as u64, pair.target.len() as u64);
     let greatest = i64::from(pair.scoring.substitution.max_score().max(0)) * m.min(n) as i64;
     let least = if pair.is_local() { 0 } else { -pair.scoring.gaps.cost(m + n) };
@@ -313,7 +313,7 @@ impl LongRunner<'_> {
     /// sweeps the corner only. It takes the greatest H in the last row and column of the corner,
     /// and adds the most that the rest of the matrix can contribute. If the sum is less than the
     /// score, there is no such alignment.
-    fn pass_over(&mut self, side: &mut StrandMatrix) -> Result<()> {
+    fn skip_hopeless_strand(&mut self, side: &mut StrandMatrix) -> Result<()> {
         let StrandMatrix { ref pair, bound, .. } = *side;
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let (known, greatest) = (self.shared.best.get(), pair.scoring.substitution.max_score().max(1));
@@ -384,7 +384,7 @@ impl LongRunner<'_> {
     }
 
     fn global(&mut self, mut sides: Vec<StrandMatrix>) -> Result<Vec<LongHit>> {
-        let mut found: Option<(usize, i64, PathPoint)> = None;
+        let mut end_of_best: Option<(usize, i64, PathPoint)> = None;
         for index in 0..sides.len() {
             self.sweep(&mut sides[index])?;
             let side = &sides[index];
@@ -392,15 +392,15 @@ impl LongRunner<'_> {
                 Some(pass) => pass.end(&side.pair)?,
                 None => continue,
             };
-            if found.is_none_or(|best| score > best.1) {
+            if end_of_best.is_none_or(|best| score > best.1) {
                 // The kept borders of the other strand are not needed.
-                found.iter().for_each(|best| sides[best.0].pass = None);
-                found = Some((index, score, end));
+                end_of_best.iter().for_each(|best| sides[best.0].pass = None);
+                end_of_best = Some((index, score, end));
             } else {
                 sides[index].pass = None;
             }
         }
-        let Some((index, score, end)) = found else { return Ok(Vec::new()) };
+        let Some((index, score, end)) = end_of_best else { return Ok(Vec::new()) };
         let side = &sides[index];
         let (m, n) = (side.pair.query.len() as u32, side.pair.target.len() as u32);
         let mut cigar = None;
@@ -412,7 +412,7 @@ impl LongRunner<'_> {
             columns.push(m - end.i, crate::alignment::Op::Insertion);
             columns.push(n - end.j, crate::alignment::Op::Deletion);
             let rescored = verify(&columns, &side.pair.query, &side.pair.target, &self.job.scoring)?;
-            agree(score, rescored)?;
+            check_rescored(score, rescored)?;
             cigar = Some(columns);
         }
         let (query, target) = (Some(0..m), Some(0..n));
@@ -427,30 +427,35 @@ impl LongRunner<'_> {
         let earlier = self.shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(HITS));
         let mut hits: Vec<LongHit> = earlier.unwrap_or_default();
         for hit in &hits {
-            sides.iter_mut().filter(|side| side.strand == hit.strand).for_each(|side| side.forbid(hit));
+            sides.iter_mut().filter(|side| side.strand == hit.strand).for_each(|side| side.exclude(hit));
         }
         while hits.len() < self.job.top as usize {
             let mut best: Option<(usize, i32, PathPoint)> = None;
             for (index, side) in sides.iter_mut().enumerate() {
                 if self.shared.prune {
-                    self.pass_over(side)?;
+                    self.skip_hopeless_strand(side)?;
                 }
                 self.sweep(side)?;
-                let found = side.pass.as_ref().and_then(|pass| pass.best);
-                if let Some(found) = found.filter(|found| best.is_none_or(|best| found.score > best.1)) {
-                    best = Some((index, found.score, PathPoint { i: found.i, j: found.j, state: PathState::H }));
+                let best_cell = side.pass.as_ref().and_then(|pass| pass.best);
+                if let Some(best_cell) = best_cell.filter(|best_cell| best.is_none_or(|best| best_cell.score > best.1))
+                {
+                    best = Some((
+                        index,
+                        best_cell.score,
+                        PathPoint { i: best_cell.i, j: best_cell.j, state: PathState::H },
+                    ));
                 }
             }
             let reached = |best: &(usize, i32, PathPoint)| i64::from(best.1) >= self.job.min_score;
             let Some((index, score, end)) = best.filter(reached) else { break };
             if self.job.top == 1 {
                 // The kept borders of the other strand are not needed.
-                let other = |(place, _): &(usize, &mut StrandMatrix)| *place != index;
+                let other = |(position, _): &(usize, &mut StrandMatrix)| *position != index;
                 sides.iter_mut().enumerate().filter(other).for_each(|(_, side)| side.pass = None);
             }
             let hit = self.hit(&sides[index], score.into(), end)?;
             let name = sides[index].name();
-            sides[index].forbid(&hit);
+            sides[index].exclude(&hit);
             hits.push(hit);
             if let Some(checkpoint) = &self.shared.checkpoint {
                 checkpoint.write(HITS, &hits)?;
@@ -472,7 +477,7 @@ impl LongRunner<'_> {
         let (to, cigar) = self.trace_back(side, end)?;
         let alignment = Alignment { score, query_start: to.i, target_start: to.j, cigar };
         let (pair, scoring) = (&side.pair, &self.job.scoring);
-        agree(score, verify_alignment(&alignment, &pair.query, &pair.target, scoring)?)?;
+        check_rescored(score, verify_alignment(&alignment, &pair.query, &pair.target, scoring)?)?;
         let m = pair.query.len() as u32;
         let query = match strand {
             Strand::Plus => to.i..end.i,
@@ -483,7 +488,7 @@ impl LongRunner<'_> {
     }
 }
 
-fn agree(swept: i64, rescored: i64) -> Result<()> {
+fn check_rescored(swept: i64, rescored: i64) -> Result<()> {
     if swept == rescored {
         return Ok(());
     }

@@ -177,7 +177,7 @@ impl LongTraceback {
                     && member.ask(|engine| engine.can_trace(height, width, traceback_options.method)) == Some(true)
             };
             let Some(id) = members.iter_mut().find_map(|member| can(member).then_some(member.id)) else {
-                shared.engine_pool.dismiss_lost();
+                shared.engine_pool.remove_abandoned();
                 let is_stuck = shared.engine_pool.members.is_empty() || !refused.is_empty();
                 if is_stuck && shared.engine_pool.call_reserve() {
                     continue;
@@ -196,7 +196,7 @@ impl LongTraceback {
                     refused.push(name);
                 }
                 Some(Err((_, error))) => return Err(error),
-                None => shared.engine_pool.dismiss_lost(),
+                None => shared.engine_pool.remove_abandoned(),
             }
         }
         if shared.engine_pool.members.is_empty() {
@@ -269,7 +269,7 @@ impl LongTraceback {
             });
             match traced {
                 Ok(traced) => Some(Ok(traced)),
-                Err(error) if !matches!(error, Error::Unsuited { .. }) && member.gives_up(&error) => None,
+                Err(error) if !matches!(error, Error::Unsuited { .. }) && member.is_engine_fault(&error) => None,
                 Err(error) => Some(Err((member.stats.name.clone(), error))),
             }
         };
@@ -300,7 +300,7 @@ impl<'a> RegionSettings<'a> {
 /// Returns the number of regions that an engine can prepare at once.
 fn member_ahead(shared: &mut JobShared, id: usize) -> usize {
     let member = shared.engine_pool.members.iter_mut().find(|member| member.id == id);
-    member.and_then(|member| member.ask(|engine| engine.regions_ahead())).unwrap_or(0)
+    member.and_then(|member| member.ask(|engine| engine.max_prepared_regions())).unwrap_or(0)
 }
 
 /// Returns the error for engines that cannot trace a region of 1,024 x 1,024 cells. Every engine

@@ -51,19 +51,19 @@ pub(super) fn distances(
     let ran = owner::run(engines, reserve, chunks, cells, &control, |outcome| {
         run.progress.advance(outcome.pairs, outcome.cells);
         computed += outcome.pairs;
-        let (batch, mut found) = (&outcome.batch, outcome.report.identities.iter());
+        let (batch, mut counted) = (&outcome.batch, outcome.report.identities.iter());
         let finished = finished(batch.blocks.len(), &outcome.report.unfinished).map_err(Error::Internal)?;
         for (block, is_finished) in batch.blocks.iter().zip(finished) {
-            for ((a, b), found) in batch.chunk.pairs(block).zip(found.by_ref()).filter(|_| is_finished) {
-                table.set(a, b, found.identities);
+            for ((a, b), counted) in batch.chunk.pairs(block).zip(counted.by_ref()).filter(|_| is_finished) {
+                table.set(a, b, counted.identities);
             }
         }
         Ok(())
     })?;
     if job.check {
         let pairs = plan.blocks.iter().flat_map(|block| plan.chunk.pairs(block));
-        let found: Vec<_> = pairs.map(|(a, b)| ((a, b), table.get(a, b))).collect();
-        check(&plan.chunk, &found, threads)?;
+        let counted: Vec<_> = pairs.map(|(a, b)| ((a, b), table.get(a, b))).collect();
+        check(&plan.chunk, &counted, threads)?;
     }
     let seconds = started.elapsed().as_secs_f64();
     tracing::debug!(computed, seconds, "identities of pairs");
@@ -84,13 +84,13 @@ pub(super) fn distances(
 }
 
 /// Computes the identities of pairs again on the CPU, and compares them.
-pub(super) fn check(chunk: &ClustalChunk, found: &[((SequenceId, SequenceId), u32)], threads: usize) -> Result<()> {
-    let pairs: Vec<_> = found.iter().map(|(pair, _)| *pair).collect();
+pub(super) fn check(chunk: &ClustalChunk, counted: &[((SequenceId, SequenceId), u32)], threads: usize) -> Result<()> {
+    let pairs: Vec<_> = counted.iter().map(|(pair, _)| *pair).collect();
     let again = cpu::identities(&chunk.sequences, &chunk.costs, &pairs, threads);
-    for (&((a, b), found), again) in found.iter().zip(again) {
-        if found != again.identities {
+    for (&((a, b), counted), again) in counted.iter().zip(again) {
+        if counted != again.identities {
             let [a, b] = [a, b].map(|id| chunk.sequences.name(id));
-            return Err(Error::Internal(format!("'{a}' and '{b}': {found} identities, but {}", again.identities)));
+            return Err(Error::Internal(format!("'{a}' and '{b}': {counted} identities, but {}", again.identities)));
         }
     }
     Ok(())

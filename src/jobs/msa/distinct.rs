@@ -172,8 +172,8 @@ mod tests {
         let mut distances = Distances::new(3);
         [(0, 1, 0.5), (0, 2, 0.25), (1, 2, 0.75)].into_iter().for_each(|(a, b, value)| distances.set(a, b, value));
         let all = distinct.distances(distances);
-        let found = [(0, 2), (2, 3), (1, 4), (0, 1), (3, 4), (5, 3), (4, 5)].map(|(a, b)| all.get(a, b));
-        assert_eq!(found, [0.0, 0.0, 0.0, 0.5, 0.5, 0.25, 0.75]);
+        let actual = [(0, 2), (2, 3), (1, 4), (0, 1), (3, 4), (5, 3), (4, 5)].map(|(a, b)| all.get(a, b));
+        assert_eq!(actual, [0.0, 0.0, 0.0, 0.5, 0.5, 0.25, 0.75]);
         // ((c:1,(d:2,b:3):4):5,((a:6,e:7):8,f:9):10)
         let joins = vec![
             join([3, 1], [2.0, 3.0]),

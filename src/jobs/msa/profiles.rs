@@ -96,14 +96,14 @@ mod tests {
         let tree = GuideTree::read("a file", newick, &names, &pool).expect("it is a tree of these");
         let (weights, identities) = (tree.weights(), tree.identities());
         let guide = Guide { tree: &tree, weights: &weights, likeness: &|a, b| identities.percent(a, b) };
-        let found = enumerate().into_iter().next().expect("an adapter");
+        let adapter = enumerate().into_iter().next().expect("an adapter");
         let on = |devices: Vec<Device>, thresholds: DeviceThresholds| {
             let run = Run { devices, ..Run::default() };
             let options = ProfileOptions::new(sequences.alphabet());
             align(&sequences, &guide, &options, (&run, &pool), thresholds).expect("it aligns")
         };
         let expected = on(vec![Device::Cpu], DeviceThresholds::default());
-        let gpu = || Device::Adapter(Box::new(found.clone()));
+        let gpu = || Device::Adapter(Box::new(adapter.clone()));
         let all = DeviceThresholds { job_cells: 0, least_cells: 10_000 };
         for devices in [vec![Device::Cpu], vec![gpu()], vec![gpu(), Device::Cpu]] {
             assert_eq!(on(devices, all), expected);

@@ -8,7 +8,7 @@ use super::{PairList, PairSource};
 use crate::error::{Error, Result};
 use crate::jobs::AllPairs;
 use crate::jobs::block::Block;
-use crate::jobs::source::{ChunkCutter, OpenBlocks, TO_THE_END};
+use crate::jobs::source::{ChunkCutter, OPEN_END, OpenBlocks};
 use crate::pairs::Pairs;
 use crate::pairs::plan::selected::chunk as selected_chunk;
 use crate::pairs::plan::{self, PlannedChunk};
@@ -105,9 +105,9 @@ impl PairListPlanner {
                 }
                 _ => drop(self.left.pop_front()),
             }
-            if range.end == TO_THE_END {
+            if range.end == OPEN_END {
                 // The number of pairs was unknown. It is now known to end here.
-                self.open_blocks.last(|left| *left -= TO_THE_END - range.start);
+                self.open_blocks.last(|left| *left -= OPEN_END - range.start);
             }
         }
         Ok(None)
@@ -127,7 +127,7 @@ impl PairListPlanner {
                 let mut files = files.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 let read = match end {
                     // The whole job reads these records once, in order.
-                    TO_THE_END => files.next()?,
+                    OPEN_END => files.next()?,
                     _ => Some(files.at(first)?.ok_or_else(|| no_pair(first))?),
                 };
                 read.map(|read| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{PhyloAlignment, ReadSource};
 use crate::error::{Error, Result};
-use crate::jobs::source::{BlockSource, NextBlock, OpenBlocks, TO_THE_END, subtract_cells};
+use crate::jobs::source::{BlockSource, NextBlock, OPEN_END, OpenBlocks, subtract_cells};
 use crate::seq::{ReadChunk, ReadChunks};
 
 /// Maximum number of reads in a group.
@@ -97,7 +97,7 @@ impl<'a> ReadRanges<'a> {
         while self.range.is_empty() {
             match self.blocks.next() {
                 NextBlock::Block(block) => {
-                    subtract_cells(&self.blocks.coming(), block.cells);
+                    subtract_cells(&self.blocks.pending_cells(), block.cells);
                     self.open_blocks.add_block(&block);
                     self.range = block.units;
                 }
@@ -116,7 +116,7 @@ impl<'a> ReadRanges<'a> {
             Some(source) => source,
             None => ReadFile::open(self.job)?,
         };
-        if self.range.end == TO_THE_END {
+        if self.range.end == OPEN_END {
             let chunk = source.next()?;
             self.range.start = if chunk.is_some() { source.at } else { self.range.end };
             *self.source = Some(source);

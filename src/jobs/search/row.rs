@@ -11,9 +11,9 @@ use crate::score::statistics::Significance;
 
 /// Appends a hit in bytes, without its subject.
 pub(super) fn encode(hit: &SearchHit, bytes: &mut Vec<u8>) {
-    let &SearchHit { query, place, strand, score, counts, identity, ref alignment, .. } = hit;
+    let &SearchHit { query, subject_index, strand, score, counts, identity, ref alignment, .. } = hit;
     let alignment = alignment.as_ref().map(Cow::Borrowed);
-    encode_record(&PairRecord { query, target: place, strand, score, alignment, counts, identity }, bytes);
+    encode_record(&PairRecord { query, target: subject_index, strand, score, alignment, counts, identity }, bytes);
     push(bytes, hit.record);
     bytes.push(u8::from(hit.significance.is_some()));
     if let Some(Significance { bits, evalue }) = hit.significance {
@@ -24,7 +24,7 @@ pub(super) fn encode(hit: &SearchHit, bytes: &mut Vec<u8>) {
 
 /// Decodes a hit. Its subject is unknown.
 pub(super) fn decode(bytes: &mut &[u8]) -> Option<SearchHit> {
-    let PairRecord { query, target: place, strand, score, alignment, counts, identity } = decode_record(bytes)?;
+    let PairRecord { query, target: subject_index, strand, score, alignment, counts, identity } = decode_record(bytes)?;
     let record = take(bytes)?;
     let significance = match take_byte(bytes)? {
         0 => None,
@@ -37,7 +37,7 @@ pub(super) fn decode(bytes: &mut &[u8]) -> Option<SearchHit> {
         query,
         subjects,
         subject,
-        place,
+        subject_index,
         record,
         strand,
         score,
@@ -54,13 +54,13 @@ pub(super) fn resolve(job: &Search, hits: &mut [SearchHit]) -> Result<()> {
         let wrong = || {
             Error::Internal(format!(
                 "a hit of query {} in subject {} does not belong to this search",
-                hit.query, hit.place
+                hit.query, hit.subject_index
             ))
         };
-        if hit.place >= job.subjects.size().sequences || hit.query as usize >= job.queries.len() {
+        if hit.subject_index >= job.subjects.size().sequences || hit.query as usize >= job.queries.len() {
             return Err(wrong());
         }
-        let chunk = job.subjects.chunk(hit.place..hit.place + 1)?;
+        let chunk = job.subjects.chunk(hit.subject_index..hit.subject_index + 1)?;
         if chunk.record(0) != hit.record {
             return Err(wrong());
         }
@@ -73,7 +73,7 @@ pub(super) fn resolve(job: &Search, hits: &mut [SearchHit]) -> Result<()> {
 /// matter.
 impl PartialEq for SearchHit {
     fn eq(&self, other: &Self) -> bool {
-        let about = |hit: &Self| (hit.query, hit.place, hit.record, hit.strand, hit.score, hit.significance);
+        let about = |hit: &Self| (hit.query, hit.subject_index, hit.record, hit.strand, hit.score, hit.significance);
         let aligned = |hit: &Self| (hit.counts, hit.identity);
         let (subjects, others) = (&self.subjects, &other.subjects);
         about(self) == about(other)

@@ -179,14 +179,14 @@ impl HitTracer<'_> {
         self.execution.run.check_interrupt()?;
         let (job, score) = (self.job, pair.score.0);
         let chunk = self.chunks.opened(pair.chunk)?;
-        let place = chunk.index(pair.subject);
+        let subject_index = chunk.index(pair.subject);
         let (m, n) = (job.queries.length(query), chunk.store.length(pair.subject));
         let significance = |statistics: &Statistics| statistics.significance(score, m, n, &job.database_size());
         let mut hit = SearchHit {
             query,
             subjects: chunk.store,
             subject: pair.subject,
-            place,
+            subject_index,
             record: pair.record,
             strand: pair.strand,
             score,

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::long::{Border, LeftSource, LongPair, NEG_INF};
 
 /// Time between two checks of a thread that waits for a column.
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The last column of a panel, while the panel is computed and its right neighbour reads it.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl BorderLine {
             let more = match part {
                 LinePart::Border => pair.top(next..until),
                 LinePart::Masked(corner) => {
-                    let h = (next..=until).map(|place| if place == start { *corner } else { 0 }).collect();
+                    let h = (next..=until).map(|position| if position == start { *corner } else { 0 }).collect();
                     Border { h, gap: vec![NEG_INF; entries] }
                 }
                 LinePart::Piece(piece) => piece.slice((next - start) as usize..(until - start) as usize + 1)?,
@@ -224,7 +224,7 @@ impl LeftSource for LeftReader<'_> {
                         self.abandoned.store(true, Ordering::Relaxed);
                         return Err(Error::Internal("the panel to the left was released".into()));
                     }
-                    let waited = column.changed.wait_timeout(values, LOOK);
+                    let waited = column.changed.wait_timeout(values, CHECK_INTERVAL);
                     values = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
                 }
                 self.waited.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);

@@ -37,7 +37,7 @@ pub(crate) struct Piece(Arc<StoredBorder>);
 #[derive(Debug)]
 struct StoredBorder {
     entries: usize,
-    place: BorderLocation,
+    location: BorderLocation,
 }
 
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl BorderStore {
         let entries = edge.h.len();
         let bytes = entries as u64 * ENTRY_BYTES;
         let fits = self.books().held + bytes <= self.limit;
-        let place = if fits {
+        let location = if fits {
             edge.h.shrink_to_fit();
             edge.gap.shrink_to_fit();
             BorderLocation::Memory(edge, self.hold(bytes))
@@ -104,7 +104,7 @@ impl BorderStore {
             self.books().spilled += bytes;
             BorderLocation::File(extent)
         };
-        Ok(Piece(Arc::new(StoredBorder { entries, place })))
+        Ok(Piece(Arc::new(StoredBorder { entries, location })))
     }
 
     fn file(&self) -> Result<Arc<Spill>> {
@@ -128,7 +128,7 @@ impl Piece {
     /// # Errors
     /// [`Error::Io`] if it is in a file that cannot be read.
     pub(crate) fn slice(&self, range: Range<usize>) -> Result<Border> {
-        match &self.0.place {
+        match &self.0.location {
             BorderLocation::Memory(edge, _) => {
                 Ok(Border { h: edge.h[range.clone()].to_vec(), gap: edge.gap[range].to_vec() })
             }
@@ -159,10 +159,10 @@ fn limit_of(memory: Option<u64>) -> u64 {
 fn available() -> Option<u64> {
     let mut system = System::new().ok()?;
     system.refresh_memory();
-    let own = sysinfo::get_current_pid().ok();
-    let only_own = ProcessesToUpdate::Some(own.as_slice());
+    let own_pid = sysinfo::get_current_pid().ok();
+    let only_own = ProcessesToUpdate::Some(own_pid.as_slice());
     system.refresh_processes_specifics(only_own, false, ProcessRefreshKind::nothing());
-    let limits = [system.cgroup_limits(), own.and_then(|pid| system.process(pid)?.cgroup_limits())];
+    let limits = [system.cgroup_limits(), own_pid.and_then(|pid| system.process(pid)?.cgroup_limits())];
     let granted = limits.into_iter().flatten().map(|limits| limits.total_memory);
     granted.chain([system.total_memory()]).filter(|&bytes| bytes > 0).min()
 }

@@ -82,7 +82,7 @@ impl EnginePool {
     }
 
     /// Removes engines that were abandoned.
-    pub(crate) fn dismiss_lost(&mut self) {
+    pub(crate) fn remove_abandoned(&mut self) {
         let (left, lost): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.members).into_iter().partition(|member| member.stats.lost.is_none());
         self.members = left;
@@ -94,12 +94,12 @@ impl EnginePool {
 
     /// Returns the engines, fastest first.
     pub(crate) fn by_speed(&mut self) -> Vec<&mut PoolMember> {
-        self.dismiss_lost();
+        self.remove_abandoned();
         let mut speeds = Vec::new();
         for member in &mut self.members {
             speeds.extend(member.ask(|engine| engine.speed()));
         }
-        self.dismiss_lost();
+        self.remove_abandoned();
         let mut members: Vec<(f64, &mut PoolMember)> = speeds.into_iter().zip(&mut self.members).collect();
         members.sort_by(|a, b| b.0.total_cmp(&a.0));
         members.into_iter().map(|(_, member)| member).collect()
@@ -140,9 +140,9 @@ impl EnginePool {
             away.push(RunningMember { id, heartbeat, stats });
             if let Err(error) = std::thread::Builder::new().name(name).spawn(work) {
                 let there = away.pop();
-                there
-                    .into_iter()
-                    .for_each(|there| self.miss(there, format!("no thread could be started: {}", plain(&error))));
+                there.into_iter().for_each(|there| {
+                    self.record_abandoned(there, format!("no thread could be started: {}", plain(&error)))
+                });
             }
         }
         drop((task, sender));
@@ -151,12 +151,12 @@ impl EnginePool {
         while !away.is_empty() {
             match receiver.recv_timeout(tick) {
                 Ok((mut member, done)) => match away.iter().position(|there| there.id == member.id) {
-                    Some(place) => {
-                        away.remove(place);
+                    Some(index) => {
+                        away.remove(index);
                         match done {
                             Ok(result) => results.push(result),
                             Err(said) => {
-                                member.lose(format!("it panicked: {said}"));
+                                member.remove_member(format!("it panicked: {said}"));
                                 lost(member.id);
                             }
                         }
@@ -175,11 +175,11 @@ impl EnginePool {
             looked = Instant::now();
             let patience = self.patience;
             let silent = |there: &RunningMember| there.heartbeat.abandon_if_silent(patience);
-            let found = away.iter().enumerate().find_map(|(place, there)| Some((place, silent(there)?)));
-            if let Some((place, silent)) = found {
-                let there = away.remove(place);
+            let silent_member = away.iter().enumerate().find_map(|(index, there)| Some((index, silent(there)?)));
+            if let Some((index, silent)) = silent_member {
+                let there = away.remove(index);
                 lost(there.id);
-                self.miss(there, format!("no answer for {:.1} s", silent.as_secs_f64()));
+                self.record_abandoned(there, format!("no answer for {:.1} s", silent.as_secs_f64()));
             }
             if is_over() && ending.get_or_insert_with(Instant::now).elapsed() > GRACE {
                 break;
@@ -195,7 +195,7 @@ impl EnginePool {
     }
 
     /// Records that a member was abandoned.
-    fn miss(&mut self, away: RunningMember, why: String) {
+    fn record_abandoned(&mut self, away: RunningMember, why: String) {
         let RunningMember { heartbeat, mut stats, .. } = away;
         tracing::warn!("{} failed; the other engines take over its work: {why}", stats.name);
         let (cells, busy) = heartbeat.work_done();
@@ -229,7 +229,7 @@ impl EnginePool {
 
 impl Drop for EnginePool {
     fn drop(&mut self) {
-        self.dismiss_lost();
+        self.remove_abandoned();
         for member in self.members.drain(..) {
             // A panic here loses no work.
             let _ = catch(|| drop(member));
@@ -264,20 +264,20 @@ impl PoolMember {
     /// Queries a property of the engine. An engine that panics is abandoned.
     pub(crate) fn ask<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
         let answer = catch(|| f(self.engine.as_ref()));
-        answer.map_err(|said| self.lose(format!("it panicked: {said}"))).ok()
+        answer.map_err(|said| self.remove_member(format!("it panicked: {said}"))).ok()
     }
 
     /// Returns whether an error is the fault of the engine, so that other engines can continue.
     /// Such an engine is abandoned.
-    pub(crate) fn gives_up(&mut self, error: &Error) -> bool {
-        let own = matches!(error, Error::Device { .. } | Error::Unsuited { .. });
-        if own {
-            self.lose(error.to_string());
+    pub(crate) fn is_engine_fault(&mut self, error: &Error) -> bool {
+        let is_device_error = matches!(error, Error::Device { .. } | Error::Unsuited { .. });
+        if is_device_error {
+            self.remove_member(error.to_string());
         }
-        own
+        is_device_error
     }
 
-    fn lose(&mut self, why: String) {
+    fn remove_member(&mut self, why: String) {
         tracing::warn!("{} failed; the other engines take over its work: {why}", self.stats.name);
         self.stats.lost = Some(why);
     }

@@ -111,20 +111,20 @@ impl TileSaver {
     /// [`Error::Io`] if borders cannot be stored.
     pub(crate) fn restore(&self, border_store: &Arc<BorderStore>) -> Result<Vec<Restored>> {
         let mut log = self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let found = LoggedPanels::read(&mut log);
-        let count = (0..).take_while(|index| found.states.iter().any(|state| state.index == *index)).count();
+        let logged = LoggedPanels::read(&mut log);
+        let count = (0..).take_while(|index| logged.states.iter().any(|state| state.index == *index)).count();
         let mut restored: Vec<Restored> = Vec::new();
         // The loop goes from right to left, because a column is needed only if its right neighbour
         // is not done.
         let mut next_is_done = false;
         for index in (0..count).rev() {
-            let states = found.states.iter().rev().filter(|state| state.index == index);
+            let states = logged.states.iter().rev().filter(|state| state.index == index);
             let mut whole = None;
             let mut first = None;
             for state in states {
                 first.get_or_insert(state);
                 if let Some(panel) =
-                    self.assemble(&found, state, state.kept || !state.done || !next_is_done, border_store)?
+                    self.assemble(&logged, state, state.kept || !state.done || !next_is_done, border_store)?
                 {
                     whole = Some(panel);
                     break;
@@ -160,23 +160,23 @@ impl TileSaver {
     /// Returns a panel in a state, or `None` if a border is missing.
     fn assemble(
         &self,
-        found: &LoggedPanels,
+        logged: &LoggedPanels,
         state: &PanelState,
         needs_column: bool,
         border_store: &Arc<BorderStore>,
     ) -> Result<Option<Restored>> {
         let (first_row, last_row) = (*self.rows.start(), *self.rows.end());
-        let entries = || found.entries.iter().filter(|(entry, ..)| entry.panel == state.index);
+        let entries = || logged.entries.iter().filter(|(entry, ..)| entry.panel == state.index);
         let mut column = None;
         if needs_column {
             let mut edge = Border::default();
             let mut chunks: Vec<_> = entries().filter(|(entry, ..)| entry.kind == BorderKind::Column).collect();
             chunks.sort_by_key(|(entry, ..)| entry.row);
-            for (entry, place) in chunks {
+            for (entry, position) in chunks {
                 let next = first_row as usize + edge.h.len();
                 let (first, end) = (entry.row as usize, entry.row as usize + entry.entries);
                 if first <= next && next < end {
-                    let Some(more) = found.edge(entry, *place) else { break };
+                    let Some(more) = logged.edge(entry, *position) else { break };
                     edge.h.extend_from_slice(&more.h[next - first..]);
                     edge.gap.extend_from_slice(&more.gap[next - first..]);
                 }
@@ -205,7 +205,7 @@ impl TileSaver {
             let mut pieces = Vec::new();
             for &number in numbers {
                 let wanted = |(entry, _): &&(LogEntry, EntryPlace)| entry.kind == kind && entry.row == number;
-                match entries().rev().find(wanted).and_then(|(entry, place)| found.edge(entry, *place)) {
+                match entries().rev().find(wanted).and_then(|(entry, position)| logged.edge(entry, *position)) {
                     Some(edge) if edge.h.len() == length as usize + 1 => pieces.push((number, border_store.put(edge)?)),
                     _ => return Ok(None),
                 }
@@ -238,7 +238,7 @@ struct LoggedPanels {
 
 impl LoggedPanels {
     fn read(log: &mut Log) -> LoggedPanels {
-        let mut found = LoggedPanels::default();
+        let mut logged = LoggedPanels::default();
         let mut names: Vec<(u64, PathBuf)> = fs::read_dir(&log.directory)
             .into_iter()
             .flatten()
@@ -259,20 +259,20 @@ impl LoggedPanels {
             };
             let mut at = 0;
             for entry in &index.entries {
-                found.entries.push((*entry, EntryPlace { file: found.files.len(), offset: at }));
+                logged.entries.push((*entry, EntryPlace { file: logged.files.len(), offset: at }));
                 at += entry.entries as u64 * 8;
             }
             if path.extension().is_some_and(|extension| extension == "flight") {
                 log.flights.push((path.clone(), index.entries.iter().map(|entry| entry.panel).collect()));
             }
-            found.states.extend(index.panels);
-            found.files.push(path);
+            logged.states.extend(index.panels);
+            logged.files.push(path);
         }
-        found
+        logged
     }
 
-    fn edge(&self, entry: &LogEntry, place: EntryPlace) -> Option<Border> {
-        read_edge(&self.files[place.file], entry, place.offset)
+    fn edge(&self, entry: &LogEntry, position: EntryPlace) -> Option<Border> {
+        read_edge(&self.files[position.file], entry, position.offset)
     }
 }
 

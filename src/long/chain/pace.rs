@@ -6,7 +6,7 @@
 /// round starts and ends with idle compute units.
 const ROUNDS: [f64; 2] = [2.0, 4.0];
 /// Maximum ratio of the fastest to the slowest speed for which engines count as equally fast.
-const ALIKE: f64 = 1.1;
+const EQUAL_SPEED_RATIO: f64 = 1.1;
 
 /// The engines that take panels.
 #[derive(Debug, Default)]
@@ -51,8 +51,8 @@ impl PanelPace {
 
     /// Returns the number of columns of an engine's next panel; `None` if there is no other engine.
     pub(crate) fn width(&self, id: usize) -> Option<f64> {
-        let own = self.engines.iter().find(|engine| engine.id == id)?;
-        Some(self.columns_of_speed()? * own.speed)
+        let this_engine = self.engines.iter().find(|engine| engine.id == id)?;
+        Some(self.columns_of_speed()? * this_engine.speed)
     }
 
     /// Returns the number of columns for an engine with a speed of 1.
@@ -62,7 +62,7 @@ impl PanelPace {
         let widths = self.engines.iter().map(|engine| per_speed(engine.columns, engine.speed));
         let widest = widths.fold(f64::INFINITY, f64::min);
         let one_round = per_speed(self.columns, self.engines.iter().map(|engine| engine.speed).sum());
-        let are_alike = self.engines.iter().all(|engine| fastest.speed <= ALIKE * engine.speed);
+        let are_alike = self.engines.iter().all(|engine| fastest.speed <= EQUAL_SPEED_RATIO * engine.speed);
         let least_rounds = ROUNDS[usize::from(!are_alike)];
         let rounds = (one_round / widest.max(f64::MIN_POSITIVE)).ceil().max(least_rounds);
         // A panel that is too narrow to fill a device takes as long as a wide one.

@@ -73,7 +73,7 @@ pub(crate) fn sweep(
     loop {
         sweep.panel_table().pace = pace(&sweep.part, engine_pool);
         chain(&sweep, engine_pool, watch);
-        engine_pool.dismiss_lost();
+        engine_pool.remove_abandoned();
         sweep.save(true)?;
         if watch.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -119,7 +119,7 @@ fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> PanelPace {
             PacedEngine { id, speed: engine.speed(), columns, shown: None }
         }));
     }
-    engine_pool.dismiss_lost();
+    engine_pool.remove_abandoned();
     PanelPace::new(columns, engines)
 }
 

@@ -41,8 +41,8 @@ pub(crate) struct FileExtent {
 impl FreeSpace {
     /// Returns the offset of the first free extent that is large enough, or of the end.
     fn take(&mut self, bytes: u64) -> u64 {
-        let found = self.free.iter().find(|(_, length)| **length >= bytes).map(|(&at, &length)| (at, length));
-        let Some((at, length)) = found else {
+        let extent = self.free.iter().find(|(_, length)| **length >= bytes).map(|(&at, &length)| (at, length));
+        let Some((at, length)) = extent else {
             let at = self.end;
             self.end += bytes;
             return at;

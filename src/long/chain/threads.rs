@@ -93,12 +93,12 @@ impl SharedSweep {
             }
             let Err(error) = done.and_then(|()| self.save(false)) else { continue };
             let abandoned = reader.abandoned.load(Ordering::Relaxed);
-            let gives_up = !abandoned && member.gives_up(&error);
-            if !abandoned && !gives_up {
+            let is_engine_fault = !abandoned && member.is_engine_fault(&error);
+            if !abandoned && !is_engine_fault {
                 self.fail(error);
             }
             self.release(member.id);
-            if gives_up {
+            if is_engine_fault {
                 return;
             }
         }
@@ -264,8 +264,8 @@ impl SharedSweep {
         panel.state.pruned += swept.pruned_cells;
         (panel.state.done, panel.state.row) = (true, rows.1);
         panel.state.inner = panel.inner.iter().map(|column| column.0).collect();
-        if let Some(found) = panel.state.best {
-            best.raise(found.score);
+        if let Some(best_cell) = panel.state.best {
+            best.raise(best_cell.score);
         }
         if !self.keeps() {
             panel.marks.retain(|mark| mark.0 == rows.1);
@@ -310,8 +310,8 @@ impl SharedSweep {
                 _ if !is_needed || first > state.row => None,
                 RightColumn::Flight(column) => Some(column.slice(first, state.row)),
                 RightColumn::Shelved(piece) => {
-                    let place = |row: u32| (row - self.part.rows.0) as usize;
-                    Some(piece.slice(place(first)..place(state.row) + 1)?)
+                    let position = |row: u32| (row - self.part.rows.0) as usize;
+                    Some(piece.slice(position(first)..position(state.row) + 1)?)
                 }
                 RightColumn::Dropped => None,
             };

@@ -26,7 +26,7 @@ use crate::long::{
 
 /// Candidates for the columns of a strip and the rows of a chunk. The first one that fits the
 /// memory is used.
-const SIDES: [u32; 4] = [1 << 10, 1 << 11, 1 << 12, 1 << 13];
+const TILE_SIZES: [u32; 4] = [1 << 10, 1 << 11, 1 << 12, 1 << 13];
 
 /// Returns the maximum number of bytes of a traceback.
 pub(super) fn bytes_for(engine: &CpuLong, rows: u64, columns: u64, method: Method) -> u64 {
@@ -36,7 +36,7 @@ pub(super) fn bytes_for(engine: &CpuLong, rows: u64, columns: u64, method: Metho
 
 fn side(engine: &CpuLong, rows: u64, columns: u64, method: Method) -> u32 {
     let fits = |side: u32| bytes_with(engine, rows, columns, method, side.into(), side.into()) <= engine.memory;
-    SIDES.into_iter().find(|&side| fits(side)).unwrap_or(SIDES[0])
+    TILE_SIZES.into_iter().find(|&side| fits(side)).unwrap_or(TILE_SIZES[0])
 }
 
 fn bytes_with(engine: &CpuLong, rows: u64, columns: u64, method: Method, strip: u64, chunk: u64) -> u64 {
@@ -90,10 +90,10 @@ fn part(edge: &Border, first: u32, entries: RangeInclusive<u32>) -> Border {
     Border { h: edge.h[places.clone()].to_vec(), gap: edge.gap[places].to_vec() }
 }
 
-/// Returns the last position `first + k * step` before `place`. `place` must be greater than
+/// Returns the last position `first + k * step` before `position`. `position` must be greater than
 /// `first`.
-fn before(place: u32, first: u32, step: u32) -> u32 {
-    first + (place - first - 1) / step * step
+fn before(position: u32, first: u32, step: u32) -> u32 {
+    first + (position - first - 1) / step * step
 }
 
 /// Joins parts of a path. The last part was traced first.
@@ -143,7 +143,7 @@ fn by_strips(engine: &CpuLong, region: &TraceRegion, width: u32, chunk: Option<u
     let work = || -> Result<()> {
         let mut pieces = PieceTracer::new(&region.pair.scoring, engine.instruction_set);
         let mut most = 0;
-        while let Some((place, part)) =
+        while let Some((position, part)) =
             Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|k| parts.get(k).map(|p| (k, p)))
         {
             check_interrupt(region)?;
@@ -156,7 +156,7 @@ fn by_strips(engine: &CpuLong, region: &TraceRegion, width: u32, chunk: Option<u
                 Some(chunk) => chunk_by_chunk(region, part, chunk, &mut pieces),
             };
             most = most.max(pieces.bytes());
-            traced.lock().unwrap_or_else(PoisonError::into_inner)[place] = cigar;
+            traced.lock().unwrap_or_else(PoisonError::into_inner)[position] = cigar;
         }
         bytes.fetch_add(most, Ordering::Relaxed);
         Ok(())

@@ -199,7 +199,7 @@ impl PieceTracer {
     ) -> (PathPoint, bool) {
         let MatrixRectangle { top: first_row, left: first_column, query, target } = rectangle;
         let first = self.scoring.gaps.first;
-        let leaves = |edge: &Border, place: usize| edge.gap[place] == edge.h[place] - first;
+        let leaves = |edge: &Border, index: usize| edge.gap[index] == edge.h[index] - first;
         let (mut i, mut j, mut state) = ((end.i - first_row) as usize, (end.j - first_column) as usize, end.state);
         let mut ended = false;
         while i > 0 && j > 0 && !ended {

@@ -80,12 +80,12 @@ impl StartStrip {
                 return Err(Error::Interrupted);
             }
             if i > rows.start {
-                let place = (i - rows.start) as usize;
+                let row_index = (i - rows.start) as usize;
                 let code = pair.query[i as usize - 1];
                 let (mut diagonal, mut diagonal_start) = (h[0], of_h[0]);
-                (h[0], of_h[0]) = (left.h[place], StartState::new(i, 0, begins(left.h[place])));
-                let mut deletion = left.gap[place];
-                let mut deletion_start = StartState::new(i, 0, inside(left.h[place], deletion, 2));
+                (h[0], of_h[0]) = (left.h[row_index], StartState::new(i, 0, begins(left.h[row_index])));
+                let mut deletion = left.gap[row_index];
+                let mut deletion_start = StartState::new(i, 0, inside(left.h[row_index], deletion, 2));
                 for (j, &other) in (1..).zip(target) {
                     let substituted = diagonal + pair.scoring.substitution.score(code, other);
                     let (insertion, insertion_start) = (gap[j], of_gap[j]);
@@ -132,11 +132,11 @@ impl StartStrip {
     /// Returns the point where the path to `end` enters the strip, and whether a local alignment
     /// starts there. `end` is in the last column; in state I it must be the last cell.
     pub(super) fn start(&self, end: PathPoint) -> (PathPoint, bool) {
-        let place = (end.i - self.first_row) as usize;
+        let row_index = (end.i - self.first_row) as usize;
         let start = match end.state {
-            PathState::H => self.h[place],
+            PathState::H => self.h[row_index],
             PathState::I => self.last_i,
-            PathState::D => self.d[place],
+            PathState::D => self.d[row_index],
         };
         start.unpack(self.first_column)
     }

@@ -50,8 +50,8 @@ pub(super) fn run_in(
         sink.mark(sweep.rows.1, sweep.top.clone())?;
         return Ok(SweepResult::default());
     }
-    let columns = cuts.iter().enumerate().map(|(place, &start)| {
-        let end = cuts.get(place + 1).copied().unwrap_or(sweep.columns.1);
+    let columns = cuts.iter().enumerate().map(|(index, &start)| {
+        let end = cuts.get(index + 1).copied().unwrap_or(sweep.columns.1);
         let span = (start - sweep.columns.0) as usize..=(end - sweep.columns.0) as usize;
         let row = Border { h: sweep.top.h[span.clone()].to_vec(), gap: sweep.top.gap[span].to_vec() };
         TileColumn { start, end, done: 0, busy: false, row, lefts: VecDeque::new() }
@@ -139,7 +139,7 @@ struct TileColumn {
 struct BestCandidate {
     tile_row: usize,
     tile_column: usize,
-    found: TileRows,
+    tile_rows: TileRows,
 }
 
 /// A tile that a thread has taken.
@@ -196,16 +196,16 @@ impl TiledPanel<'_> {
                 return None;
             }
             let columns = &state.columns;
-            let open = |place: usize| !columns[place].busy && columns[place].done < self.ends.len();
-            let there = |place: usize| match place {
+            let open = |index: usize| !columns[index].busy && columns[index].done < self.ends.len();
+            let there = |index: usize| match index {
                 0 => self.left.ready() >= self.ends[columns[0].done],
-                _ => !columns[place].lefts.is_empty(),
+                _ => !columns[index].lefts.is_empty(),
             };
             // Selects the uppermost tile that is ready. If none is ready, selects the next tile of
             // the first column, which waits for the left border.
-            let ready = (0..columns.len()).filter(|&place| open(place) && there(place));
-            let place = ready.min_by_key(|&place| (columns[place].done, place)).or_else(|| open(0).then_some(0));
-            if let Some(tile_column) = place {
+            let ready = (0..columns.len()).filter(|&index| open(index) && there(index));
+            let index = ready.min_by_key(|&index| (columns[index].done, index)).or_else(|| open(0).then_some(0));
+            if let Some(tile_column) = index {
                 let beat = self.beat(&state);
                 let column = &mut state.columns[tile_column];
                 column.busy = true;
@@ -234,7 +234,7 @@ impl TiledPanel<'_> {
             return i32::MAX;
         }
         let others = if self.sweep.prune { self.sweep.best.get() } else { 0 };
-        let seen = state.candidates.iter().map(|candidate| candidate.found.value);
+        let seen = state.candidates.iter().map(|candidate| candidate.tile_rows.value);
         seen.chain(state.best.map(|best| best.score)).chain([others, 1]).max().map_or(0, |score| score - 1)
     }
 
@@ -255,15 +255,18 @@ impl TiledPanel<'_> {
         };
         let (first_row, first_column) = (rows.start, columns.start);
         let (query, target) = self.symbols(&rows, &columns);
-        let (mut found, mut pruned_cells) = (None, 0);
-        if self.sweep.prune && self.sweep.pair.is_local() && self.is_hopeless(&row, &column, first_row, first_column) {
+        let (mut tile_rows, mut pruned_cells) = (None, 0);
+        if self.sweep.prune
+            && self.sweep.pair.is_local()
+            && self.cannot_reach_best(&row, &column, first_row, first_column)
+        {
             pruned_cells = query.len() as u64 * target.len() as u64;
             self.skip(&mut row, &mut column);
         } else {
-            found = self.scheme.sweep(query, target, &mut row, &mut column, beat, buffers);
+            tile_rows = self.scheme.sweep(query, target, &mut row, &mut column, beat, buffers);
         }
-        if let Some(found) = &found {
-            self.sweep.best.raise(found.value);
+        if let Some(tile_rows) = &tile_rows {
+            self.sweep.best.raise(tile_rows.value);
         }
         // Two rows of tiles share a row, which is delivered with the upper one.
         let skip = usize::from(tile_row > 0);
@@ -279,7 +282,7 @@ impl TiledPanel<'_> {
         let mark = is_mark(self.sweep, rows.end);
         let mut state = self.lock();
         state.pruned_cells += pruned_cells;
-        state.candidates.extend(found.map(|found| BestCandidate { tile_row, tile_column, found }));
+        state.candidates.extend(tile_rows.map(|tile_rows| BestCandidate { tile_row, tile_column, tile_rows }));
         if mark {
             add_to_mark(&mut state.marks, tile_row, &row, first_column == self.sweep.columns.0);
         }
@@ -322,26 +325,27 @@ impl TiledPanel<'_> {
         let (mut done, open): (Vec<BestCandidate>, Vec<BestCandidate>) =
             std::mem::take(&mut state.candidates).into_iter().partition(|candidate| candidate.tile_row == tile_row);
         state.candidates = open;
-        let greatest = done.iter().map(|candidate| candidate.found.value).max().unwrap_or(0);
+        let greatest = done.iter().map(|candidate| candidate.tile_rows.value).max().unwrap_or(0);
         // An equal value in an upper row of tiles is already known and comes first.
         let known = state.best.map_or(0, |best| best.score);
-        done.retain(|candidate| candidate.found.value == greatest && greatest > known);
-        let uppermost = done.iter().map(|candidate| candidate.found.rows.start).min();
-        done.retain(|candidate| Some(candidate.found.rows.start) == uppermost);
+        done.retain(|candidate| candidate.tile_rows.value == greatest && greatest > known);
+        let uppermost = done.iter().map(|candidate| candidate.tile_rows.rows.start).min();
+        done.retain(|candidate| Some(candidate.tile_rows.rows.start) == uppermost);
         done
     }
 
     /// Returns the best cell of candidates with the same value.
     fn locate(&self, candidates: Vec<BestCandidate>, buffers: &mut TileBuffers) -> Option<BestCell> {
-        candidates.into_iter().fold(None, |best, BestCandidate { tile_row, tile_column, found }| {
+        candidates.into_iter().fold(None, |best, BestCandidate { tile_row, tile_column, tile_rows }| {
             let rows = self.first_row(tile_row)..self.ends[tile_row];
             let columns = {
                 let state = self.lock();
                 state.columns[tile_column].start..state.columns[tile_column].end
             };
             let (query, target) = self.symbols(&rows, &columns);
-            let (i, j) = self.scheme.first_cell(query, target, &found, buffers);
-            let cell = BestCell { score: found.value, i: rows.start + i as u32 + 1, j: columns.start + j as u32 + 1 };
+            let (i, j) = self.scheme.first_cell(query, target, &tile_rows, buffers);
+            let cell =
+                BestCell { score: tile_rows.value, i: rows.start + i as u32 + 1, j: columns.start + j as u32 + 1 };
             BestCell::better(best, Some(cell))
         })
     }
@@ -350,7 +354,7 @@ impl TiledPanel<'_> {
     /// a cell gains at most the greatest score of two symbols for each pair of symbols that
     /// follows. A gap that enters has a lower value than the cell from which it comes, so it need
     /// not be checked. The path may also start inside the tile.
-    fn is_hopeless(&self, row: &Border, column: &Border, first_row: u32, first_column: u32) -> bool {
+    fn cannot_reach_best(&self, row: &Border, column: &Border, first_row: u32, first_column: u32) -> bool {
         let pair = self.sweep.pair;
         let most = i64::from(pair.scoring.substitution.max_score().max(0));
         let (m, n) = (pair.query.len() as i64, pair.target.len() as i64);

@@ -104,7 +104,7 @@ impl TileScoring {
         let mut want = TileGoal::Above(beat, None);
         self.run(query, target, row, column, &mut want, buffers);
         match want {
-            TileGoal::Above(_, found) => found,
+            TileGoal::Above(_, tile_rows) => tile_rows,
             _ => None,
         }
     }
@@ -123,8 +123,8 @@ impl TileScoring {
         self.run(query, target, row, column, &mut TileGoal::Directions(directions), buffers);
     }
 
-    /// Returns row and column of the first cell, in row order, with the value of `found`, counted
-    /// from the tile's first. `found` must come from [`TileScoring::sweep`] for a tile of these
+    /// Returns row and column of the first cell, in row order, with the value of `tile_rows`, counted
+    /// from the tile's first. `tile_rows` must come from [`TileScoring::sweep`] for a tile of these
     /// symbols.
     ///
     /// # Panics
@@ -133,14 +133,14 @@ impl TileScoring {
         &self,
         query: &[Code],
         target: &[Code],
-        found: &TileRows,
+        tile_rows: &TileRows,
         buffers: &mut TileBuffers,
     ) -> (usize, usize) {
-        let mut want = TileGoal::Cell(found.value, None);
-        let (mut row, mut column) = (found.top.clone(), found.left.clone());
-        self.run(&query[found.rows.clone()], target, &mut row, &mut column, &mut want, buffers);
+        let mut want = TileGoal::Cell(tile_rows.value, None);
+        let (mut row, mut column) = (tile_rows.top.clone(), tile_rows.left.clone());
+        self.run(&query[tile_rows.rows.clone()], target, &mut row, &mut column, &mut want, buffers);
         let TileGoal::Cell(_, Some((row, column))) = want else { panic!("a value that was there is there") };
-        (found.rows.start + row, column)
+        (tile_rows.rows.start + row, column)
     }
 
     fn run(
@@ -219,7 +219,7 @@ impl TileScoring {
             stream: &mut buffers.stream,
             directions,
             value,
-            found: None,
+            first_cell: None,
         };
         let greatest = match (shape, what) {
             (None, _) => scalar::compute(&mut strip, target),
@@ -227,16 +227,16 @@ impl TileScoring {
             (Some((_, slots)), LOCATE) => strip::compute::<LOCATE>(slots, &mut strip),
             (Some((_, slots)), _) => strip::compute::<DIRECTIONS>(slots, &mut strip),
         };
-        let cell = strip.found.map(|(row, column)| (at + row, column));
+        let cell = strip.first_cell.map(|(row, column)| (at + row, column));
         match want {
-            TileGoal::Above(beat, found) if self.clamp && greatest > *beat => {
+            TileGoal::Above(beat, tile_rows) if self.clamp && greatest > *beat => {
                 *beat = greatest;
                 let part = |values: &[i32]| values.to_vec();
                 let top = Border { h: part(&top.h[MARGIN..][..=n]), gap: part(&top.gap[MARGIN..][..=n]) };
                 let left = Border { h: part(&column.h[places.clone()]), gap: part(&column.gap[places]) };
-                *found = Some(TileRows { value: greatest, rows: at..at + m, top, left });
+                *tile_rows = Some(TileRows { value: greatest, rows: at..at + m, top, left });
             }
-            TileGoal::Cell(_, found @ None) => *found = cell,
+            TileGoal::Cell(_, goal_cell @ None) => *goal_cell = cell,
             _ => {}
         }
     }

@@ -79,7 +79,7 @@ impl GpuLong {
             keep_strips: keep.columns.map(|columns| (columns / variant.strip()).max(1)),
         };
         let Some(mut plan) = self.plan(extent, &variant, schedule) else {
-            return Err(self.gpu.unsuited(format!(
+            return Err(self.gpu.refusal(format!(
                 "its memory is too small for a panel of {} rows and {} columns",
                 extent.rows, extent.columns
             )));

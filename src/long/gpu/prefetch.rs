@@ -133,7 +133,8 @@ impl GpuLong {
             // each other. Therefore each round of dispatches has a separate command buffer.
             let mut commands = Commands::default();
             for k in 0..(end - begin) as usize {
-                let there = || (0..).zip(laid).zip(&dispatches).filter_map(|(own, all)| Some((own, all.get(k)?)));
+                let there =
+                    || (0..).zip(laid).zip(&dispatches).filter_map(|(panel_work, all)| Some((panel_work, all.get(k)?)));
                 if schedule == Schedule::Persistent || k == 0 {
                     there().for_each(|((_, laid), _)| laid.clear_tickets(&mut commands));
                     commands.split();

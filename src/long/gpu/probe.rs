@@ -81,14 +81,14 @@ impl GpuLong {
                         // The panel of the trial has few rows, and kernels are compiled meanwhile,
                         // so its speed is not representative.
                         let speed = self.speed;
-                        let found = self.probe()?;
+                        let makes_progress = self.probe()?;
                         self.speed = speed;
                         // With little memory, the trial had fewer strips than a later run may have,
                         // so its result is not stored.
                         if self.most_strips(self.cells(1 << 20, 4)) >= STRIPS {
-                            FORWARD_PROGRESS.keep(&key, found);
+                            FORWARD_PROGRESS.keep(&key, makes_progress);
                         }
-                        found
+                        makes_progress
                     }
                 };
                 self.proceeds = Some(known);

@@ -53,7 +53,7 @@ impl GpuLong {
         let slot_bytes = slot_words as u64 * 4;
         let mut best = None;
         for places in places.chunks((A_READ / slot_bytes).max(1) as usize) {
-            let begins: Vec<u64> = places.iter().map(|&(_, place)| place).collect();
+            let begins: Vec<u64> = places.iter().map(|&(_, index)| index).collect();
             let words = self.read_pieces(records, &begins, slot_bytes)?;
             for (&(strip, _), words) in places.iter().zip(words.chunks_exact(slot_words)) {
                 let record = Record { variant, words };
@@ -61,7 +61,7 @@ impl GpuLong {
             }
         }
         match best {
-            Some(found) if found.score == top => Ok(best),
+            Some(cell) if cell.score == top => Ok(best),
             _ => Err(self.gpu.error("no recorded batch contains the best score of the strips")),
         }
     }

@@ -136,7 +136,8 @@ impl Retained {
                 && region.chunk.is_none_or(|chunk| chunk == grid.chunk)
                 && kernels.can_trace(region.from.i - rows.0, grid.strip, grid.chunk, region.method)
         };
-        let begins = |own: &Border, other: &Border| own.h.starts_with(&other.h) && own.gap.starts_with(&other.gap);
+        let begins =
+            |longer: &Border, other: &Border| longer.h.starts_with(&other.h) && longer.gap.starts_with(&other.gap);
         let as_then = || edges.as_ref().is_none_or(|(top, left)| begins(top, region.top) && begins(left, region.left));
         same && here && within && suits() && as_then()
     }

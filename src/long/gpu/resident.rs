@@ -10,7 +10,7 @@ use crate::score::Scoring;
 use crate::seq::Code;
 
 /// Number of spare bytes after each sequence, because strips may extend beyond the last symbol.
-const BEHIND: usize = 256;
+const SPARE_BYTES: usize = 256;
 /// Maximum number of classes in the table of scores. A class is one of the different symbols of a
 /// query.
 const MAX_CLASSES: usize = 32;
@@ -47,7 +47,7 @@ pub(super) struct ResidentTarget(pub wgpu::Buffer);
 impl ResidentPair {
     /// Uploads a pair, unless it is already on the device. The symbol of row `row` starts a u32.
     pub(super) fn of(residents: &mut Residents, gpu: &Gpu, pair: &LongPair, row: u32) -> Result<Self> {
-        let is = |own: &ResidentQuery| own.is(pair, row);
+        let is = |resident: &ResidentQuery| resident.is(pair, row);
         // Looks up both before either is uploaded, so that an upload does not evict the other one.
         let (query, target) =
             (residents.find(&pair.query, is), residents.find(&pair.target, |_: &ResidentTarget| true));
@@ -123,7 +123,7 @@ impl ResidentQuery {
 
 /// Returns the bytes of this number of symbols on the device, with padding.
 fn padded(symbols: usize) -> usize {
-    symbols.next_multiple_of(4) + BEHIND
+    symbols.next_multiple_of(4) + SPARE_BYTES
 }
 
 fn words(mut bytes: Vec<u8>) -> Vec<u8> {

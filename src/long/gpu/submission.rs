@@ -17,7 +17,7 @@ use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, StripedShared};
 use crate::long::{LeftSource, PanelSweep, SweepSink};
 
 /// Minimum duration of a panel that counts as a measurement of the device's speed.
-const TELLING: Duration = Duration::from_millis(50);
+const MIN_MEASURED_DURATION: Duration = Duration::from_millis(50);
 /// Divisor of a panel's duration. If the device has no clock, a panel counts as a measurement only
 /// if the engine waited less than the quotient for its left neighbour.
 const WAITING_SHARE: u32 = 20;
@@ -133,7 +133,7 @@ impl GpuLong {
     ) -> Result<bool> {
         let StripSubmission { readback, staging, clock, right, cells } = flight;
         let mut words = readback.read(&self.gpu, PATIENCE)?;
-        run.busy = run.busy.zip(clock.elapsed(&self.gpu, &words)).map(|(all, own)| all + own);
+        run.busy = run.busy.zip(clock.elapsed(&self.gpu, &words)).map(|(all, this_run)| all + this_run);
         let head = SHARED_BYTES as usize / 4;
         words.truncate(head + 2 * right.len());
         run.shared = bytemuck::cast_slice::<u32, StripedShared>(&words[..head])[0];
@@ -184,7 +184,7 @@ impl GpuLong {
         let all = u64::from(rows) * u64::from(columns);
         let pruned_cells = (u64::from(run.shared.pruned) * batch_cells).min(all);
         // A panel that was mostly pruned does not show the speed.
-        if let Some(busy) = busy.filter(|&busy| busy > TELLING && pruned_cells < all / 2) {
+        if let Some(busy) = busy.filter(|&busy| busy > MIN_MEASURED_DURATION && pruned_cells < all / 2) {
             self.speed = all as f64 / busy.as_secs_f64();
         }
         pruned_cells

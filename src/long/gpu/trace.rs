@@ -83,15 +83,15 @@ pub struct TraceKernels {
 
 impl TraceKernels {
     /// Creates the kernels for an opened adapter.
-    pub fn new(gpu: &Gpu, found: &FoundAdapter) -> Self {
-        let share = (memory_budget(found, None) / 8).min(gpu.binding_bytes());
+    pub fn new(gpu: &Gpu, adapter: &FoundAdapter) -> Self {
+        let share = (memory_budget(adapter, None) / 8).min(gpu.binding_bytes());
         TraceKernels {
             pipelines: Pipelines::default(),
-            loop_budget: found.description.loop_budget(),
+            loop_budget: adapter.description.loop_budget(),
             shape: TraceShape {
                 // A large card runs this number of blocks at once.
-                blocks: if found.is_software() { 64 } else { 4096 },
-                cells: if found.is_software() { 20_000_000 } else { 5_000_000_000 },
+                blocks: if adapter.is_software() { 64 } else { 4096 },
+                cells: if adapter.is_software() { 20_000_000 } else { 5_000_000_000 },
                 margin_chunks: 1,
                 directions_bytes: share.min(512 << 20),
                 starts_bytes: share.min(1 << 30),
@@ -177,7 +177,7 @@ impl TraceKernels {
     /// device fails or borders contradict each other; [`Error::Interrupted`].
     pub fn trace(&mut self, input: &TraceInput) -> Result<TracebackResult> {
         if let Some(reason) = self.refusal(input) {
-            return Err(self.gpu.unsuited(reason));
+            return Err(self.gpu.refusal(reason));
         }
         self.buffers.load_table(&self.gpu, &input.scoring.substitution)?;
         let (grid, from) = (input.grid, input.from);
@@ -190,17 +190,18 @@ impl TraceKernels {
                 return Err(Error::Interrupted);
             }
             let is_new = window.is_none();
-            let own = window.get_or_insert_with(|| {
+            let trace_window = window.get_or_insert_with(|| {
                 let division = Division { strip: grid.strip, chunk: grid.chunk, lead: grid.lead };
                 BlockWindow::new(input.method, division, at.i, at.j, &reach)
             });
-            let words = self.round(input, own, at, is_new)?;
+            let words = self.round(input, trace_window, at, is_new)?;
             let before = at;
-            let round = decode(&words, own.parts, at, &mut backward).map_err(|message| self.gpu.error(message))?;
+            let round =
+                decode(&words, trace_window.parts, at, &mut backward).map_err(|message| self.gpu.error(message))?;
             (at, rounds) = (round.at, rounds + 1);
-            let kept = 4 * (own.start_words(grid.strip) + u64::from(round.directions_words));
+            let kept = 4 * (trace_window.start_words(grid.strip) + u64::from(round.directions_words));
             bytes = bytes.max(kept);
-            tracing::trace!(?at, ?round.stop, round.parts, blocks = own.blocks.len(), reach.margin, "round of a trace");
+            tracing::trace!(?at, ?round.stop, round.parts, blocks = trace_window.blocks.len(), reach.margin, "round of a trace");
             match round.stop {
                 Stop::Border => break false,
                 Stop::Begun => break true,
@@ -209,7 +210,7 @@ impl TraceKernels {
                 }
                 Stop::Full => {}
                 Stop::LeftWindow => {
-                    reach.follow(own, before, at, grid.chunk, self.shape.blocks);
+                    reach.follow(trace_window, before, at, grid.chunk, self.shape.blocks);
                     window = None;
                 }
             }

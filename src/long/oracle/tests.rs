@@ -36,9 +36,9 @@ fn alignments_by_hand() {
         ("A", "C", Global, Charged, Gaps::linear(1), -2, (0, 0), (1, 1), "1D1I"),
         ("TTACG", "ACGCC", Global, Free, affine, 6, (0, 0), (5, 5), "2I3=2D"),
     ] {
-        let found = align(&codes(query), &codes(target), &scheme(mode, end_gaps, gaps));
-        assert_eq!((found.score, found.cigar.to_string().as_str()), (score, cigar), "{query} {target}");
-        assert_eq!((found.start, found.end), (start, end), "{query} {target}");
+        let alignment = align(&codes(query), &codes(target), &scheme(mode, end_gaps, gaps));
+        assert_eq!((alignment.score, alignment.cigar.to_string().as_str()), (score, cigar), "{query} {target}");
+        assert_eq!((alignment.start, alignment.end), (start, end), "{query} {target}");
     }
 }
 
@@ -63,14 +63,14 @@ proptest! {
             other => other,
         };
         let scoring = scheme(mode, end_gaps, gaps);
-        let found = align(&query, &target, &scoring);
+        let alignment = align(&query, &target, &scoring);
         let expected = match mode {
             Mode::Global => needleman_wunsch::score_only(&query, &target, &scoring).0,
             Mode::Local => smith_waterman::score_only(&query, &target, &scoring),
         };
-        prop_assert_eq!(found.score, expected);
-        let parts = (&query[found.start.0..found.end.0], &target[found.start.1..found.end.1]);
-        prop_assert_eq!(verify(&found.cigar, parts.0, parts.1, &scoring).unwrap(), expected);
+        prop_assert_eq!(alignment.score, expected);
+        let parts = (&query[alignment.start.0..alignment.end.0], &target[alignment.start.1..alignment.end.1]);
+        prop_assert_eq!(verify(&alignment.cigar, parts.0, parts.1, &scoring).unwrap(), expected);
     }
 
     #[test]

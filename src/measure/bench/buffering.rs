@@ -45,12 +45,12 @@ const COLUMNS: [TableColumn; 10] = [
 ];
 
 /// Maximum number of batches in flight, and its name in tables.
-const WAYS: [(usize, &str); 2] = [(1, "single"), (2, "double")];
+const BATCHES_IN_FLIGHT: [(usize, &str); 2] = [(1, "single"), (2, "double")];
 
 /// Measures the ways on one device, with `nw_slice` or the first selected kernel.
 pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     let mut table = context.table(Experiment::Buffering, "ways to bring results back, and sizes of batches", &COLUMNS);
-    let (Some(found), Some(kernel)) =
+    let (Some(adapter), Some(kernel)) =
         (context.adapter(), context.kernel_called("nw_slice").or(context.kernels(Family::Pairs).next()))
     else {
         table.note("nothing to measure: no graphics adapter, or no kernel");
@@ -59,7 +59,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     let lengths = if context.quick { &QUICK_LENGTHS[..] } else { &LENGTHS[..] };
     for &length in lengths {
         let make = |pairs| RandomPairs::random(&GapKind::Linear.scoring(), ResultFilter::Alignments, length, pairs);
-        let mut engine = PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
+        let mut engine = PairsGpu::open(adapter, Config::for_adapter(adapter))?.with_kernel(Some(kernel));
         let usual = match usual_batch(context, &mut engine, length, make) {
             Ok(usual) => usual,
             Err(error) => {
@@ -69,8 +69,8 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
             }
         };
         let work = make(BATCHES * usual);
-        for (in_flight, way) in WAYS {
-            context.say(Experiment::Buffering, format_args!("{length} symbols, {way}"));
+        for (in_flight, way) in BATCHES_IN_FLIGHT {
+            context.report_progress(Experiment::Buffering, format_args!("{length} symbols, {way}"));
             engine = engine.with_batches(in_flight);
             for parts in PARTS {
                 let batch_pairs = usual.div_ceil(parts);
@@ -103,7 +103,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
                     }
                     Err(error) => {
                         let status = mark(&mut table, kernel.stem, error)?;
-                        engine = PairsGpu::open(found, Config::for_adapter(found))?
+                        engine = PairsGpu::open(adapter, Config::for_adapter(adapter))?
                             .with_kernel(Some(kernel))
                             .with_batches(in_flight);
                         status

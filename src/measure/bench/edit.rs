@@ -112,18 +112,18 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     let longest = lengths.iter().max().map_or(0, |&length| SimulatedReads::region_symbols(EditMode::Infix, length));
     let symbols = if context.quick { QUICK_GENOME } else { GENOME }.max(2 * longest);
     let genome = genome(symbols as usize, SEED);
-    let mut gpu = context.adapter().map(|found| EditAdapter { found, pool: &context.pool, engine: None });
+    let mut gpu = context.adapter().map(|adapter| EditAdapter { adapter, pool: &context.pool, engine: None });
     for case in CASES {
         let [mut gpu_sizes, mut cpu_sizes] = [ReadSpeeds::default(), ReadSpeeds::default()];
         for &length in &lengths {
             let reads = case.reads(&genome, length);
             let mut rows = Vec::new();
             if let Some(gpu) = &mut gpu {
-                context.say(Experiment::Edit, format_args!("{}, {length} symbols", case.name));
+                context.report_progress(Experiment::Edit, format_args!("{}, {length} symbols", case.name));
                 on_gpu(context, &mut table, gpu, &mut gpu_sizes, &case, &reads, &mut rows)?;
             }
             if context.has_cpu() {
-                context.say(Experiment::Edit, format_args!("{}, {length} symbols, cpu", case.name));
+                context.report_progress(Experiment::Edit, format_args!("{}, {length} symbols, cpu", case.name));
                 rows.push(cpu(context, &mut table, &mut cpu_sizes, &reads)?);
             }
             push(&mut table, &case, length, &rows);
@@ -135,7 +135,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
 
 /// An adapter that is opened on demand, because it may be lost.
 struct EditAdapter<'a> {
-    found: &'a FoundAdapter,
+    adapter: &'a FoundAdapter,
     pool: &'a Arc<rayon::ThreadPool>,
     engine: Option<EditGpu>,
 }
@@ -151,7 +151,7 @@ impl EditAdapter<'_> {
     ) -> Result<T> {
         let mut engine = match self.engine.take() {
             Some(engine) => engine,
-            None => EditGpu::open(self.found)?.with_pool(Arc::clone(self.pool)),
+            None => EditGpu::open(self.adapter)?.with_pool(Arc::clone(self.pool)),
         };
         let mut shape = engine.shape();
         if let Some(setting) = setting {

@@ -17,7 +17,7 @@ use crate::seq::SequenceStore;
 const MAX_GENES: usize = 5000;
 const QUICK_GENES: usize = 16;
 /// Number of sequences of the first measurement.
-const FIRST_LOOK: usize = 60;
+const FIRST_SEQUENCES: usize = 60;
 
 const COLUMNS: [TableColumn; 12] = [
     TableColumn { key: "job", name: "job", unit: "" },
@@ -50,7 +50,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     for (job, identity) in [("filtered", Some(IDENTITY)), ("all aligned", None)] {
         for &kernel in &contenders {
             let who = kernel.map_or("cpu", |kernel| kernel.stem);
-            context.say(Experiment::EndToEnd, format_args!("{job}, {who}"));
+            context.report_progress(Experiment::EndToEnd, format_args!("{job}, {who}"));
             let mut cells: Vec<TableCell> = vec![job.into(), who.into()];
             let status = match one(context, &store, kernel, identity) {
                 Ok((sequences, best, runs)) => {
@@ -99,7 +99,7 @@ fn one(
         min_identity: identity,
         ..AllPairs::new(simulate::first(store, count), context.bench.scoring())
     };
-    let mut count = FIRST_LOOK.min(store.len());
+    let mut count = FIRST_SEQUENCES.min(store.len());
     let engine = SharedPairsEngine::open(context, kernel, &job(count))?;
     // The time grows at most with the square of the number of sequences. Few sequences do not show
     // how it grows.

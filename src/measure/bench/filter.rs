@@ -65,7 +65,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     let mut kept = None;
     let mut slowest = None;
     for (method, kernel, job, on_cpu) in methods {
-        context.say(Experiment::Filter, method);
+        context.report_progress(Experiment::Filter, method);
         let mut cells: Vec<TableCell> = vec![method.into(), (store.len() as u64).into(), job.job().pairs().into()];
         if kernel.is_none() && !on_cpu {
             table.note("-: there is no such kernel here, or it was left out");
@@ -173,8 +173,8 @@ impl SharedPairsEngine {
         job: &AllPairs,
     ) -> Result<Self> {
         let engine: Box<dyn Engine<Pairs>> = match (kernel, context.adapter()) {
-            (Some(kernel), Some(found)) => {
-                let engine: PairsGpu = tune::open_tuned(found, &job.scoring, 0, false)?;
+            (Some(kernel), Some(adapter)) => {
+                let engine: PairsGpu = tune::open_tuned(adapter, &job.scoring, 0, false)?;
                 Box::new(engine.with_kernel(Some(kernel)))
             }
             _ => Box::<CpuWorker>::default(),

@@ -59,7 +59,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
         let mut engine: Option<Box<dyn Engine<Pairs>>> = None;
         for (which_work, work) in context.bench.work.iter().enumerate() {
             for (which_gaps, gaps) in context.bench.gaps.iter().enumerate() {
-                context.say(
+                context.report_progress(
                     Experiment::Kernels,
                     format_args!("{}, {}, {} gaps", contender.name(), name(*work), gaps.name()),
                 );
@@ -97,8 +97,8 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
 
 fn open(context: &ExperimentContext<'_>, contender: &Contender) -> Result<Box<dyn Engine<Pairs>>> {
     Ok(match (contender, context.adapter()) {
-        (Contender::Kernel(kernel), Some(found)) => {
-            Box::new(PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)))
+        (Contender::Kernel(kernel), Some(adapter)) => {
+            Box::new(PairsGpu::open(adapter, Config::for_adapter(adapter))?.with_kernel(Some(kernel)))
         }
         _ => Box::new(AllThreads::new(Arc::clone(&context.pool))),
     })

@@ -213,12 +213,12 @@ impl LongPairTable<'_> {
     /// Measures strip widths and schedules (figure 7).
     fn strips(&mut self, gaps: GapKind) -> Result<()> {
         let context = self.context;
-        let Some(found) = context.adapter() else { return Ok(()) };
+        let Some(adapter) = context.adapter() else { return Ok(()) };
         let shapes: &[(u32, u32)] = if context.quick { &QUICK_SHAPES } else { &SHAPES };
         for &(columns, lanes) in shapes {
             for schedule in [Schedule::Wavefront, Schedule::Persistent] {
                 let strip = columns * lanes;
-                context.say(
+                context.report_progress(
                     Experiment::Long,
                     format_args!("{} gaps, strips of {strip} columns, {}", gaps.name(), name_of(schedule)),
                 );
@@ -243,12 +243,12 @@ impl LongPairTable<'_> {
                     shuffle: false,
                 }
                 .workgroup_bytes();
-                let engine = if memory > found.description.workgroup_memory_bytes {
+                let engine = if memory > adapter.description.workgroup_memory_bytes {
                     Err("more memory than a workgroup has here")
-                } else if schedule == Schedule::Persistent && found.is_software() {
+                } else if schedule == Schedule::Persistent && adapter.is_software() {
                     Err("a software adapter runs few workgroups at a time, so that strips would wait for nothing")
                 } else {
-                    Ok(SharedEngine::new(Box::new(GpuLong::open(found)?.with_shape(shape))))
+                    Ok(SharedEngine::new(Box::new(GpuLong::open(adapter)?.with_shape(shape))))
                 };
                 let mut speed = None;
                 for size in self.sizes(&STRIP_SIZES) {
@@ -278,17 +278,18 @@ impl LongPairTable<'_> {
 
     /// Measures scores by length (figure 9), alignments by every method, and the effect of pruning.
     fn pairs(&mut self, engine: &SharedEngine, gaps: GapKind) -> Result<()> {
-        let say = |what: &str| {
-            self.context.say(Experiment::Long, format_args!("{}, {} gaps, {what}", engine.label(), gaps.name()))
+        let report_progress = |what: &str| {
+            self.context
+                .report_progress(Experiment::Long, format_args!("{}, {} gaps, {what}", engine.label(), gaps.name()))
         };
         let case =
             LongPairCase { part: "scores", gaps, size: (0, 0), strip: None, method: None, changed: None, prune: false };
-        say("scores");
+        report_progress("scores");
         let mut speed = None;
         for size in self.sizes(&SCORE_SIZES) {
             self.measure(engine, LongPairCase { size, ..case }, None, &mut speed)?;
         }
-        say("alignments");
+        report_progress("alignments");
         // Speeds of the score alone and of each method. Each is measured separately.
         let mut speeds = [speed, None, None, None];
         for size in self.sizes(&ALIGNMENT_SIZES) {
@@ -298,7 +299,7 @@ impl LongPairTable<'_> {
                 self.measure(engine, LongPairCase { method: Some(method), ..case }, score, &mut speeds[at + 1])?;
             }
         }
-        say("pruning");
+        report_progress("pruning");
         for percent in CHANGED {
             let mut speeds = [speed, None];
             for size in self.sizes(&ALIGNMENT_SIZES) {
@@ -337,11 +338,11 @@ fn run_on(context: &ExperimentContext<'_>, engine: &SharedEngine, job: &LongAlig
 pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     let table = context.table(Experiment::Long, "one pair of very long sequences", &COLUMNS);
     let mut rows = LongPairTable { context, table };
-    let found = context.adapter().filter(|_| context.kernels(Family::Long).next().is_some());
+    let adapter = context.adapter().filter(|_| context.kernels(Family::Long).next().is_some());
     for &gaps in &context.bench.gaps {
-        if let Some(found) = found {
+        if let Some(adapter) = adapter {
             rows.strips(gaps)?;
-            match GpuLong::open(found) {
+            match GpuLong::open(adapter) {
                 Ok(engine) => {
                     let engine = engine.with_pool(Some(Arc::clone(&context.pool)));
                     rows.pairs(&SharedEngine::new(Box::new(engine)), gaps)?;

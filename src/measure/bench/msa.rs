@@ -151,7 +151,10 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     for contender in &mut contenders {
         for (&residues, &sequences) in residues.iter().flat_map(|one| sequences.iter().map(move |other| (one, other))) {
             let who = contender.name();
-            context.say(Experiment::Msa, format_args!("{}, {sequences} of {residues} residues, {who}", contender.mode));
+            context.report_progress(
+                Experiment::Msa,
+                format_args!("{}, {sequences} of {residues} residues, {who}", contender.mode),
+            );
             let mut cells: Vec<TableCell> = vec![contender.mode.into(), residues.into(), sequences.into(), who.into()];
             let status = match contender.measure(context, residues, sequences) {
                 Ok(Some((best, timing))) => {

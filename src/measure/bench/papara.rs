@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::states::{on_cpu, on_engine, sum_of};
+use super::states::{on_cpu, on_engine, score_sum};
 use super::timing::{Rates, Sample, Timing, repeat};
 use super::{Experiment, ExperimentContext, mark};
 use crate::engine::owner::{self, Control};
@@ -99,7 +99,7 @@ struct Scorer<'a> {
 
 /// A kernel on an adapter that is opened on demand, because it may be lost.
 struct PhyloAdapter<'a> {
-    found: &'a FoundAdapter,
+    adapter: &'a FoundAdapter,
     kernel: &'static Kernel,
     engine: Option<PhyloGpu>,
 }
@@ -113,7 +113,7 @@ impl Scorer<'_> {
         let Some(gpu) = &mut self.gpu else { return on_cpu(&context.pool, &context.bench.interrupt, batches) };
         let mut engine = match gpu.engine.take() {
             Some(engine) => engine,
-            None => PhyloGpu::open(gpu.found)?.with_kernel(Some(gpu.kernel)),
+            None => PhyloGpu::open(gpu.adapter)?.with_kernel(Some(gpu.kernel)),
         };
         let outcome = context.pool.install(|| on_engine(&mut engine, batches));
         // An engine that fails is not used again.
@@ -179,8 +179,8 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
         false => (VECTORS, USUAL_SITES, READS),
     };
     let mut scorers: Vec<Scorer<'_>> = Vec::new();
-    if let Some(found) = context.adapter() {
-        let gpu = |kernel| PhyloAdapter { found, kernel, engine: None };
+    if let Some(adapter) = context.adapter() {
+        let gpu = |kernel| PhyloAdapter { adapter, kernel, engine: None };
         scorers.extend(
             context.kernels(Family::Phylo).map(|kernel| Scorer { gpu: Some(gpu(kernel)), rates: Rates::default() }),
         );
@@ -202,7 +202,8 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
         let case = PhyloCase::new(by, sites, vectors, reads);
         let mut rows = Vec::new();
         for scorer in &mut scorers {
-            context.say(Experiment::Papara, format_args!("{sites} sites, {reads} reads, {}", scorer.name()));
+            context
+                .report_progress(Experiment::Papara, format_args!("{sites} sites, {reads} reads, {}", scorer.name()));
             let (status, timing) = match scorer.measure(context, &case) {
                 Ok(Some(timing)) => (RowStatus::Measured, Some(timing)),
                 Ok(None) => (RowStatus::Skipped, None),
@@ -212,7 +213,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
             rows.push(PhyloRow { who, is_kernel, status, timing, of_sum: None });
         }
         if has_gpu && context.has_cpu() {
-            context.say(Experiment::Papara, format_args!("{sites} sites, {reads} reads, together"));
+            context.report_progress(Experiment::Papara, format_args!("{sites} sites, {reads} reads, together"));
             let row = together(context, &mut table, &case, &rows)?;
             rows.push(row);
         }
@@ -234,10 +235,10 @@ fn together(
     let rate = |row: &PhyloRow| row.timing.map(|timing| 1.0 / timing.seconds.max(1e-9));
     let fastest = rows.iter().filter(|row| row.is_kernel).filter_map(rate).max_by(f64::total_cmp);
     let cpu = rows.iter().filter(|row| !row.is_kernel).find_map(rate);
-    let (Some(found), Some(gpu), Some(cpu)) = (context.adapter(), fastest, cpu) else { return Ok(row) };
+    let (Some(adapter), Some(gpu), Some(cpu)) = (context.adapter(), fastest, cpu) else { return Ok(row) };
     let kernels: Vec<&'static Kernel> = context.kernels(Family::Phylo).collect();
     let kernel = if let [one] = kernels[..] { Some(one) } else { None };
-    match repeat(context, context.bench.seconds, || job(context, found, kernel, case)) {
+    match repeat(context, context.bench.seconds, || job(context, adapter, kernel, case)) {
         Ok(timing) => {
             row.status = RowStatus::Measured;
             row.of_sum = Some(1.0 / timing.seconds.max(1e-9) / (gpu + cpu));
@@ -251,11 +252,11 @@ fn together(
 /// Computes a case on a GPU and CPU threads that share one queue.
 fn job(
     context: &ExperimentContext<'_>,
-    found: &FoundAdapter,
+    adapter: &FoundAdapter,
     kernel: Option<&'static Kernel>,
     case: &PhyloCase,
 ) -> Result<Sample> {
-    let mut gpu = PhyloGpu::open(found)?.with_kernel(kernel);
+    let mut gpu = PhyloGpu::open(adapter)?.with_kernel(kernel);
     // Compiles the kernel and uploads the vectors before the clock starts.
     on_engine(&mut gpu, &case.scores.batches(1, 1))?;
     let interrupt = &context.bench.interrupt;
@@ -271,7 +272,7 @@ fn job(
     let (mut pairs, mut sum) = (0, 0i64);
     let ran = owner::run(engines, workers, chunks, whole.cells(), &control, |outcome| {
         pairs += outcome.pairs;
-        sum = sum.wrapping_add(sum_of(&outcome.report));
+        sum = sum.wrapping_add(score_sum(&outcome.report));
         Ok(())
     })?;
     let seconds = started.elapsed().as_secs_f64();

@@ -7,12 +7,12 @@ use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableChart, 
 /// Default numbers of ranks.
 const RANKS: [u32; 5] = [1, 10, 100, 1000, 10_000];
 const QUICK_RANKS: [u32; 3] = [1, 10, 100];
-/// Simulated duration of a job on all its ranks, in seconds. Jobs with more than [`MANY`] ranks are
+/// Simulated duration of a job on all its ranks, in seconds. Jobs with more than [`MANY_RANKS`] ranks are
 /// shorter, because they have enough blocks.
 const SECONDS: f64 = 3600.0;
 const SECONDS_OF_MANY: f64 = 600.0;
 const QUICK_SECONDS: f64 = 300.0;
-const MANY: u32 = 1000;
+const MANY_RANKS: u32 = 1000;
 /// Duration of a block on the fastest rank in seconds.
 const BLOCK_SECONDS: f64 = 5.0;
 /// Maximum number of ranks.
@@ -82,19 +82,23 @@ const NOTES: [&str; 5] = [
     "efficiency: cells of finished blocks, as a part of what all ranks could do while they lived (silent ones included)",
 ];
 
-/// Returns the table for these numbers of ranks, or for the default ones. `say` receives a
+/// Returns the table for these numbers of ranks, or for the default ones. `report_progress` receives a
 /// description of each simulation.
 ///
 /// # Errors
-/// [`Error::Usage`] for an invalid number of ranks; the errors of `say`.
-pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()>) -> Result<MeasurementTable> {
+/// [`Error::Usage`] for an invalid number of ranks; the errors of `report_progress`.
+pub fn table(
+    ranks: Option<&[u32]>,
+    quick: bool,
+    report_progress: &dyn Fn(&str) -> Result<()>,
+) -> Result<MeasurementTable> {
     let mut counts = ranks.unwrap_or(if quick { &QUICK_RANKS } else { &RANKS }).to_vec();
     counts.sort_unstable();
     counts.dedup();
     if let Some(wrong) = counts.iter().find(|&&count| count == 0 || count > MAX_RANKS) {
         return Err(Error::usage_value("counts", wrong, format!("use 1 to {MAX_RANKS} ranks")));
     }
-    let seconds = |count: u32| match (quick, count > MANY) {
+    let seconds = |count: u32| match (quick, count > MANY_RANKS) {
         (true, _) => QUICK_SECONDS,
         (false, true) => SECONDS_OF_MANY,
         (false, false) => SECONDS,
@@ -103,12 +107,12 @@ pub fn table(ranks: Option<&[u32]>, quick: bool, say: &dyn Fn(&str) -> Result<()
     let mut table = MeasurementTable::new("cluster", &format!("simulated, seed {SEED}"), title, &COLUMNS);
     for scene in &SCENES {
         for &count in &counts {
-            say(&format!("{}, {count} ranks", scene.name))?;
+            report_progress(&format!("{}, {count} ranks", scene.name))?;
             let speeds = scene.speeds.draw(count as usize, &mut SplitMix64::new(SEED));
             let block = BLOCK_SECONDS * speeds.iter().copied().fold(0.0, f64::max);
             let blocks = (seconds(count) * speeds.iter().sum::<f64>() / block).ceil();
-            let calm = Simulation::calm(vec![block as u64; blocks as usize], speeds);
-            let mut world = Simulation { jitter: 0.1, seed: SEED, ..calm };
+            let without_failures = Simulation::without_failures(vec![block as u64; blocks as usize], speeds);
+            let mut world = Simulation { jitter: 0.1, seed: SEED, ..without_failures };
             (scene.change)(&mut world);
             let report = world.run();
             let all = block * blocks;

@@ -121,7 +121,7 @@ pub(crate) fn on_cpu(pool: &rayon::ThreadPool, interrupt: &Arc<AtomicBool>, batc
     let started = Instant::now();
     let mut workers: Vec<EditWorker> = (0..threads).map(|_| EditWorker::new(Arc::clone(interrupt))).collect();
     let reports = compute_together(pool, &mut workers, batch)?;
-    let sum = || reports.iter().fold(0u64, |sum, report| sum.wrapping_add(sum_of(report)));
+    let sum = || reports.iter().fold(0u64, |sum, report| sum.wrapping_add(distance_sum(report)));
     std::hint::black_box(pool.install(sum));
     let seconds = started.elapsed().as_secs_f64();
     let busy: f64 = reports.iter().filter_map(EditReport::kernel_time).map(|time| time.as_secs_f64()).sum();
@@ -131,8 +131,8 @@ pub(crate) fn on_cpu(pool: &rayon::ThreadPool, interrupt: &Arc<AtomicBool>, batc
 fn compute(engine: &mut dyn Engine<Edit>, batches: &[Arc<EditBatch>]) -> Result<Sample> {
     let mut sum = 0u64;
     let run = stream_and(engine, batches, |report: &EditReport| {
-        sum = sum.wrapping_add(sum_of(report));
-        report.found.pairs() as u64
+        sum = sum.wrapping_add(distance_sum(report));
+        report.distances.pairs() as u64
     })?;
     std::hint::black_box(sum);
     Ok(run)
@@ -140,11 +140,11 @@ fn compute(engine: &mut dyn Engine<Edit>, batches: &[Arc<EditBatch>]) -> Result<
 
 /// Returns the sum of all distances within the limit. Computing it reads the results like a job
 /// does, on all threads of the current pool.
-fn sum_of(report: &EditReport) -> u64 {
-    let pairs = report.found.pairs();
+fn distance_sum(report: &EditReport) -> u64 {
+    let pairs = report.distances.pairs();
     let sum = |first: usize| {
-        let found = report.found.within(first..(first + GROUP_PAIRS).min(pairs));
-        found.fold(0, |sum: u64, (_, found)| sum.wrapping_add(found.distance.into()))
+        let distances = report.distances.within(first..(first + GROUP_PAIRS).min(pairs));
+        distances.fold(0, |sum: u64, (_, distances)| sum.wrapping_add(distances.distance.into()))
     };
     (0..pairs).into_par_iter().step_by(GROUP_PAIRS).map(sum).reduce(|| 0, u64::wrapping_add)
 }

@@ -48,13 +48,13 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
         _ => None,
     };
     let kernels: Vec<(&'static Kernel, ScoreType)> = context.kernels(Family::Pairs).filter_map(of_kernel).collect();
-    let Some(found) = context.adapter().filter(|_| !kernels.is_empty()) else {
+    let Some(adapter) = context.adapter().filter(|_| !kernels.is_empty()) else {
         table.note("nothing to measure: no graphics adapter, or nw_slice was left out");
         return Ok(table);
     };
     let gaps = context.bench.gaps.iter();
     for (&(kernel, numbers), gaps) in kernels.iter().flat_map(|kernel| gaps.clone().map(move |gaps| (kernel, gaps))) {
-        one(context, found, &mut table, kernel, numbers, *gaps)?;
+        one(context, adapter, &mut table, kernel, numbers, *gaps)?;
     }
     table.note("score and matches of every pair (nw_slice) or scores alone (nw_slice_half); the best of the runs");
     Ok(table)
@@ -63,13 +63,13 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
 /// Measures the settings of one kernel with one kind of gaps.
 fn one(
     context: &ExperimentContext<'_>,
-    found: &FoundAdapter,
+    adapter: &FoundAdapter,
     table: &mut MeasurementTable,
     kernel: &'static Kernel,
     numbers: ScoreType,
     gaps: GapKind,
 ) -> Result<()> {
-    let open = || Ok(PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
+    let open = || Ok(PairsGpu::open(adapter, Config::for_adapter(adapter))?.with_kernel(Some(kernel)));
     let length = if context.quick { QUICK_LENGTH } else { LENGTH };
     let (widths, filter) = match numbers {
         ScoreType::I32 => (SLICES, ResultFilter::Alignments),
@@ -88,12 +88,14 @@ fn one(
     let batches = work.batches(work.pairs());
     let small = RandomPairs::random(&scoring, filter, length, 1).batches(1);
     for &workgroup in WORKGROUPS {
-        context
-            .say(Experiment::Slices, format_args!("{}, {} gaps, workgroups of {workgroup}", kernel.stem, gaps.name()));
+        context.report_progress(
+            Experiment::Slices,
+            format_args!("{}, {} gaps, workgroups of {workgroup}", kernel.stem, gaps.name()),
+        );
         for &slice in widths {
             let workgroup_bytes = workgroup_bytes(numbers, slice, workgroup, &scoring);
-            let is_allowed = workgroup <= found.description.max_workgroup_invocations
-                && workgroup_bytes <= found.description.workgroup_memory_bytes;
+            let is_allowed = workgroup <= adapter.description.max_workgroup_invocations
+                && workgroup_bytes <= adapter.description.workgroup_memory_bytes;
             let mut cells = vec![
                 kernel.stem.into(),
                 gaps.name().into(),
@@ -108,7 +110,7 @@ fn one(
                 table.push(RowStatus::Unsuited, cells);
                 continue;
             }
-            engine.configure(Config::for_adapter(found).with_sizes(numbers, slice, workgroup));
+            engine.configure(Config::for_adapter(adapter).with_sizes(numbers, slice, workgroup));
             // Every setting has its own pipeline, which is compiled before the clock starts.
             let compiled = stream(&mut engine, &small);
             let timing =

@@ -15,7 +15,7 @@ use crate::papara::{Phylo, PhyloBatch, PhyloReport};
 pub(crate) fn on_engine(engine: &mut dyn Engine<Phylo>, batches: &[Arc<PhyloBatch>]) -> Result<Sample> {
     let mut sum = 0i64;
     let run = stream_and(engine, batches, |report: &PhyloReport| {
-        sum = sum.wrapping_add(sum_of(report));
+        sum = sum.wrapping_add(score_sum(report));
         report.scores.len() as u64
     })?;
     std::hint::black_box(sum);
@@ -34,7 +34,7 @@ pub(crate) fn on_cpu(
     let (mut sum, mut busy) = (0i64, 0.0);
     for batch in batches {
         for report in compute_together(pool, &mut workers, batch)? {
-            sum = sum.wrapping_add(sum_of(&report));
+            sum = sum.wrapping_add(score_sum(&report));
             busy += report.kernel_time().unwrap_or_default().as_secs_f64();
         }
     }
@@ -44,6 +44,6 @@ pub(crate) fn on_cpu(
 }
 
 /// Returns the sum of all scores. Computing it reads the results like a job does.
-pub(crate) fn sum_of(report: &PhyloReport) -> i64 {
+pub(crate) fn score_sum(report: &PhyloReport) -> i64 {
     report.scores.as_flattened().iter().fold(0, |sum, &score| sum.wrapping_add(score.into()))
 }

@@ -57,7 +57,10 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
         let scoring = Arc::new(Scoring { mode: Mode::Local, gaps: costs, ..Scoring::protein() });
         for kernel in &kernels {
             for &length in &lengths {
-                context.say(Experiment::Tiles, format_args!("{}, {} gaps, {length} symbols", kernel.stem, gaps.name()));
+                context.report_progress(
+                    Experiment::Tiles,
+                    format_args!("{}, {} gaps, {length} symbols", kernel.stem, gaps.name()),
+                );
                 let mut work = None;
                 for &(lanes, columns) in &shapes {
                     let measured = measure(context, kernel, &scoring, length, lanes, columns, &mut work);
@@ -107,10 +110,10 @@ fn measure(
     columns: Option<u32>,
     work: &mut Option<RandomPairs>,
 ) -> Result<Timing> {
-    let found = context.adapter().ok_or_else(|| Error::Internal("no adapter to measure".into()))?;
-    let shape = TileShape::for_adapter(found);
+    let adapter = context.adapter().ok_or_else(|| Error::Internal("no adapter to measure".into()))?;
+    let shape = TileShape::for_adapter(adapter);
     let shape = TileShape { lanes: lanes.or(shape.lanes), columns: columns.or(shape.columns), ..shape };
-    let engine = PairsGpu::open(found, Config::for_adapter(found))?;
+    let engine = PairsGpu::open(adapter, Config::for_adapter(adapter))?;
     let mut engine = engine.with_kernel(Some(kernel)).with_tile_shape(shape);
     let of = |pairs| RandomPairs::random(scoring, ResultFilter::Scores, length, pairs);
     // Compiles the kernel before the clock starts. Two queries fill both halves of a lane.

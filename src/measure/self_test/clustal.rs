@@ -53,15 +53,15 @@ impl SelfTest for ClustalTest {
         Ok(checked(engine, &case.batch)?.identities)
     }
 
-    fn compare(&self, case: &Self::Case, found: &Vec<PairIdentities>) -> Result<u64> {
+    fn compare(&self, case: &Self::Case, actual: &Vec<PairIdentities>) -> Result<u64> {
         let chunk = &case.batch.chunk;
         let pairs = case.batch.blocks.iter().flat_map(|block| chunk.pairs(block));
-        for (((first, second), found), expected) in pairs.zip(found).zip(&case.expected) {
-            if found != expected {
+        for (((first, second), actual), expected) in pairs.zip(actual).zip(&case.expected) {
+            if actual != expected {
                 let [m, n] = [first, second].map(|id| chunk.sequences.length(id));
                 let alphabet = chunk.sequences.alphabet();
                 return Err(Error::Internal(format!(
-                    "{found:?} of {m} and {n} residues, {alphabet:?}, should be {expected:?}"
+                    "{actual:?} of {m} and {n} residues, {alphabet:?}, should be {expected:?}"
                 )));
             }
         }
@@ -71,10 +71,10 @@ impl SelfTest for ClustalTest {
 
 /// Tests the kernels on an adapter. Both directions of `sw_ends` are tested together with the
 /// kernel that follows it.
-pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
     each(own_kernels(), Ok(ClustalTest::families()), |test, kernel| {
         let last = if kernel.follows() { find("nw_forward_reverse") } else { Some(kernel) };
-        test.test(&mut ClustalGpu::open(found)?.with_kernel(last))
+        test.test(&mut ClustalGpu::open(adapter)?.with_kernel(last))
     })
 }
 
@@ -108,9 +108,9 @@ mod tests {
             |pair| pair.end[1] += 1,
         ];
         for spoil in wrong {
-            let mut found = case.expected.clone();
-            spoil(&mut found[3]);
-            let error = test.compare(case, &found).expect_err("one is wrong");
+            let mut actual = case.expected.clone();
+            spoil(&mut actual[3]);
+            let error = test.compare(case, &actual).expect_err("one is wrong");
             assert!(error.to_string().contains("should be"), "{error}");
         }
     }

@@ -91,20 +91,20 @@ impl SelfTest for EditTest {
     }
 
     fn run(&self, case: &Self::Case, engine: &mut Self::Engine) -> Result<Vec<EditDistance>> {
-        Ok(checked(engine, &case.batch)?.found.into_each())
+        Ok(checked(engine, &case.batch)?.distances.into_each())
     }
 
-    fn compare(&self, case: &Self::Case, found: &Vec<EditDistance>) -> Result<u64> {
+    fn compare(&self, case: &Self::Case, results: &Vec<EditDistance>) -> Result<u64> {
         let chunk = &case.batch.chunk;
-        if found.len() != case.expected.len() {
-            return Err(Error::Internal(format!("{} distances for {} pairs", found.len(), case.expected.len())));
+        if results.len() != case.expected.len() {
+            return Err(Error::Internal(format!("{} distances for {} pairs", results.len(), case.expected.len())));
         }
-        for (((pattern, position), expected), found) in pairs(&case.batch).zip(&case.expected).zip(found) {
-            if expected != found {
+        for (((pattern, position), expected), results) in pairs(&case.batch).zip(&case.expected).zip(results) {
+            if expected != results {
                 let (m, n) = (chunk.patterns.length(pattern), chunk.region(position).symbols());
                 let EditScheme { mode, limit, .. } = &*chunk.scheme;
                 return Err(Error::Internal(format!(
-                    "distance of {m} x {n} symbols, {mode:?}, limit {limit:?}: {found:?}, should be {expected:?}"
+                    "distance of {m} x {n} symbols, {mode:?}, limit {limit:?}: {results:?}, should be {expected:?}"
                 )));
             }
         }
@@ -113,9 +113,9 @@ impl SelfTest for EditTest {
 }
 
 /// Tests every kernel on an adapter.
-pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
     each(offered(Family::Edit), Ok(EditTest::with_all_modes()), |test, kernel| {
-        let engine = EditGpu::open(found)?;
+        let engine = EditGpu::open(adapter)?;
         let mut shape = engine.shape();
         if matches!(kernel.lane_grouping(), Some(LaneGrouping::Subgroup | LaneGrouping::Workgroup)) {
             shape.lanes = Some(TEST_LANES);
@@ -186,7 +186,7 @@ mod tests {
         test.compare(case, right).expect("it is the same");
         test.compare(case, &right[1..].to_vec()).expect_err("one is missing");
         let changes: [fn(&mut EditDistance); 3] =
-            [|found| found.distance ^= 1, |found| found.end ^= 1, |found| *found = EditDistance::NONE];
+            [|actual| actual.distance ^= 1, |actual| actual.end ^= 1, |actual| *actual = EditDistance::NONE];
         for (index, change) in (0..right.len()).flat_map(|index| changes.map(|change| (index, change))) {
             let mut wrong = right.clone();
             change(&mut wrong[index]);

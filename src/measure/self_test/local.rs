@@ -95,11 +95,11 @@ impl SelfTest for LocalTest {
 
 /// Tests every kernel for local scores on an adapter. Some scores exceed 16-bit floats and are
 /// computed again.
-pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
     let alone = PairsTest::by_schemes(&local_scorings(), &ResultFilter::Alignments, false);
     let tests = LocalTest::new().map(|relatives| (alone, relatives));
-    each(kernels_of(Family::Local, found), tests, |(alone, relatives), kernel| {
-        let engine = || Ok(PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
+    each(kernels_of(Family::Local, adapter), tests, |(alone, relatives), kernel| {
+        let engine = || Ok(PairsGpu::open(adapter, Config::for_adapter(adapter))?.with_kernel(Some(kernel)));
         Ok(alone.test(&mut engine()?)? + relatives.test(&mut engine()?)?)
     })
 }

@@ -79,8 +79,8 @@ impl SelfTest for LongTest {
     fn run(&self, case: &LongCase, engine: &mut Self::Engine) -> Result<Vec<LongHit>> {
         let engines: Vec<Box<dyn LongEngine>> = vec![Box::new(engine.clone())];
         let mut hits = Vec::new();
-        case.job.run_on(engines.into(), &Run::default(), |found| {
-            hits.extend_from_slice(found);
+        case.job.run_on(engines.into(), &Run::default(), |actual| {
+            hits.extend_from_slice(actual);
             Ok(())
         })?;
         Ok(hits)
@@ -92,16 +92,16 @@ impl SelfTest for LongTest {
             return Err(Error::Internal(format!("{} alignments of a long pair, should be one", hits.len())));
         };
         let LongCase { job: LongAlignment { want, method, scoring, .. }, alignment: expected } = case;
-        let wrong = |found: String, right: String| {
+        let wrong = |actual: String, right: String| {
             Err(Error::Internal(format!(
-                "long pair of {} x {} symbols, {:?}, {:?}, {want:?} by {method:?}: {found}, should be {right}",
+                "long pair of {} x {} symbols, {:?}, {:?}, {want:?} by {method:?}: {actual}, should be {right}",
                 SYMBOLS[0], SYMBOLS[1], scoring.mode, scoring.gaps
             )))
         };
-        let found = (hit.score, hit.query_end as usize, hit.target_end as usize);
+        let actual = (hit.score, hit.query_end as usize, hit.target_end as usize);
         let right = (expected.score, expected.end.0, expected.end.1);
-        if found != right {
-            return wrong(format!("{found:?}"), format!("{right:?}"));
+        if actual != right {
+            return wrong(format!("{actual:?}"), format!("{right:?}"));
         }
         match &hit.cigar {
             None if *want == LongWant::Alignment => wrong("no alignment".into(), expected.cigar.to_string()),
@@ -112,10 +112,10 @@ impl SelfTest for LongTest {
 }
 
 /// Tests the kernels on an adapter. All traceback kernels are tested together.
-pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
     let test = |want| {
         let shape = StripedShape { cells: Some(4), ..StripedShape::default() };
-        let engine = GpuLong::open(found)?.with_shape(shape);
+        let engine = GpuLong::open(adapter)?.with_shape(shape);
         LongTest::with_schemes(want).test(&mut SharedEngine::new(Box::new(engine)))
     };
     let [scores, alignments] = [LongWant::Score, LongWant::Alignment].map(|want| KernelTest::new("", test(want)));

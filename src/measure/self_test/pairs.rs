@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{KernelTest, SelfTest, computed, each, kernels_of, want_of};
+use super::{KernelTest, SelfTest, available_results, computed, each, kernels_of};
 use crate::alignment::Cigar;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -78,10 +78,10 @@ impl SelfTest for PairsTest {
 }
 
 /// Tests every kernel for global alignments that an adapter can run.
-pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
-    each(kernels_of(Family::Pairs, found), Ok(scorings()), |scorings, kernel| {
-        let mut engine = PairsGpu::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
-        PairsTest::by_schemes(scorings, &want_of(kernel), kernel.scan().is_some()).test(&mut engine)
+pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
+    each(kernels_of(Family::Pairs, adapter), Ok(scorings()), |scorings, kernel| {
+        let mut engine = PairsGpu::open(adapter, Config::for_adapter(adapter))?.with_kernel(Some(kernel));
+        PairsTest::by_schemes(scorings, &available_results(kernel), kernel.scan().is_some()).test(&mut engine)
     })
 }
 
@@ -143,9 +143,9 @@ fn compare(chunk: &PairsChunk, hit: &PairHit, traced: Option<Cigar>) -> Result<(
     // The query of the alignment may be the target of the kernel.
     let is_turned = chunk.earlier_is_query && hit.target < hit.query;
     let (query, target) = if is_turned { (b, a) } else { (a, b) };
-    let wrong = |found: String, right: String| {
+    let wrong = |actual: String, right: String| {
         Err(Error::Internal(format!(
-            "{} x {} symbols, {:?}, {:?}, end gaps {:?}: {found}, should be {right}",
+            "{} x {} symbols, {:?}, {:?}, end gaps {:?}: {actual}, should be {right}",
             a.len(),
             b.len(),
             chunk.scoring.mode,
@@ -161,20 +161,20 @@ fn compare(chunk: &PairsChunk, hit: &PairHit, traced: Option<Cigar>) -> Result<(
         let expected = needleman_wunsch::align(query, target, &chunk.scoring);
         (expected.score, expected.matches, (0, 0), expected.cigar)
     };
-    if hit.score != score || hit.matches.is_some_and(|found| found != matches) {
-        let found = format!("score {} with {:?} matches", hit.score, hit.matches);
-        return wrong(found, format!("{score} with {matches}"));
+    if hit.score != score || hit.matches.is_some_and(|actual| actual != matches) {
+        let actual = format!("score {} with {:?} matches", hit.score, hit.matches);
+        return wrong(actual, format!("{score} with {matches}"));
     }
     let mut traced = traced;
     if is_local {
         // The job traces local alignments back, including the pairs that a CPU thread has scored.
         let hint = Hint { score: Some(hit.score), matches: hit.matches };
-        let found = trace::traceback(query, target, &chunk.scoring, hint, &mut trace::TracebackWorkspace::default())?;
-        let found_start = (found.query_start as usize, found.target_start as usize);
+        let actual = trace::traceback(query, target, &chunk.scoring, hint, &mut trace::TracebackWorkspace::default())?;
+        let found_start = (actual.query_start as usize, actual.target_start as usize);
         if found_start != start {
             return wrong(format!("an alignment from {found_start:?} on"), format!("{start:?}"));
         }
-        traced = Some(found.cigar);
+        traced = Some(actual.cigar);
     }
     match traced {
         Some(cigar) if cigar != expected => wrong(format!("alignment {cigar}"), expected.to_string()),

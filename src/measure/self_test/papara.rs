@@ -80,22 +80,22 @@ impl SelfTest for PhyloTest {
     }
 
     /// Compares the scores of all vectors. The scores of padding in the last octet have no meaning.
-    fn compare(&self, case: &Self::Case, found: &Vec<[i32; OCTET]>) -> Result<u64> {
+    fn compare(&self, case: &Self::Case, actual: &Vec<[i32; OCTET]>) -> Result<u64> {
         let (batch, chunk) = (&case.batch, &case.batch.chunk);
-        if found.len() != case.expected.len() {
-            return Err(Error::Internal(format!("scores of {} octets, not of {}", found.len(), case.expected.len())));
+        if actual.len() != case.expected.len() {
+            return Err(Error::Internal(format!("scores of {} octets, not of {}", actual.len(), case.expected.len())));
         }
         let positions =
             batch.blocks.iter().flat_map(|block| block.positions.clone().map(|position| (block.read, position)));
         let mut pairs = 0;
-        for (((read, position), expected), found) in positions.zip(&case.expected).zip(found) {
+        for (((read, position), expected), actual) in positions.zip(&case.expected).zip(actual) {
             let first = chunk.octet(position) as usize * OCTET;
             let vectors = (chunk.vectors.len() as usize).saturating_sub(first).min(OCTET);
-            for (lane, (expected, found)) in expected.iter().zip(found).enumerate().take(vectors) {
-                if expected != found {
+            for (lane, (expected, actual)) in expected.iter().zip(actual).enumerate().take(vectors) {
+                if expected != actual {
                     let symbols = chunk.reads.length(read);
                     return Err(Error::Internal(format!(
-                        "score of {symbols} symbols against {} sites, vector {}, {:?}, {:?}: {found}, should be {expected}",
+                        "score of {symbols} symbols against {} sites, vector {}, {:?}, {:?}: {actual}, should be {expected}",
                         chunk.vectors.sites(),
                         first + lane,
                         chunk.vectors.alphabet(),
@@ -110,12 +110,12 @@ impl SelfTest for PhyloTest {
 }
 
 /// Tests every kernel that an adapter can run.
-pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
-    each(kernels_of(Family::Phylo, found), PhyloTest::with_all_schemes(), |test, kernel| {
+pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
+    each(kernels_of(Family::Phylo, adapter), PhyloTest::with_all_schemes(), |test, kernel| {
         let mut pairs = 0;
         // Tests both widths of columns, even if one of them does not suit the reads.
         for width in 0..2 {
-            let engine = PhyloGpu::open(found)?.with_kernel(Some(kernel));
+            let engine = PhyloGpu::open(adapter)?.with_kernel(Some(kernel));
             let shape = engine.shape();
             let columns = shape.columns.map(|columns| [columns[width]; 2]);
             pairs += test.test(&mut engine.with_shape(BlockShape { columns, ..shape }))?;
@@ -157,17 +157,17 @@ mod tests {
     fn wrong_scores_are_detected() {
         let test = PhyloTest::with_all_schemes().expect("threads start");
         for case in test.cases() {
-            let mut found = case.expected.clone();
-            let pairs = test.compare(case, &found).expect("it is the same");
+            let mut actual = case.expected.clone();
+            let pairs = test.compare(case, &actual).expect("it is the same");
             assert_eq!(pairs, case.batch.blocks.len() as u64 * u64::from(VECTORS));
             // The padding of the last octet has no meaning.
-            let last = found.len() - 1;
-            found[last][OCTET - 1] += 1;
-            test.compare(case, &found).expect("it is still the same");
-            found[last][2] += 1;
-            let error = test.compare(case, &found).expect_err("one is wrong");
+            let last = actual.len() - 1;
+            actual[last][OCTET - 1] += 1;
+            test.compare(case, &actual).expect("it is still the same");
+            actual[last][2] += 1;
+            let error = test.compare(case, &actual).expect_err("one is wrong");
             assert!(error.to_string().contains("should be"), "{error}");
-            test.compare(case, &found[1..].to_vec()).expect_err("some are missing");
+            test.compare(case, &actual[1..].to_vec()).expect_err("some are missing");
         }
     }
 

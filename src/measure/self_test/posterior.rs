@@ -56,8 +56,8 @@ impl SelfTest for PosteriorTest {
         checked(engine, &case.batch)
     }
 
-    fn compare(&self, case: &Self::Case, found: &PosteriorReport) -> Result<u64> {
-        if let Some(pair) = found.differs(&case.expected) {
+    fn compare(&self, case: &Self::Case, actual: &PosteriorReport) -> Result<u64> {
+        if let Some(pair) = actual.differs(&case.expected) {
             let alphabet = case.batch.chunk.sequences.alphabet();
             return Err(Error::Internal(format!("{alphabet:?}: probabilities of pair {pair} are not the CPU's")));
         }
@@ -67,10 +67,10 @@ impl SelfTest for PosteriorTest {
 
 /// Tests the kernels on an adapter. The forward sums are tested together with the kernel that
 /// follows them.
-pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
     each(own_kernels(), PosteriorTest::families(), |test, kernel| {
         let last = if kernel.follows() { find("posterior_backward") } else { Some(kernel) };
-        test.test(&mut PosteriorGpu::open(found)?.with_kernel(last))
+        test.test(&mut PosteriorGpu::open(adapter)?.with_kernel(last))
     })
 }
 

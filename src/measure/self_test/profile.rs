@@ -56,11 +56,11 @@ impl SelfTest for ProfileTest {
     fn compare(&self, case: &Self::Case, merged: &Vec<ProfileMerge>) -> Result<u64> {
         let instructions = case.batch.chunk.instructions;
         for ((block, merged), expected) in case.batch.blocks.iter().zip(merged).zip(&case.expected) {
-            let found = match merged {
+            let actual = match merged {
                 ProfileMerge::Path(path) => Some(path.clone()),
                 ProfileMerge::Divided(divided) => block.pair.rest(divided, instructions, &|| false),
             };
-            if found != *expected {
+            if actual != *expected {
                 let [first, second] = block.pair.columns();
                 return Err(Error::Internal(format!("another alignment of profiles of {first} and {second} columns")));
             }
@@ -70,8 +70,8 @@ impl SelfTest for ProfileTest {
 }
 
 /// Tests all kernels on an adapter together.
-pub(super) fn on_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
-    each(own_kernels(), ProfileTest::with_lengths(), |test, _| test.test(&mut ProfileGpu::open(found)?))
+pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
+    each(own_kernels(), ProfileTest::with_lengths(), |test, _| test.test(&mut ProfileGpu::open(adapter)?))
 }
 
 /// Returns profiles of random columns. Each column has two letters, and one letter is in most

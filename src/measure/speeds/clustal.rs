@@ -32,15 +32,15 @@ fn seconds(engine: &mut dyn Engine<Clustal>, batch: &Arc<ClustalBatch>) -> Resul
 
 /// Measures every kernel of the stage. Kernels that start at the ends found by `sw_ends` are
 /// measured together with it.
-pub(super) fn measure_adapter(found: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
-    let residues = BENCH_RESIDUES[usize::from(found.is_software())];
+pub(super) fn measure_adapter(adapter: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
+    let residues = BENCH_RESIDUES[usize::from(adapter.is_software())];
     let store = family(Alphabet::Protein, &[residues; MAX_SEQUENCES as usize]);
-    own_kernels().map(|kernel| speed(found, kernel, &store)).collect()
+    own_kernels().map(|kernel| speed(adapter, kernel, &store)).collect()
 }
 
 /// Returns the speed with enough pairs for the target duration.
-fn speed(found: &FoundAdapter, kernel: &'static Kernel, store: &Arc<SequenceStore>) -> Result<MeasuredSpeed> {
-    let mut engine = ClustalGpu::open(found)?.with_kernel(Some(kernel));
+fn speed(adapter: &FoundAdapter, kernel: &'static Kernel, store: &Arc<SequenceStore>) -> Result<MeasuredSpeed> {
+    let mut engine = ClustalGpu::open(adapter)?.with_kernel(Some(kernel));
     let mut count = 2;
     // Compiles the kernel before the clock starts.
     seconds(&mut engine, &batch(store, count))?;

@@ -29,11 +29,11 @@ const SECONDS: BatchSeconds = BatchSeconds { full: 0.2, most: 1.0 };
 const MAX_READS: u64 = 200_000;
 
 /// Measures every kernel on an adapter.
-pub(super) fn measure_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Result<Vec<MeasuredSpeed>> {
+pub(super) fn measure_adapter(adapter: &FoundAdapter, pool: &rayon::ThreadPool) -> Result<Vec<MeasuredSpeed>> {
     let genome = genome(GENOME, SEED);
     let mut speeds = Vec::new();
     for kernel in offered(Family::Edit) {
-        let mut engine = EditGpu::open(found)?.with_kernel(Some(kernel));
+        let mut engine = EditGpu::open(adapter)?.with_kernel(Some(kernel));
         let limit = MAX_READS.min(engine.capacity().pairs / u64::from(CANDIDATES)).max(1) as u32;
         let is_band = kernel.lane_grouping() == Some(LaneGrouping::Band);
         let speed = speed(kernel.stem, &genome, is_band, 1..=limit, |batch| {

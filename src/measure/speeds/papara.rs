@@ -31,15 +31,15 @@ const SECONDS: f64 = 0.2;
 const MAX_READS: u32 = 40_000;
 
 /// Measures every kernel that an adapter can run.
-pub(super) fn measure_adapter(found: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
+pub(super) fn measure_adapter(adapter: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
     let comparison = comparison();
     let of = |kernel: &'static Kernel| {
-        let mut engine = PhyloGpu::open(found)?.with_kernel(Some(kernel));
+        let mut engine = PhyloGpu::open(adapter)?.with_kernel(Some(kernel));
         let most = engine.capacity().pairs / u64::from(BENCH_VECTORS / OCTET as u32);
         let counts = 1..=u64::from(MAX_READS).min(most).max(1) as u32;
         speed(kernel.stem, &comparison, counts, |batch| on_engine(&mut engine, std::slice::from_ref(batch)))
     };
-    kernels_of(Family::Phylo, found).map(of).collect()
+    kernels_of(Family::Phylo, adapter).map(of).collect()
 }
 
 /// Measures the CPU.

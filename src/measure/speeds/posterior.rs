@@ -31,14 +31,14 @@ fn seconds(engine: &mut dyn Engine<Posterior>, batch: &Arc<PosteriorBatch>) -> R
 
 /// Measures every kernel for posterior probabilities. The backward sums include the time of the
 /// forward sums.
-pub(super) fn measure_adapter(found: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
-    own_kernels().map(|kernel| speed(found, kernel)).collect()
+pub(super) fn measure_adapter(adapter: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
+    own_kernels().map(|kernel| speed(adapter, kernel)).collect()
 }
 
 /// Returns the speed with enough pairs for the target duration.
-fn speed(found: &FoundAdapter, kernel: &'static Kernel) -> Result<MeasuredSpeed> {
-    let mut engine = PosteriorGpu::open(found)?.with_kernel(Some(kernel));
-    let residues = BENCH_RESIDUES[usize::from(found.is_software())];
+fn speed(adapter: &FoundAdapter, kernel: &'static Kernel) -> Result<MeasuredSpeed> {
+    let mut engine = PosteriorGpu::open(adapter)?.with_kernel(Some(kernel));
+    let residues = BENCH_RESIDUES[usize::from(adapter.is_software())];
     let of = |count: usize| batch(&family(Alphabet::Protein, &vec![residues; count]));
     let mut count = 2;
     // Compiles the kernels before the clock starts.

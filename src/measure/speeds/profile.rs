@@ -20,9 +20,9 @@ const MAX_PAIRS: usize = 256;
 const SECONDS: f64 = 0.1;
 
 /// Measures the kernels together, with enough pairs for the target duration.
-pub(super) fn measure_adapter(found: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
-    let columns = BENCH_COLUMNS[usize::from(found.is_software())];
-    let mut engine = ProfileGpu::open(found)?;
+pub(super) fn measure_adapter(adapter: &FoundAdapter) -> Result<Vec<MeasuredSpeed>> {
+    let columns = BENCH_COLUMNS[usize::from(adapter.is_software())];
+    let mut engine = ProfileGpu::open(adapter)?;
     let mut seconds = |count: usize| -> Result<(f64, u64)> {
         let batch = batch((0..count).map(|number| pair([columns; 2], 20, SEED + number as u64)))?;
         let started = Instant::now();

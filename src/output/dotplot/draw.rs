@@ -21,7 +21,7 @@ const MARGINS: (i32, i32, i32, i32) = (120, 70, 30, 80);
 /// Number of PNG pixels per unit.
 const PNG_SCALE: i32 = 2;
 /// Points of a path that are closer than this are merged.
-const NEAR: f64 = 0.5;
+const MERGE_DISTANCE: f64 = 0.5;
 
 /// Colours that are distinguishable with any colour vision (Okabe and Ito 2008), without yellow,
 /// which is faint.
@@ -39,9 +39,9 @@ pub(crate) const COLOURS: [RGBColor; 7] = [
 ///
 /// # Errors
 /// Returns an error if any of them has only a score.
-pub fn draw(picture: Picture, context: &LongContext, found: &[LongPairAlignment<'_>]) -> Result<Vec<u8>> {
+pub fn draw(picture: Picture, context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Vec<u8>> {
     let failed = |problem: &dyn std::fmt::Display| Error::Internal(format!("a plot could not be drawn: {problem}"));
-    let plot = Plot::new(context, found)?;
+    let plot = Plot::new(context, alignments)?;
     match picture {
         Picture::Svg => {
             let mut text = String::new();
@@ -99,7 +99,7 @@ struct Plot {
 }
 
 impl Plot {
-    fn new(context: &LongContext, found: &[LongPairAlignment<'_>]) -> Result<Self> {
+    fn new(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Self> {
         let (left, top, right, bottom) = MARGINS;
         let (across, up) = (SIZE.0 - left - right, SIZE.1 - top - bottom);
         let (target_length, query_length) = (context.target_length(), context.query_length());
@@ -111,14 +111,14 @@ impl Plot {
             plot.labels.push(Label { text, at, anchor, size, colour, is_upright });
         };
         for tick in ticks(0.0, f64::from(target_length), false).into_iter().filter(|t| *t <= f64::from(target_length)) {
-            let place = x(tick).round() as i32;
-            plot.grid.push([(place, top), (place, SIZE.1 - bottom)]);
-            label(grouped(tick as u64), (place, SIZE.1 - bottom + 14), HPos::Center, 12, black, false);
+            let tick_position = x(tick).round() as i32;
+            plot.grid.push([(tick_position, top), (tick_position, SIZE.1 - bottom)]);
+            label(grouped(tick as u64), (tick_position, SIZE.1 - bottom + 14), HPos::Center, 12, black, false);
         }
         for tick in ticks(0.0, f64::from(query_length), false).into_iter().filter(|t| *t <= f64::from(query_length)) {
-            let place = y(tick).round() as i32;
-            plot.grid.push([(left, place), (SIZE.0 - right, place)]);
-            label(grouped(tick as u64), (left - 8, place), HPos::Right, 12, black, false);
+            let tick_position = y(tick).round() as i32;
+            plot.grid.push([(left, tick_position), (SIZE.0 - right, tick_position)]);
+            label(grouped(tick as u64), (left - 8, tick_position), HPos::Right, 12, black, false);
         }
         let unit = if context.alphabet() == Alphabet::Dna { "bp" } else { "residues" };
         let named = |name: &str, length: u32| {
@@ -132,15 +132,15 @@ impl Plot {
         let target = named(context.target_name(), target_length);
         label(target, (middle.0, SIZE.1 - bottom + 44), HPos::Center, 15, black, false);
         label(named(context.query_name(), query_length), (24, middle.1), HPos::Center, 15, black, true);
-        label(title(context, found)?, (middle.0, 24), HPos::Center, 17, black, false);
+        label(title(context, alignments)?, (middle.0, 24), HPos::Center, 17, black, false);
         let strands = [(false, "forward"), (true, "reverse complement")];
-        let present = strands.into_iter().filter(|(strand, _)| found.iter().any(|one| one.is_reverse == *strand));
+        let present = strands.into_iter().filter(|(strand, _)| alignments.iter().any(|one| one.is_reverse == *strand));
         let mut x_position = left;
         for (strand, name) in present {
             label(format!("- {name}"), (x_position, top - 16), HPos::Left, 13, colour(strand), false);
             x_position += 100;
         }
-        for one in found {
+        for one in alignments {
             plot.paths.push((colour(one.is_reverse), path(context, one, x, y)?));
         }
         Ok(plot)
@@ -181,40 +181,40 @@ fn colour(is_reverse: bool) -> RGBColor {
     COLOURS[usize::from(is_reverse)]
 }
 
-fn title(context: &LongContext, found: &[LongPairAlignment<'_>]) -> Result<String> {
-    let Some(best) = found.first() else { return Ok("no alignment".into()) };
+fn title(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<String> {
+    let Some(best) = alignments.first() else { return Ok("no alignment".into()) };
     let (context, pair) = context.pair(best)?;
     let columns = context.columns(&pair)?;
     let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
     let identity = context.identity.identity(&columns.counts, lengths.0, lengths.1);
     let facts = format!("score {}, identity {identity:.4}", pair.score);
-    Ok(if found.len() == 1 { facts } else { format!("{} alignments, best: {facts}", found.len()) })
+    Ok(if alignments.len() == 1 { facts } else { format!("{} alignments, best: {facts}", alignments.len()) })
 }
 
 /// Returns the path of an alignment, without its end gaps and without points that are too close to
 /// distinguish.
 fn path(
     all: &LongContext,
-    found: &LongPairAlignment<'_>,
+    alignment: &LongPairAlignment<'_>,
     x: impl Fn(f64) -> f64,
     y: impl Fn(f64) -> f64,
 ) -> Result<Vec<(i32, i32)>> {
-    let (context, pair) = all.pair(found)?;
+    let (context, pair) = all.pair(alignment)?;
     let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
     let columns = context.columns(&pair)?;
     let (mut i, mut j) = (columns.query.start, columns.target.start);
-    let place = |i: u32, j: u32| {
-        let i = if found.is_reverse { all.query_length() - i } else { i };
+    let tick_position = |i: u32, j: u32| {
+        let i = if alignment.is_reverse { all.query_length() - i } else { i };
         (x(f64::from(j)), y(f64::from(i)))
     };
-    let mut last = place(i, j);
+    let mut last = tick_position(i, j);
     let mut points = vec![last];
     let mut end = last;
     for (length, op) in columns.inner_runs(cigar) {
         i += if op.consumes_query() { length } else { 0 };
         j += if op.consumes_target() { length } else { 0 };
-        end = place(i, j);
-        if (end.0 - last.0).abs() + (end.1 - last.1).abs() >= NEAR {
+        end = tick_position(i, j);
+        if (end.0 - last.0).abs() + (end.1 - last.1).abs() >= MERGE_DISTANCE {
             points.push(end);
             last = end;
         }
@@ -229,8 +229,8 @@ fn path(
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (tick_position, digit) in digits.chars().enumerate() {
+        if tick_position > 0 && (digits.len() - tick_position).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

@@ -182,8 +182,8 @@ impl FieldTable {
     /// Returns the field with this name, in any of the three programs.
     pub(super) fn named(&self, name: &str) -> Option<&'static Field> {
         let borrowed = || BORROWED.iter().copied().flatten().filter(|(jobs, _)| jobs & self.job != 0);
-        let own = self.fields.iter().chain(self.aliases);
-        own.chain(borrowed().map(|(_, field)| field)).find(|field| field.name == name)
+        let own_fields = self.fields.iter().chain(self.aliases);
+        own_fields.chain(borrowed().map(|(_, field)| field)).find(|field| field.name == name)
     }
 
     /// Parses a list of names. `why` explains why a field is not usable.
@@ -250,9 +250,9 @@ mod tests {
     #[test]
     fn names_are_unique_in_each_job() {
         for (job, fields) in [(ALLPAIRS, FIELDS), (EDIT, EDIT_FIELDS), (LONG, LONG_FIELDS), (SEARCH, SEARCH_FIELDS)] {
-            let own = fields.iter().flat_map(|field| [Some(field.name), field.vsearch, field.blast]).flatten();
+            let own_fields = fields.iter().flat_map(|field| [Some(field.name), field.vsearch, field.blast]).flatten();
             let theirs = BORROWED.iter().copied().flatten().filter(|(jobs, _)| jobs & job != 0);
-            let mut names: Vec<&str> = own.chain(theirs.map(|(_, field)| field.name)).collect();
+            let mut names: Vec<&str> = own_fields.chain(theirs.map(|(_, field)| field.name)).collect();
             let refused = REFUSED.iter().flat_map(|(names, _)| names.iter().copied());
             // Only searches keep titles.
             let is_title = |name: &&str| ["stitle", "salltitles"].contains(name);

@@ -118,10 +118,10 @@ fn push_strand(out: &mut Vec<u8>, is_minus: bool, quotes: Quotes) {
 }
 
 /// Appends an E-value or a bit score.
-fn push_significance(out: &mut Vec<u8>, found: Option<&Significance>, is_evalue: bool, quotes: Quotes) {
-    let number = match found {
-        Some(found) if is_evalue => Evalue(found.evalue).to_string(),
-        Some(found) => BitScore(found.bits).to_string(),
+fn push_significance(out: &mut Vec<u8>, significance: Option<&Significance>, is_evalue: bool, quotes: Quotes) {
+    let number = match significance {
+        Some(significance) if is_evalue => Evalue(significance.evalue).to_string(),
+        Some(significance) => BitScore(significance.bits).to_string(),
         // vsearch writes these for unknown values.
         None if quotes == Quotes::None => if is_evalue { "-1" } else { "0" }.to_owned(),
         None => "null".to_owned(),

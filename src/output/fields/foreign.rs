@@ -328,15 +328,15 @@ mod tests {
             ("", "", "", ""),
         ] {
             let cigar: Cigar = cigar.parse().unwrap();
-            let found = text(|out| push_btop(out, cigar.iter(), &codes(query), &codes(target), Alphabet::Dna));
-            assert_eq!(found, expected);
+            let actual = text(|out| push_btop(out, cigar.iter(), &codes(query), &codes(target), Alphabet::Dna));
+            assert_eq!(actual, expected);
         }
     }
 
     #[test]
     fn integer_percentages_equal_blast() {
-        let found = [(999, 1000), (994, 1000), (500, 1000), (1000, 1000), (4, 1000), (5, 1000), (0, 9), (0, 0)];
-        assert_eq!(found.map(|(part, whole)| whole_percentage(part, whole)), [99, 99, 50, 100, 0, 1, 0, 0]);
+        let actual = [(999, 1000), (994, 1000), (500, 1000), (1000, 1000), (4, 1000), (5, 1000), (0, 9), (0, 0)];
+        assert_eq!(actual.map(|(part, whole)| whole_percentage(part, whole)), [99, 99, 50, 100, 0, 1, 0, 0]);
     }
 
     /// 39 of 80 are 48.75%. In floating point, 39 / 80 times 100 is below that, but 3900 / 80,

@@ -41,9 +41,9 @@ fn cigar(text: &str) -> Cigar {
     text.parse().expect("a CIGAR string")
 }
 
-fn written(format: &LongFormat, context: &LongContext, found: &[LongPairAlignment<'_>]) -> Result<String> {
+fn written(format: &LongFormat, context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<String> {
     let captured = CapturedBytes::default();
-    write(format, context, found, Output::to_writer(captured.clone()))?;
+    write(format, context, alignments, Output::to_writer(captured.clone()))?;
     let bytes = captured.bytes();
     Ok(String::from_utf8(bytes).expect("text"))
 }
@@ -59,15 +59,15 @@ fn formats(score_only: bool) -> Vec<LongFormat> {
     tables.into_iter().chain(wanted.iter().cloned()).collect()
 }
 
-fn in_all_formats(context: &LongContext, found: &[LongPairAlignment<'_>]) -> String {
-    formats(false).iter().map(|format| written(format, context, found).unwrap() + "\n").collect()
+fn in_all_formats(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> String {
+    formats(false).iter().map(|format| written(format, context, alignments).unwrap() + "\n").collect()
 }
 
 #[test]
 fn local_alignments_on_both_strands() {
     let context = context(Mode::Local, EndGaps::Charged);
     let (first, second, third) = (cigar("4=1I7="), cigar("5="), cigar("2="));
-    let found = [
+    let alignments = [
         LongPairAlignment {
             is_reverse: false,
             score: 48,
@@ -90,16 +90,16 @@ fn local_alignments_on_both_strands() {
             cigar: Some(&third),
         },
     ];
-    for one in &found {
+    for one in &alignments {
         let (alignment, query, target) = context.alignment(one).unwrap();
         assert_eq!(
             crate::alignment::verify_alignment(&alignment, query, target, context.scoring()).unwrap(),
             one.score
         );
     }
-    insta::assert_snapshot!(in_all_formats(&context, &found));
+    insta::assert_snapshot!(in_all_formats(&context, &alignments));
     let rows = LongFormat::Tsv(Field::parse_long_list("strand,qstart,qend,query_row,target_row", false).unwrap());
-    insta::assert_snapshot!(written(&rows, &context, &found[..2]).unwrap(), @r"
+    insta::assert_snapshot!(written(&rows, &context, &alignments[..2]).unwrap(), @r"
     strand	qstart	qend	query_row	target_row
     +	3	14	GATTACAGGRTT	GATT-CAGGATT
     -	5	9	TGTAA	TGTAA
@@ -109,7 +109,7 @@ fn local_alignments_on_both_strands() {
 #[test]
 fn whole_sequences_with_free_and_charged_ends() {
     let columns = cigar("2I4=1I7=1I4D");
-    let found = |is_reverse| LongPairAlignment {
+    let alignments = |is_reverse| LongPairAlignment {
         is_reverse,
         score: 48,
         query: range(0, 15),
@@ -117,21 +117,21 @@ fn whole_sequences_with_free_and_charged_ends() {
         cigar: Some(&columns),
     };
     let free = context(Mode::Global, EndGaps::Free);
-    insta::assert_snapshot!("semi_global", in_all_formats(&free, &[found(false)]));
+    insta::assert_snapshot!("semi_global", in_all_formats(&free, &[alignments(false)]));
     let charged = context(Mode::Global, EndGaps::Charged);
-    insta::assert_snapshot!("global", in_all_formats(&charged, &[found(false)]));
+    insta::assert_snapshot!("global", in_all_formats(&charged, &[alignments(false)]));
 }
 
 #[test]
 fn scores_alone() {
     let context = context(Mode::Local, EndGaps::Charged);
-    let found = [
+    let alignments = [
         LongPairAlignment { is_reverse: false, score: 48, query: range(13, 14), target: range(10, 11), cigar: None },
         LongPairAlignment { is_reverse: true, score: 25, query: range(4, 5), target: range(14, 15), cigar: None },
     ];
-    let text: String = formats(true).iter().map(|format| written(format, &context, &found).unwrap()).collect();
+    let text: String = formats(true).iter().map(|format| written(format, &context, &alignments).unwrap()).collect();
     insta::assert_snapshot!(text);
-    assert!(written(&LongFormat::Paf, &context, &found).is_err());
+    assert!(written(&LongFormat::Paf, &context, &alignments).is_err());
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn no_alignment() {
 fn pictures() {
     let context = context(Mode::Local, EndGaps::Charged);
     let (first, second) = (cigar("4=1I7="), cigar("5="));
-    let found = [
+    let alignments = [
         LongPairAlignment {
             is_reverse: false,
             score: 48,
@@ -161,9 +161,9 @@ fn pictures() {
             cigar: Some(&second),
         },
     ];
-    let svg = dotplot::draw(Picture::Svg, &context, &found).unwrap();
+    let svg = dotplot::draw(Picture::Svg, &context, &alignments).unwrap();
     insta::assert_snapshot!(String::from_utf8(svg).unwrap());
-    let bytes = dotplot::draw(Picture::Png, &context, &found).unwrap();
+    let bytes = dotplot::draw(Picture::Png, &context, &alignments).unwrap();
     let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();

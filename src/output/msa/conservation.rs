@@ -34,8 +34,8 @@ pub(super) fn marks(rows: &MsaRows<'_>) -> Vec<u8> {
     let unknown = ConservationColumn { residues: 0, letter: 0, is_mixed: false, groups: u32::MAX };
     let mut columns = vec![unknown; rows.columns()];
     for at in 0..rows.order.len() {
-        for (place, letter) in rows.residues(at) {
-            let column = &mut columns[place];
+        for (index, letter) in rows.residues(at) {
+            let column = &mut columns[index];
             let upper = letter.to_ascii_uppercase();
             if column.residues == 0 {
                 column.letter = upper;

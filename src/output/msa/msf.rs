@@ -76,7 +76,8 @@ pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
 
 /// Returns GCG's checksum of a row with its gaps.
 fn checksum(row: &[u8]) -> u64 {
-    let weighted = |(place, letter): (usize, &u8)| (place % PERIOD + 1) as u64 * u64::from(letter.to_ascii_uppercase());
+    let weighted =
+        |(column, letter): (usize, &u8)| (column % PERIOD + 1) as u64 * u64::from(letter.to_ascii_uppercase());
     row.iter().enumerate().map(weighted).sum::<u64>() % MODULUS
 }
 

@@ -35,7 +35,8 @@ pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
 /// Returns whether there is a U and no T.
 fn has_uracil(page: &Page<'_>) -> bool {
     let has = |letter: u8| {
-        let of_row = |&row: &u32| page.rows.letters[row as usize].iter().any(|own| own.eq_ignore_ascii_case(&letter));
+        let of_row =
+            |&row: &u32| page.rows.letters[row as usize].iter().any(|present| present.eq_ignore_ascii_case(&letter));
         page.rows.order.iter().any(of_row)
     };
     has(b'U') && !has(b'T')

@@ -228,17 +228,17 @@ mod tests {
         let joins =
             vec![Join { children: [2, 0], lengths: [0.25, 0.5] }, Join { children: [3, 1], lengths: [0.125, 1.0] }];
         let tree = GuideTree { leaves: 3, joins };
-        let own = with_rows(Alphabet::Protein, &ROWS, |rows| {
+        let page_text = with_rows(Alphabet::Protein, &ROWS, |rows| {
             page(&MsaRows { order: &[2, 0, 1], ..*rows }, Some(&tree), "</title><b>&amp;")
         });
-        assert!(own.starts_with("<!doctype html>") && !own.contains("{{"));
-        assert!(own.contains("<title>&lt;/title&gt;&lt;b&gt;&amp;amp;"));
-        assert!(!own.contains("alert(1)</script>") && !own.contains("<!--"));
-        assert_eq!(own.matches("</script").count(), 3);
+        assert!(page_text.starts_with("<!doctype html>") && !page_text.contains("{{"));
+        assert!(page_text.contains("<title>&lt;/title&gt;&lt;b&gt;&amp;amp;"));
+        assert!(!page_text.contains("alert(1)</script>") && !page_text.contains("<!--"));
+        assert_eq!(page_text.matches("</script").count(), 3);
         for network in ["http:", "https:", "src=", "@import", "url("] {
-            assert!(!own.contains(network), "the page asks for something: {network}");
+            assert!(!page_text.contains(network), "the page asks for something: {network}");
         }
-        let facts: serde_json::Value = serde_json::from_str(element(&own, "facts")).unwrap();
+        let facts: serde_json::Value = serde_json::from_str(element(&page_text, "facts")).unwrap();
         let expected = serde_json::json!({
             "title": "</title><b>&amp;", "alphabet": "protein", "columns": 5,
             "names": [ROWS[2].0, ROWS[0].0, ROWS[1].0], "order": [2, 0, 1], "marks": " *  *",
@@ -246,7 +246,7 @@ mod tests {
         });
         assert_eq!(facts, expected);
         let mut letters = String::new();
-        DeflateDecoder::new(&*base64(element(&own, "letters"))).read_to_string(&mut letters).unwrap();
+        DeflateDecoder::new(&*base64(element(&page_text, "letters"))).read_to_string(&mut letters).unwrap();
         assert_eq!(letters, [ROWS[2].1, ROWS[0].1, ROWS[1].1].concat());
     }
 
@@ -256,11 +256,11 @@ mod tests {
         let rows: Vec<String> =
             (0..40).map(|_| (0..5000).map(|_| char::from(b"ACGT-"[random.usize(..5)])).collect()).collect();
         let rows: Vec<(&str, &str)> = rows.iter().map(|row| ("a", row.as_str())).collect();
-        let own = with_rows(Alphabet::Dna, &rows, |rows| page(rows, None, "long"));
+        let page_text = with_rows(Alphabet::Dna, &rows, |rows| page(rows, None, "long"));
         let mut letters = String::new();
-        DeflateDecoder::new(&*base64(element(&own, "letters"))).read_to_string(&mut letters).unwrap();
+        DeflateDecoder::new(&*base64(element(&page_text, "letters"))).read_to_string(&mut letters).unwrap();
         assert!(letters == rows.iter().map(|row| row.1).collect::<String>());
-        let facts: serde_json::Value = serde_json::from_str(element(&own, "facts")).unwrap();
+        let facts: serde_json::Value = serde_json::from_str(element(&page_text, "facts")).unwrap();
         assert_eq!((&facts["names"][1], &facts["tree"]), (&"a_2".into(), &serde_json::Value::Null));
     }
 
@@ -276,8 +276,10 @@ mod tests {
     #[test]
     fn trees_of_other_sequences_are_refused() {
         let join = |children| Join { children, lengths: [0.0; 2] };
-        let tree =
-            |leaves, joins: &[[u32; 2]]| GuideTree { leaves, joins: joins.iter().map(|&own| join(own)).collect() };
+        let tree = |leaves, joins: &[[u32; 2]]| GuideTree {
+            leaves,
+            joins: joins.iter().map(|&page_text| join(page_text)).collect(),
+        };
         with_rows(Alphabet::Protein, &ROWS, |rows| {
             let is_written = |tree: &GuideTree, order: &[u32]| {
                 write_report(&MsaRows { order, ..*rows }, Some(tree), "", Output::to_writer(CapturedBytes::default()))

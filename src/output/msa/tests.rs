@@ -15,7 +15,7 @@ pub(super) fn with_rows<T>(alphabet: Alphabet, rows: &[(&str, &str)], run: impl 
     let columns = rows.first().map_or(0, |row| row.1.len());
     let places = rows.iter().map(|(_, text)| {
         let of_row = (0..).zip(text.bytes()).filter(|&(_, letter)| letter != b'-');
-        of_row.map(|(place, _)| place).collect()
+        of_row.map(|(column, _)| column).collect()
     });
     let alignment = MultipleAlignment::new(columns, places.collect()).expect("an alignment");
     let letters: Vec<String> = rows.iter().map(|(_, text)| text.replace('-', "")).collect();
@@ -83,23 +83,23 @@ fn clustal_equals_clustalw_output() {
     for (alphabet, theirs) in [(Alphabet::Protein, PROTEINS), (Alphabet::Dna, DNA)] {
         let rows = rows_of(theirs);
         let rows: Vec<(&str, &str)> = rows.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-        let own = text(MsaFormat::Clustal, alphabet, &rows);
-        let (head, own) = own.split_once('\n').unwrap();
+        let actual = text(MsaFormat::Clustal, alphabet, &rows);
+        let (head, actual) = actual.split_once('\n').unwrap();
         assert!(head.starts_with("CLUSTAL ") && head.contains("pairwave"), "{head}");
-        assert_eq!(own, theirs);
+        assert_eq!(actual, theirs);
     }
 }
 
 #[test]
 fn clustal_blocks_depend_on_name_length() {
     let long = "A".repeat(61);
-    let own = text(MsaFormat::Clustal, Alphabet::Protein, &[("a", &long), ("a_b_c_d_e_f", &long.to_lowercase())]);
+    let actual = text(MsaFormat::Clustal, Alphabet::Protein, &[("a", &long), ("a_b_c_d_e_f", &long.to_lowercase())]);
     let block = |letters: usize, ends: &str| {
         let (upper, stars) = ("A".repeat(letters), "*".repeat(letters));
         let lower = upper.to_lowercase();
         format!("\na{:16}{upper}\na_b_c_d_e_f      {lower}\n{:17}{stars}\n{ends}", "", "")
     };
-    assert_eq!(own.split_once('\n').unwrap().1, format!("\n{}{}", block(60, ""), block(1, "")));
+    assert_eq!(actual.split_once('\n').unwrap().1, format!("\n{}{}", block(60, ""), block(1, "")));
 }
 
 const ROWS: [(&str, &str); 3] = [
@@ -111,28 +111,31 @@ const ROWS: [(&str, &str); 3] = [
 #[test]
 fn rows_follow_each_format() {
     let [first, second, third] = ROWS.map(|row| row.1);
-    let own = |format| text(format, Alphabet::Protein, &ROWS);
+    let actual = |format| text(format, Alphabet::Protein, &ROWS);
     let lines = |text: &str| format!("{}\n{}\n", &text[..60], &text[60..]);
     assert_eq!(
-        own(MsaFormat::Fasta),
+        actual(MsaFormat::Fasta),
         format!(">it's\n{}>#2\n{}>a_long_name\n{}", lines(first), lines(second), lines(third))
     );
     assert_eq!(
-        own(phylip(false, false)),
+        actual(phylip(false, false)),
         format!("3 70\nit_s         {first}\n#2           {second}\na_long_name  {third}\n")
     );
-    assert_eq!(own(phylip(false, true)), format!("3 70\nit_s      {first}\n#2        {second}\na_long_nam{third}\n"));
+    assert_eq!(
+        actual(phylip(false, true)),
+        format!("3 70\nit_s      {first}\n#2        {second}\na_long_nam{third}\n")
+    );
     let [a, b, c] = [first, second, third].map(|text| text.split_at(60));
     assert_eq!(
-        own(phylip(true, true)),
+        actual(phylip(true, true)),
         format!("3 70\nit_s      {}\n#2        {}\na_long_nam{}\n\n {}\n {}\n {}\n", a.0, b.0, c.0, a.1, b.1, c.1)
     );
     assert_eq!(
-        own(MsaFormat::Stockholm),
+        actual(MsaFormat::Stockholm),
         format!("# STOCKHOLM 1.0\n\nit's        {first}\n_2          {second}\na_long_name {third}\n//\n")
     );
     assert_eq!(
-        own(MsaFormat::Nexus),
+        actual(MsaFormat::Nexus),
         format!(
             "#NEXUS\n\nbegin data;\n  dimensions ntax=3 nchar=70;\n  format datatype=protein gap=- missing=?;\n  matrix\n\
              'it''s'     {first}\n#2          {second}\na_long_name {third}\n  ;\nend;\n"
@@ -173,11 +176,11 @@ y                       AEHAVQVRVK ..PDAXFEVI HTLAKWKR
 #[test]
 fn rows_are_written_in_the_requested_order() {
     with_rows(Alphabet::Dna, &[("a", "AC-"), ("b", "-CG"), ("b", "A--")], |rows| {
-        let (own, renamed) = written(MsaFormat::Fasta, &MsaRows { order: &[2, 0, 1], ..*rows });
-        assert_eq!(own, ">b\nA--\n>a\nAC-\n>b_2\n-CG\n");
+        let (actual, renamed) = written(MsaFormat::Fasta, &MsaRows { order: &[2, 0, 1], ..*rows });
+        assert_eq!(actual, ">b\nA--\n>a\nAC-\n>b_2\n-CG\n");
         assert_eq!(renamed.iter().map(|renamed| (renamed.row, renamed.why)).collect::<Vec<_>>(), [(1, Why::Taken)]);
-        let (own, _) = written(phylip(true, false), &MsaRows { order: &[1], ..*rows });
-        assert_eq!(own, "1 3\nb  -CG\n");
+        let (actual, _) = written(phylip(true, false), &MsaRows { order: &[1], ..*rows });
+        assert_eq!(actual, "1 3\nb  -CG\n");
         for wrong in [
             MsaRows { order: &[3], ..*rows },
             MsaRows { names: &rows.names[1..], ..*rows },
@@ -196,7 +199,7 @@ fn distances_are_written_square_or_lower() {
     distances.set(0, 2, -0.5);
     distances.set(1, 2, 1.0 / 3.0);
     let names: [&[u8]; 3] = [b"a", b"b:c", b"name_of_thirteen"];
-    let own = |format, order: &[u32]| {
+    let actual = |format, order: &[u32]| {
         let captured = CapturedBytes::default();
         let renamed = write_distances(format, &distances, &names, order, Output::to_writer(captured.clone())).unwrap();
         (captured.text(), renamed.len())
@@ -206,11 +209,11 @@ a                0.000000 0.125000 -0.500000
 b_c              0.125000 0.000000 0.333333
 name_of_thirteen -0.500000 0.333333 0.000000
 ";
-    assert_eq!(own(DistanceFormat::Phylip(DistanceMatrixShape::Square), &[0, 1, 2]), (square.to_owned(), 1));
+    assert_eq!(actual(DistanceFormat::Phylip(DistanceMatrixShape::Square), &[0, 1, 2]), (square.to_owned(), 1));
     let lower = "2\nb_c       \na          0.125000\n";
-    assert_eq!(own(DistanceFormat::Phylip(DistanceMatrixShape::Lower), &[1, 0]), (lower.to_owned(), 1));
+    assert_eq!(actual(DistanceFormat::Phylip(DistanceMatrixShape::Lower), &[1, 0]), (lower.to_owned(), 1));
     let table = "name\tb:c\ta\nb:c\t0.000000\t0.125000\na\t0.125000\t0.000000\n";
-    assert_eq!(own(DistanceFormat::Tsv, &[1, 0]), (table.to_owned(), 0));
+    assert_eq!(actual(DistanceFormat::Tsv, &[1, 0]), (table.to_owned(), 0));
     distances.set(0, 1, f64::NAN);
     for (order, names) in [([0, 1], &names[..]), ([0, 3], &names[..]), ([1, 2], &names[1..])] {
         let output = Output::to_writer(CapturedBytes::default());
@@ -239,12 +242,12 @@ proptest! {
             .collect();
         let rows: Vec<(&str, &str)> = names.iter().zip(&rows).map(|(name, row)| (name.as_str(), row.as_str())).collect();
         for format in [MsaFormat::Fasta, MsaFormat::Stockholm, phylip(false, false), phylip(true, false)] {
-            let (own, renamed) = with_rows(Alphabet::Protein, &rows, |rows| written(format, rows));
-            let back = AlignedRows::read_bytes("a", own.as_bytes());
-            prop_assert!(back.is_ok(), "{format:?}: {back:?}\n{own}");
+            let (actual, renamed) = with_rows(Alphabet::Protein, &rows, |rows| written(format, rows));
+            let back = AlignedRows::read_bytes("a", actual.as_bytes());
+            prop_assert!(back.is_ok(), "{format:?}: {back:?}\n{actual}");
             let back = back.unwrap();
             let expected: Vec<&[u8]> = rows.iter().map(|row| row.1.as_bytes()).collect();
-            prop_assert_eq!(&back.rows, &expected, "{:?}\n{}", format, own);
+            prop_assert_eq!(&back.rows, &expected, "{:?}\n{}", format, actual);
             for (row, name) in names.iter().enumerate() {
                 let changed = renamed.iter().find(|renamed| renamed.row as usize == row);
                 prop_assert_eq!(&back.names[row], changed.map_or(name, |renamed| &renamed.written));

@@ -205,7 +205,7 @@ impl FormatBody for PairsSam {
         push_header(&self.command, ids.map(|id| (targets.name(id), targets.length(id))), output)
     }
 
-    fn go_on(&mut self, _context: &Context) -> Result<()> {
+    fn accept_context(&mut self, _context: &Context) -> Result<()> {
         Err(Error::Internal("the references of SAM are in its header, before the first pair".into()))
     }
 
@@ -259,12 +259,12 @@ mod tests {
 
     #[test]
     fn end_gaps_are_clipped_in_sam() {
-        let found = |text: &str, clips, position, edits| Some((text.to_owned(), clips, position, edits));
-        assert_eq!(middle("2I6=1X10=2D", 0, 0, 19), found("6=1X10=", [2, 0], 0, 1));
-        assert_eq!(middle("2D6=1X2=2I6=2I", 0, 0, 19), found("6=1X2=2I6=", [0, 2], 2, 3));
+        let fields = |text: &str, clips, position, edits| Some((text.to_owned(), clips, position, edits));
+        assert_eq!(middle("2I6=1X10=2D", 0, 0, 19), fields("6=1X10=", [2, 0], 0, 1));
+        assert_eq!(middle("2D6=1X2=2I6=2I", 0, 0, 19), fields("6=1X2=2I6=", [0, 2], 2, 3));
         // Several runs of gaps at an end.
-        assert_eq!(middle("2I3D10=1D4I", 0, 0, 16), found("10=", [2, 4], 3, 0));
-        assert_eq!(middle("3=1I2=", 5, 7, 20), found("3=1I2=", [5, 9], 7, 1));
+        assert_eq!(middle("2I3D10=1D4I", 0, 0, 16), fields("10=", [2, 4], 3, 0));
+        assert_eq!(middle("3=1I2=", 5, 7, 20), fields("3=1I2=", [5, 9], 7, 1));
         assert_eq!((middle("3D2I", 0, 0, 2), middle("", 0, 0, 0)), (None, None));
     }
 }

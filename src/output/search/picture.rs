@@ -42,12 +42,12 @@ pub(super) struct Bar {
 }
 
 /// Returns the colour of a bit score.
-pub(super) fn of_bits(bits: f64) -> usize {
+pub(super) fn colour_of_bits(bits: f64) -> usize {
     BITS.iter().filter(|&&least| bits >= least).count()
 }
 
 /// Returns the colour of a score if bit scores are unknown, by its fraction of the best score.
-pub(super) fn of_share(score: i64, best: i64) -> usize {
+pub(super) fn colour_of_fraction(score: i64, best: i64) -> usize {
     (5 * score.max(0) / best.max(1)).min(4) as usize
 }
 
@@ -62,11 +62,11 @@ pub(super) fn push(number: u64, length: u32, hits: &[&Bar], unit: Unit, out: &mu
     let height = FIRST + STEP * drawn as u32 + 4;
     put(out, format_args!("<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"group\" aria-label=\"Where the hits lie\">\n"));
     legend(unit, out);
-    let place = |symbols: f64| ENDS[0] + (ENDS[1] - ENDS[0]) * symbols / f64::from(length.max(1));
+    let to_x = |symbols: f64| ENDS[0] + (ENDS[1] - ENDS[0]) * symbols / f64::from(length.max(1));
     for tick in ticks(0.0, f64::from(length), false) {
         // The first symbol has number 1.
         if tick <= f64::from(length) {
-            let (x, label) = (place((tick - 0.5).max(0.0)), (tick as u32).max(1));
+            let (x, label) = (to_x((tick - 0.5).max(0.0)), (tick as u32).max(1));
             let anchor = if tick > 0.95 * f64::from(length) { "end" } else { "middle" };
             let anchor = if tick < 1.0 { "start" } else { anchor };
             put(out, format_args!("<text x=\"{x:.1}\" y=\"{AXIS}\" text-anchor=\"{anchor}\">{label}</text>"));
@@ -76,7 +76,7 @@ pub(super) fn push(number: u64, length: u32, hits: &[&Bar], unit: Unit, out: &mu
     let whole = ENDS[1] - ENDS[0];
     put(out, format_args!("<rect class=\"query\" x=\"{}\" y=\"{QUERY}\" width=\"{whole}\" height=\"8\"/>\n", ENDS[0]));
     for (at, bar) in (0..).zip(&hits[..drawn]) {
-        let (start, end) = (place(f64::from(bar.part.start)), place(f64::from(bar.part.end)));
+        let (start, end) = (to_x(f64::from(bar.part.start)), to_x(f64::from(bar.part.end)));
         let (y, width, hit, class) = (FIRST + STEP * at, (end - start).max(2.0), at + 1, bar.class);
         put(out, format_args!("<a href=\"#q{number}h{hit}\"><rect class=\"c{class}\" x=\"{start:.1}\" y=\"{y}\" "));
         put(out, format_args!("width=\"{width:.1}\" height=\"{BAR}\"><title>"));
@@ -108,9 +108,9 @@ mod tests {
 
     #[test]
     fn bar_colours_equal_blast() {
-        assert_eq!([0.0, 39.9, 40.0, 50.0, 79.9, 80.0, 199.9, 200.0].map(of_bits), [0, 0, 1, 2, 2, 3, 3, 4]);
-        assert_eq!([0, 19, 20, 60, 99, 100].map(|score| of_share(score, 100)), [0, 0, 1, 3, 4, 4]);
-        assert_eq!(of_share(0, 0), 0);
+        assert_eq!([0.0, 39.9, 40.0, 50.0, 79.9, 80.0, 199.9, 200.0].map(colour_of_bits), [0, 0, 1, 2, 2, 3, 3, 4]);
+        assert_eq!([0, 19, 20, 60, 99, 100].map(|score| colour_of_fraction(score, 100)), [0, 0, 1, 3, 4, 4]);
+        assert_eq!(colour_of_fraction(0, 0), 0);
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl SearchBody for SearchReport {
         self.up_to("{{title}}", output)?;
         push_html(output.buffer(), &self.title);
         self.up_to("{{facts}}", output)?;
-        push_html(output.buffer(), &facts(search));
+        push_html(output.buffer(), &describe_search(search));
         self.up_to("{{queries}}", output)
     }
 
@@ -82,14 +82,14 @@ impl SearchBody for SearchReport {
         let line = String::from_utf8_lossy(&line);
         let (name, title) = line.split_once(' ').unwrap_or((&line, ""));
         let length = all.search.queries.length(query);
-        let found = match hits.len() {
+        let hit_count = match hits.len() {
             0 => "no hits".to_owned(),
             1 => "1 hit".to_owned(),
             more => format!("{more} hits"),
         };
         put(&mut self.list, format_args!("<li><a href=\"#q{number}\">"));
         push_html(&mut self.list, name);
-        put(&mut self.list, format_args!("</a> <small>{found}</small></li>\n"));
+        put(&mut self.list, format_args!("</a> <small>{hit_count}</small></li>\n"));
 
         let out = output.buffer();
         put(out, format_args!("<section id=\"q{number}\">\n<h2>"));
@@ -97,7 +97,7 @@ impl SearchBody for SearchReport {
         put(out, format_args!("</h2>\n<p>"));
         push_html(out, title);
         let blank = if title.is_empty() { "" } else { "; " };
-        put(out, format_args!("{blank}length {length}, {found}</p>\n"));
+        put(out, format_args!("{blank}length {length}, {hit_count}</p>\n"));
         if !hits.is_empty() {
             let best = hits.iter().map(|hit| hit.score).max().unwrap_or(0);
             let shown = hits.iter().map(|hit| {
@@ -131,7 +131,7 @@ fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
 }
 
 /// Describes the search in one line.
-fn facts(search: &SearchContext) -> String {
+fn describe_search(search: &SearchContext) -> String {
     let SearchContext { scoring, size, database, .. } = search;
     let scores = match (search.statistics.as_ref().and_then(Statistics::matrix), scoring.alphabet) {
         (Some(matrix), _) => format!("{matrix}, "),
@@ -162,12 +162,12 @@ impl ReportHit {
         let covered = whole_percentage(u64::from(columns.query.end - columns.query.start), u64::from(lengths.0));
         let (bits, evalue, class) = match pair.significance() {
             Some(Significance { bits, evalue }) => {
-                (BitScore(bits).to_string(), Evalue(evalue).to_string(), picture::of_bits(bits))
+                (BitScore(bits).to_string(), Evalue(evalue).to_string(), picture::colour_of_bits(bits))
             }
-            None => ("–".into(), "–".into(), picture::of_share(pair.score, best)),
+            None => ("–".into(), "–".into(), picture::colour_of_fraction(pair.score, best)),
         };
         let is_minus = pair.strand == Strand::Minus;
-        let place = |(first, last): (u32, u32)| format!("{first}–{last}");
+        let span = |(first, last): (u32, u32)| format!("{first}–{last}");
         let sign = if is_minus { "−" } else { "+" };
         let mut alignment = Vec::new();
         rows::push_facts(context, pair, cigar, &mut alignment);
@@ -177,12 +177,12 @@ impl ReportHit {
             alignment.pop();
         }
         let label = match pair.significance() {
-            Some(_) => format!("{name}: {bits} bits, E {evalue}, {}", place(query)),
-            None => format!("{name}: score {}, {}", pair.score, place(query)),
+            Some(_) => format!("{name}: {bits} bits, E {evalue}, {}", span(query)),
+            None => format!("{name}: score {}, {}", pair.score, span(query)),
         };
         let (score, length) = (pair.score.to_string(), lengths.1.to_string());
-        let mut cells = vec![bits, evalue, score, format!("{identity:.1}"), covered.to_string(), place(query)];
-        cells.extend([place(target), length]);
+        let mut cells = vec![bits, evalue, score, format!("{identity:.1}"), covered.to_string(), span(query)];
+        cells.extend([span(target), length]);
         if context.targets.alphabet() == Alphabet::Dna {
             cells.push(sign.to_owned());
         }

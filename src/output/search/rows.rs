@@ -135,13 +135,13 @@ impl BlastRows {
             let mut row = |name: &str, side: usize, letters: &[u8]| {
                 let (first, last) = (before[side] + 1, before[side] + symbols(letters));
                 before[side] = last;
-                let place = |position: u32| match side {
+                let file_position = |position: u32| match side {
                     _ if last < first => String::new(),
                     0 => position.to_string(),
                     _ => self.in_file(position).to_string(),
                 };
                 let letters = String::from_utf8_lossy(letters);
-                format!("{name}  {:width$}  {letters}  {}\n", place(first), place(last))
+                format!("{name}  {:width$}  {letters}  {}\n", file_position(first), file_position(last))
             };
             let (upper, lower) = (row("Query", 0, query), row("Sbjct", 1, subject));
             let between = String::from_utf8_lossy(between);

@@ -44,7 +44,7 @@ pub(super) struct Searched {
     stores: Vec<(Arc<SequenceStore>, Vec<u64>)>,
     /// The queries as they were read.
     pub(super) order: Vec<SequenceId>,
-    found: Vec<BlastRow>,
+    rows: Vec<BlastRow>,
 }
 
 struct BlastRow {
@@ -90,8 +90,8 @@ impl BlastRun {
             .enumerate()
             .map(|(at, chunk)| (Arc::clone(&chunk.store), records(&chunk.store, at)))
             .collect();
-        let mut searched = Searched { context, stores, order, found: Vec::new() };
-        searched.found = self.hits.lines().map(|line| searched.row(line)).collect();
+        let mut searched = Searched { context, stores, order, rows: Vec::new() };
+        searched.rows = self.hits.lines().map(|line| searched.row(line)).collect();
         searched
     }
 }
@@ -130,7 +130,7 @@ impl Searched {
 
     /// Returns the hits of a query.
     pub(super) fn hits(&self, query: SequenceId) -> Vec<SearchHit> {
-        self.found.iter().filter(|row| row.query == query).map(|row| self.hit(row)).collect()
+        self.rows.iter().filter(|row| row.query == query).map(|row| self.hit(row)).collect()
     }
 
     fn hit(&self, row: &BlastRow) -> SearchHit {
@@ -141,7 +141,7 @@ impl Searched {
             query: row.query,
             subjects: Arc::clone(subjects),
             subject: row.subject.1,
-            place: 0,
+            subject_index: 0,
             record: records[row.subject.1 as usize],
             strand: row.strand,
             score,

@@ -201,7 +201,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                 let (group, buffers) = (TargetGroup::new(targets), &mut self.group);
                 let traces = into.traces.as_mut().filter(|_| may_trace);
                 let is_kept = traces.is_some()
-                    && self.tracer.pays()
+                    && self.tracer.are_kept_rows_worthwhile()
                     && buffers.checkpoints.prepare(group.rows(), query.len(), lanes, form);
                 if !is_kept {
                     buffers.checkpoints.none();

@@ -99,7 +99,7 @@ pub(super) struct Traces {
 
 impl<E: LaneElement> GroupTracer<E> {
     /// Returns whether enough of the recent pairs were traced for kept rows to save time.
-    pub(super) fn pays(&self) -> bool {
+    pub(super) fn are_kept_rows_worthwhile(&self) -> bool {
         self.traced * PAIRS_A_TRACE >= self.pairs
     }
 

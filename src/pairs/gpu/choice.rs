@@ -17,7 +17,7 @@ const HOST_PAIR_SECONDS: f64 = 5e-8;
 /// Host seconds to read an alignment, if all threads read.
 const HOST_ALIGNMENT_SECONDS: f64 = 2e-7;
 /// Least duration of a batch in seconds for it to update the cost of its kernel.
-const TELLING_SECONDS: f64 = 0.02;
+const MIN_MEASURED_SECONDS: f64 = 0.02;
 /// Weight of a new observation in the average share of pairs that the filter keeps.
 const OPEN_SHARE_MEMORY: f64 = 0.5;
 
@@ -80,7 +80,7 @@ impl Prices {
             open_share: 0.0,
             // Kernels are compared when a device is opened for a long job ([`super::tune`]), and
             // the result is cached. A job itself tries no other kernels.
-            chooser: Chooser::new(TELLING_SECONDS, None),
+            chooser: Chooser::new(MIN_MEASURED_SECONDS, None),
         }
     }
 

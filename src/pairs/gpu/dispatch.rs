@@ -98,7 +98,7 @@ pub(super) fn filter_params(batch: &PairsBatch, scoring: &OffsetScoring) -> NwPa
         params.filter_threshold = form.threshold;
         params.filter_mismatch_low = form.mismatch_low;
         params.filter_match_low = form.match_low;
-        params.filter_dearest = form.dearest;
+        params.filter_dearest = form.max_unit_cost;
         params.filter_free_step = form.free_step;
         params.filter_forms = form.forms;
     }

@@ -93,7 +93,7 @@ impl ResidentStores {
         let ids: BTreeSet<SequenceId> = ids.collect();
         let bytes: u64 = ids.iter().map(|&id| store.packed_sequence(id).len() as u64).sum();
         if bytes > self.limit {
-            return Err(gpu.unsuited(format!("{bytes} bytes of sequences exceed its limit of {}", self.limit)));
+            return Err(gpu.refusal(format!("{bytes} bytes of sequences exceed its limit of {}", self.limit)));
         }
         let mut packed = Vec::with_capacity(bytes as usize);
         let mut end_words = HashMap::with_capacity(ids.len());

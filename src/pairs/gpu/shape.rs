@@ -22,7 +22,7 @@ const OTHER_BUFFERS: u32 = 6;
 const BYTE_SECONDS: f64 = 4.5e-11;
 /// Relative increase of this time for each further device of a job. The driver serves devices one
 /// after another, and more slowly: two H200s took three times as long per byte as one.
-const BESIDE: f64 = 2.0;
+const DEVICE_SLOWDOWN: f64 = 2.0;
 /// Additional seconds per round, because the last pairs and the traceback do not fill the device.
 /// For linear and for affine gaps (H200).
 const ROUND_SECONDS: [f64; 2] = [5e-3, 17e-3];
@@ -126,7 +126,7 @@ fn with_room(quads: u64) -> u64 {
 fn arenas_that_pay(Expected { cells, affine, devices }: Expected, arena_bytes: u64) -> u32 {
     let bytes = cells as f64 * if affine { 0.5 } else { 0.25 };
     let round_seconds = ROUND_SECONDS[usize::from(affine)];
-    let byte_seconds = BYTE_SECONDS * (1.0 + BESIDE * f64::from(devices.max(1) - 1));
+    let byte_seconds = BYTE_SECONDS * (1.0 + DEVICE_SLOWDOWN * f64::from(devices.max(1) - 1));
     let pay = (bytes * round_seconds / byte_seconds).sqrt() / arena_bytes.max(1) as f64;
     pay.max(1.0).log2().round().exp2() as u32
 }
@@ -172,9 +172,9 @@ impl Default for MatrixKernelShape {
 }
 
 impl KernelSizes for MatrixKernelShape {
-    fn for_adapter(found: &FoundAdapter, _gpu: &Gpu) -> Self {
+    fn for_adapter(adapter: &FoundAdapter, _gpu: &Gpu) -> Self {
         let default = MatrixKernelShape::default();
-        if found.is_software() {
+        if adapter.is_software() {
             MatrixKernelShape {
                 rows_workgroup: 16,
                 rows_words: 1,

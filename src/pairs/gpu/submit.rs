@@ -125,16 +125,16 @@ impl PairsDeviceState {
             }
         };
         if slot_bytes > self.scratch_budget {
-            return Err(self.kernels.gpu.unsuited(format!(
-                "{slot_bytes} bytes of scratch memory exceed the limit of {}",
-                self.scratch_budget
-            )));
+            return Err(self
+                .kernels
+                .gpu
+                .refusal(format!("{slot_bytes} bytes of scratch memory exceed the limit of {}", self.scratch_budget)));
         }
         if self.kernels.loop_budget.is_some_and(|budget| nw_slice::slices_within(budget, list.rows_words()) == 0) {
             return Err(self
                 .kernels
                 .gpu
-                .unsuited("the driver limits loops to fewer iterations than these sequences need"));
+                .refusal("the driver limits loops to fewer iterations than these sequences need"));
         }
         let program = self.kernels.get(shader)?;
         let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.slots(), site.sparing)?;
@@ -190,7 +190,7 @@ impl PairsDeviceState {
             return Err(self
                 .kernels
                 .gpu
-                .unsuited(format!("{} bytes of memory do not suffice for a pair", 16 * self.arenas.quads())));
+                .refusal(format!("{} bytes of memory do not suffice for a pair", 16 * self.arenas.quads())));
         };
         self.check_matrix_loops(&variant, &list, &extent)?;
         let program = self.kernels.get(Shader::Matrix(variant))?;
@@ -247,7 +247,7 @@ impl PairsDeviceState {
         let iterations = if variant.scan == Scan::Checkpoint {
             let columns = variant.padded_columns(extent.query_symbols);
             if rows * columns > TEAM_STEP_CELLS {
-                return Err(self.kernels.gpu.unsuited("pairs of this length would occupy the device too long"));
+                return Err(self.kernels.gpu.refusal("pairs of this length would occupy the device too long"));
             }
             variant.iterations_a_sweep(rows).max(variant.iterations_after_sweeps(rows, columns, extent.sum))
         } else {
@@ -257,7 +257,7 @@ impl PairsDeviceState {
             return Err(self
                 .kernels
                 .gpu
-                .unsuited("the driver limits loops to fewer iterations than these sequences need"));
+                .refusal("the driver limits loops to fewer iterations than these sequences need"));
         }
         Ok(())
     }

@@ -66,15 +66,15 @@ impl PairsDeviceState {
     pub(super) fn choose_tiles(&mut self, site: &BatchContext<'_>, batch: &PairsBatch) -> Result<ChosenTiles> {
         let shorter = batch.extent().shorter;
         if !sw_tile::i32_holds(&batch.chunk.scoring, shorter) {
-            return Err(self.kernels.gpu.unsuited("scores of sequences of this length do not fit in 32 bits"));
+            return Err(self.kernels.gpu.refusal("scores of sequences of this length do not fit in 32 bits"));
         }
         let ways = self.tiles.ways(&self.kernels.gpu, site.kernel, batch, shorter);
         let ways = ways.ok_or_else(|| match site.kernel {
             Some(kernel) => self
                 .kernels
                 .gpu
-                .unsuited(format!("{} does not run on this device, or does not compute local scores", kernel.stem)),
-            None => self.kernels.gpu.unsuited("no kernel for local scores runs on this device"),
+                .refusal(format!("{} does not run on this device, or does not compute local scores", kernel.stem)),
+            None => self.kernels.gpu.refusal("no kernel for local scores runs on this device"),
         })?;
         tracing::trace!(?ways, pairs = batch.pairs(), cells = batch.cells(), "batch");
         Ok(ChosenTiles { ways, stores: None })
@@ -156,7 +156,7 @@ impl PairsDeviceState {
                 tracing::trace!(pairs = pairs.len(), cells = again.cells(), "computed again");
                 let threads = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() as u64);
                 let right = if again.cells() <= threads.saturating_mul(self.tiles.shape.host_cells) {
-                    again.scores_here(self.pool.as_deref())?
+                    again.compute_scores_on_host(self.pool.as_deref())?
                 } else {
                     let ways = TileKernels { halves: false, alone: Packing::One, slack: 0, ..chosen.ways };
                     let (chunk, runs, pairs) = (&again.chunk, again.runs(), pairs.len() as u64);

@@ -31,7 +31,7 @@ pub const WORKGROUPS: &[u32] = &[32, 64, 128];
 /// shorter trials would be inaccurate.
 const TRIAL_SECONDS: f64 = 0.2;
 /// Seconds of the first measurement of a device's speed, which the first larger job makes.
-const FIRST_LOOK_SECONDS: f64 = 0.03;
+const FIRST_MEASUREMENT_SECONDS: f64 = 0.03;
 /// Seconds per trial of another kernel. It can be short, because kernels are only compared.
 const KERNEL_SECONDS: f64 = 0.1;
 /// Symbols of a trial's sequences, about the length of a gene.
@@ -44,7 +44,7 @@ const SMALL_JOB_CELLS: u64 = 100_000_000_000;
 /// The best configurations by adapter, driver, kernel sources and kind of scoring.
 static TUNING: Store<Config> = Store::new("tuning.json");
 /// Cells per second of `nw_slice` with the default sizes.
-static FIRST_LOOKS: Store<f64> = Store::new("first-looks.json");
+static FIRST_SPEEDS: Store<f64> = Store::new("first-looks.json");
 
 /// Returns the key of an adapter's best configuration for a kind of scoring.
 fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
@@ -202,8 +202,8 @@ const MEASUREMENT: Trials = Trials { seconds: 12.0, overhead_seconds: 0.0, doubt
 /// earlier filter drops do not count. The configuration comes from the cache. It is measured and
 /// then cached if `anew` is set, or if there is none and the job is long enough. In all other cases
 /// it is the default.
-pub fn open_tuned(found: &FoundAdapter, scoring: &Arc<Scoring>, cells: u64, anew: bool) -> Result<PairsGpu> {
-    let mut opened = open_all(&[(found.clone(), u64::MAX)], scoring, cells, anew, &AtomicBool::new(false));
+pub fn open_tuned(adapter: &FoundAdapter, scoring: &Arc<Scoring>, cells: u64, anew: bool) -> Result<PairsGpu> {
+    let mut opened = open_all(&[(adapter.clone(), u64::MAX)], scoring, cells, anew, &AtomicBool::new(false));
     opened.pop().unwrap_or_else(|| Err(Error::Internal("no answer for the adapter that was to be opened".into())))
 }
 
@@ -222,11 +222,11 @@ pub fn open_all(
     interrupt: &AtomicBool,
 ) -> Vec<Result<PairsGpu>> {
     let cells = cells / adapters.len().max(1) as u64;
-    let open = |found: &FoundAdapter, memory: u64| {
-        let engine = PairsGpu::open(found, Config::for_adapter(found))?;
+    let open = |adapter: &FoundAdapter, memory: u64| {
+        let engine = PairsGpu::open(adapter, Config::for_adapter(adapter))?;
         Ok(engine.with_memory(memory).with_devices(adapters.len() as u32))
     };
-    let opened = at_once(adapters.iter().map(|(found, memory)| move || open(found, *memory)));
+    let opened = at_once(adapters.iter().map(|(adapter, memory)| move || open(adapter, *memory)));
     let mut results: Vec<Option<Result<PairsGpu>>> = Vec::new();
     let mut devices = Vec::new();
     for (index, engine) in opened.into_iter().enumerate() {
@@ -245,11 +245,15 @@ pub fn open_all(
             engine
         }));
     }
-    let lost = |found: &FoundAdapter| Error::Device {
-        device: found.description.label.clone(),
+    let lost = |adapter: &FoundAdapter| Error::Device {
+        device: adapter.description.label.clone(),
         message: "the driver panicked when it was opened or measured".into(),
     };
-    results.into_iter().zip(adapters).map(|(result, (found, _))| result.unwrap_or_else(|| Err(lost(found)))).collect()
+    results
+        .into_iter()
+        .zip(adapters)
+        .map(|(result, (adapter, _))| result.unwrap_or_else(|| Err(lost(adapter))))
+        .collect()
 }
 
 /// Measures the full and lone speeds of all kernels. Kernels that do not run on the device keep
@@ -345,7 +349,7 @@ fn choose_with_slice(
         }
         // The speed with default sizes determines the size of batches, and whether to measure
         // further.
-        let speed = first_look(engine, key, scoring, interrupt)?;
+        let speed = measure_default_speed(engine, key, scoring, interrupt)?;
         let looked = Config { cells_per_second: speed, ..engine.config() };
         if !MEASUREMENT.pay(1.0, MEASUREMENT.seconds, cells as f64 / speed) {
             return Ok(looked);
@@ -391,12 +395,18 @@ fn choose_with_slice(
 /// Returns the cells per second with the default sizes, as the first job measured them. Without a
 /// cached value, it measures them, which takes a tenth of a second including the compilation of the
 /// kernel.
-fn first_look(engine: &mut PairsGpu, key: &str, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<f64> {
-    if let Some(known) = FIRST_LOOKS.get(key).filter(|&speed| speed > 0.0) {
+fn measure_default_speed(
+    engine: &mut PairsGpu,
+    key: &str,
+    scoring: &Arc<Scoring>,
+    interrupt: &AtomicBool,
+) -> Result<f64> {
+    if let Some(known) = FIRST_SPEEDS.get(key).filter(|&speed| speed > 0.0) {
         return Ok(known);
     }
-    let speed = measure_until(engine, scoring, ResultFilter::Alignments, TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
-    FIRST_LOOKS.keep(key, speed);
+    let speed =
+        measure_until(engine, scoring, ResultFilter::Alignments, TRIAL_LENGTH, FIRST_MEASUREMENT_SECONDS, interrupt)?;
+    FIRST_SPEEDS.keep(key, speed);
     Ok(speed)
 }
 

@@ -80,10 +80,10 @@ mod tests {
 
     #[test]
     fn targets_are_uploaded_once_per_chunk() {
-        let Some(found) = enumerate().into_iter().next() else {
+        let Some(adapter) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
-        let gpu = Gpu::open(&found).unwrap();
+        let gpu = Gpu::open(&adapter).unwrap();
         let scoring = Arc::new(Scoring::truong());
         let [one, two] = [9, 12].map(|count| random_batch(&scoring, count, count, 20, ResultFilter::Scores));
         let (mut buffers, mut held_targets) = (Buffers::new(&gpu), HeldTargets::default());

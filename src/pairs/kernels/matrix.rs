@@ -140,7 +140,7 @@ impl MatrixVariant {
 
     /// Returns the number of rows after which the lanes of a pair start again. If they never do, it
     /// is greater than any number of rows.
-    const fn rows_a_scan(&self) -> u32 {
+    const fn rows_per_scan(&self) -> u32 {
         match self.scan {
             Scan::TiledDiagonal => self.tile_rows,
             _ => 1 << 30,
@@ -222,7 +222,7 @@ impl MatrixVariant {
             .number("CELLS", self.cells())
             .number("WORDS", self.columns / self.cells())
             .flag("SKEWED", self.is_skewed())
-            .number("TILE_ROWS", self.rows_a_scan())
+            .number("TILE_ROWS", self.rows_per_scan())
             .number("BITS", self.bits())
             .flag("DIRECTIONS", self.directions)
             .number("TAG_BITS", self.tag_bits())
@@ -265,7 +265,7 @@ impl MatrixVariant {
     /// Returns the number of quads (of four words) of directions of a pair with this many padded
     /// columns. A quad holds four rows of a block, or four steps of skewed lanes.
     pub(super) fn direction_quads(&self, rows_words: u32, columns: u64) -> u64 {
-        let scans = (rows_words * 4).div_ceil(self.rows_a_scan()).max(1);
+        let scans = (rows_words * 4).div_ceil(self.rows_per_scan()).max(1);
         let more = if self.is_skewed() { scans * self.most_lanes() / 4 } else { 0 };
         if self.directions { columns / u64::from(self.cells()) * u64::from(rows_words + more) } else { 0 }
     }

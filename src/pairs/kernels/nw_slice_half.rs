@@ -139,7 +139,7 @@ fn padded(symbols: u32, slice: u32) -> u64 {
 }
 
 /// Joins blocks with queries of similar length if that saves cells.
-fn couples(batch: &PairsBatch, slice: u32) -> Vec<Couple> {
+fn pair_blocks(batch: &PairsBatch, slice: u32) -> Vec<Couple> {
     let blocks = &batch.blocks;
     let symbols = |index: usize| batch.chunk.queries.length(blocks[index].query);
     let mut order: Vec<usize> = (0..blocks.len()).filter(|&index| !blocks[index].targets.is_empty()).collect();
@@ -179,7 +179,7 @@ pub fn computed_cells(batch: &PairsBatch, slice: u32) -> f64 {
         let rows = block.cells as f64 / f64::from(symbols(first).max(1)) / block.pairs() as f64;
         2.0 * padded(symbols(first), slice) as f64 * rows * couple.targets.len() as f64
     };
-    couples(batch, slice).iter().map(couple_cells).sum()
+    pair_blocks(batch, slice).iter().map(couple_cells).sum()
 }
 
 /// Divides a batch into tasks of two queries against at most `workgroup` targets. A task has one
@@ -190,7 +190,7 @@ pub fn tasks(batch: &PairsBatch, variant: &HalfSliceVariant, query_end_word: imp
     let chunk = &batch.chunk;
     let begins = block_begins(batch);
     let mut all: Vec<[(NwTask, u32); 2]> = Vec::new();
-    for Couple { blocks, targets } in couples(batch, variant.slice) {
+    for Couple { blocks, targets } in pair_blocks(batch, variant.slice) {
         for first in targets.clone().step_by(variant.workgroup as usize) {
             let end = targets.end.min(first + variant.workgroup);
             let rows_words = chunk.longest(first..end).div_ceil(4).max(1);
@@ -265,8 +265,9 @@ mod tests {
     /// workgroups of all tasks sweep.
     fn check(batch: &PairsBatch) -> u64 {
         let mut expected = HashMap::new();
-        for (place, (PairsBlock { targets, .. }, begin)) in batch.blocks.iter().zip(block_begins(batch)).enumerate() {
-            expected.extend(targets.clone().zip(begin..).map(|(target, index)| ((place as u32, target), index)));
+        for (position, (PairsBlock { targets, .. }, begin)) in batch.blocks.iter().zip(block_begins(batch)).enumerate()
+        {
+            expected.extend(targets.clone().zip(begin..).map(|(target, index)| ((position as u32, target), index)));
         }
         let list = tasks(batch, &VARIANT, |query| 1000 + query);
         assert_eq!((list.pairs, list.of_slot, list.slots()), (batch.pairs(), 2, list.tasks.len() as u64 / 2));

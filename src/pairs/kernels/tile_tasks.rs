@@ -266,13 +266,13 @@ mod tests {
         let begins = block_begins(batch);
         let mut expected = HashMap::new();
         for (PairsBlock { query, targets, .. }, begin) in batch.blocks.iter().zip(begins) {
-            expected.extend((targets.clone()).zip(begin..).map(|(place, index)| ((*query, place), index)));
+            expected.extend((targets.clone()).zip(begin..).map(|(position, index)| ((*query, position), index)));
         }
         let mut seen = 0;
         for run in runs {
             for link in run.links() {
-                for (place, index) in run.targets.clone().zip(link.pairs_begin..) {
-                    assert_eq!(expected.get(&(link.query, place)), Some(&u64::from(index)), "{run:?}");
+                for (position, index) in run.targets.clone().zip(link.pairs_begin..) {
+                    assert_eq!(expected.get(&(link.query, position)), Some(&u64::from(index)), "{run:?}");
                     seen += 1;
                 }
             }
@@ -312,7 +312,7 @@ mod tests {
                 for run in together.iter().chain(&rest) {
                     let divided = run.clone().divided(&batch.chunk, 20);
                     let lengths = |run: &TileRun| -> Vec<u32> {
-                        run.targets.clone().map(|place| batch.chunk.longest(place..place + 1)).collect()
+                        run.targets.clone().map(|position| batch.chunk.longest(position..position + 1)).collect()
                     };
                     assert!(lengths(&divided[1]).iter().all(|&length| length <= 20));
                     assert_eq!(divided.each_ref().map(TileRun::pairs).iter().sum::<u64>(), run.pairs());

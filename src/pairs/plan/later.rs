@@ -60,9 +60,9 @@ mod tests {
             for (sequence, LaterTargets { nearby, others }) in chunk.zip(later) {
                 assert!(nearby.len() < TOGETHER && nearby.end == others.start);
                 assert!(order[others.clone()].is_sorted_by_key(|&id| Reverse(store.length(id))));
-                let mut met = order[nearby.start..others.end].to_vec();
-                met.sort_unstable();
-                assert!(met.into_iter().eq(sequence + 1..200), "{sequence}");
+                let mut compared_targets = order[nearby.start..others.end].to_vec();
+                compared_targets.sort_unstable();
+                assert!(compared_targets.into_iter().eq(sequence + 1..200), "{sequence}");
             }
         }
     }

@@ -122,11 +122,11 @@ impl PhyloWorkspace {
                     for first in (0..OCTET).step_by(lanes) {
                         let side = LaneVectors { vectors, octets, first };
                         let group = ReadLaneGroup { costs, reads: LaneReads::One(&self.read), side, block };
-                        let found = kernel::scores::<E>(self.instructions, &group, &mut self.memory);
+                        let group_scores = kernel::scores::<E>(self.instructions, &group, &mut self.memory);
                         octet_scores[first..]
                             .iter_mut()
-                            .zip(&found[..lanes])
-                            .for_each(|(score, found)| *score = *found as i32);
+                            .zip(&group_scores[..lanes])
+                            .for_each(|(score, group_scores)| *score = *group_scores as i32);
                     }
                 }
                 index += octets.len();
@@ -142,9 +142,9 @@ impl PhyloWorkspace {
             let reads: Vec<&[Code]> = shared_octets.iter().map(|shared| shared.codes).collect();
             let side = LaneVectors { vectors, octets: &octets, first: 0 };
             let group = ReadLaneGroup { costs, reads: LaneReads::Each(&reads), side, block };
-            let found = kernel::scores::<E>(self.instructions, &group, &mut self.memory);
-            for (shared, found) in shared_octets.iter().zip(found.as_chunks::<OCTET>().0) {
-                scores[shared.index] = found.map(|score| score as i32);
+            let group_scores = kernel::scores::<E>(self.instructions, &group, &mut self.memory);
+            for (shared, group_scores) in shared_octets.iter().zip(group_scores.as_chunks::<OCTET>().0) {
+                scores[shared.index] = group_scores.map(|score| score as i32);
             }
         }
         Some(scores)

@@ -61,7 +61,7 @@ fn plan(gpu: &Gpu, batch: &PhyloBatch, work: &BlockWork<'_>) -> Result<(Vec<Bloc
         let needed = launch.tasks.len().div_ceil(variant.tasks_per_group() as usize) as u64;
         let groups = (work.scratch_budget / group_bytes).min(work.max_groups).min(needed) as u32;
         if groups == 0 {
-            return Err(gpu.unsuited(format!("a read of {columns} symbols needs {group_bytes} bytes of its memory")));
+            return Err(gpu.refusal(format!("a read of {columns} symbols needs {group_bytes} bytes of its memory")));
         }
         max_bytes = max_bytes.max(u64::from(groups) * group_bytes);
         let count = launch.tasks.len() as u32;
@@ -85,7 +85,7 @@ fn plan(gpu: &Gpu, batch: &PhyloBatch, work: &BlockWork<'_>) -> Result<(Vec<Bloc
                 let a_site = u64::from(columns + 8 * (columns / variant.columns));
                 let sites = iterations / (u64::from(variant.chunk) * a_site).max(1) * u64::from(variant.chunk);
                 if sites == 0 {
-                    return Err(gpu.unsuited(format!("its limit on loop iterations is too low for {columns} columns")));
+                    return Err(gpu.refusal(format!("its limit on loop iterations is too low for {columns} columns")));
                 }
                 let (all, at_once) = (params.sites.max(1), groups * variant.tasks_per_group());
                 let sites = sites.min(u64::from(all)) as u32;

@@ -172,8 +172,8 @@ fn splits_name_one_edge_each() {
                 let is = |side, what| is_below(side).all(|is| is == what);
                 (is(0, true) && is(1, false)) || (is(0, false) && is(1, true))
             };
-            let found: Vec<u32> = read.edges.iter().filter(|edge| parts(edge)).map(|edge| edge.below - 1).collect();
-            assert_eq!(found, [number], "seed {seed}: {split}");
+            let numbers: Vec<u32> = read.edges.iter().filter(|edge| parts(edge)).map(|edge| edge.below - 1).collect();
+            assert_eq!(numbers, [number], "seed {seed}: {split}");
         }
     }
 }

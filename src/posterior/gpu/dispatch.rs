@@ -46,7 +46,7 @@ pub(super) fn record(gpu: &Gpu, buffers: &mut Buffers, work: &PosteriorWork<'_>)
     let dispatches = plan(gpu, work)?;
     let bytes = 4 * (OUTPUT_HEADER as u64 + tasks.result_words + 2 * u64::from(work.capacity));
     if bytes > work.binding {
-        return Err(gpu.unsuited(format!("{bytes} bytes of results exceed its limit of {}", work.binding)));
+        return Err(gpu.refusal(format!("{bytes} bytes of results exceed its limit of {}", work.binding)));
     }
     let mut recording = buffers.record(gpu);
     recording.resident("symbols", work.symbols);
@@ -93,7 +93,7 @@ fn plan(gpu: &Gpu, work: &PosteriorWork<'_>) -> Result<Vec<(usize, PosteriorPara
                 }
             };
             if at_once == 0 {
-                return Err(gpu.unsuited("its loops are too short for sequences of this length"));
+                return Err(gpu.refusal("its loops are too short for sequences of this length"));
             }
             for start in (0..strips).step_by(at_once as usize) {
                 let params = PosteriorParams {

@@ -81,14 +81,14 @@ fn on(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>) -> Vec<Option<Spar
 
 /// Compares the finished pairs with the CPU. Returns the number of unfinished pairs.
 fn compare(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>, what: &str) -> usize {
-    let (found, expected) = (on(engine, batch), on_the_cpu(batch));
+    let (actual, expected) = (on(engine, batch), on_the_cpu(batch));
     let pairs = batch.blocks.iter().flat_map(|block| block.columns.clone().map(|column| (block.row, column)));
     assert!(expected.iter().any(|sparse| sparse.cells() > 0), "{what}: nothing is probable");
     let mut unfinished = 0;
-    for (((row, column), found), expected) in pairs.zip(found).zip(expected) {
+    for (((row, column), actual), expected) in pairs.zip(actual).zip(expected) {
         let lengths = [row, column].map(|position| batch.chunk.length(position));
-        match found {
-            Some(found) => assert_eq!(found, expected, "{what}: {lengths:?} residues, positions {row} and {column}"),
+        match actual {
+            Some(actual) => assert_eq!(actual, expected, "{what}: {lengths:?} residues, positions {row} and {column}"),
             None => unfinished += 1,
         }
     }
@@ -212,11 +212,11 @@ fn batch_size_follows_the_size_of_results() {
     let cells = USUAL_RESULT_BYTES * batch.cells() as f64 / f64::from(results);
     // The capacity must not depend on the time that the batch took.
     engine.set_speed(1e15);
-    let found = engine.capacity();
-    assert_eq!((found.cells, found.batches), (cells as u64, 2), "one is read while the next is computed");
+    let actual = engine.capacity();
+    assert_eq!((actual.cells, actual.batches), (cells as u64, 2), "one is read while the next is computed");
     let empty = self::batch(Alphabet::Protein, &[vec![], vec![]]);
     assert_eq!(on(&mut engine, &empty).len(), 1);
-    assert_eq!(engine.capacity().cells, found.cells, "without residues nothing is learnt");
+    assert_eq!(engine.capacity().cells, actual.cells, "without residues nothing is learnt");
 }
 
 #[test]

@@ -64,10 +64,10 @@ impl PosteriorTasks {
     pub fn new(batch: &PosteriorBatch, resources: TaskResources) -> Result<Self, String> {
         let chunk = &batch.chunk;
         let begin =
-            |place: u32| (4 * chunk.sequences.end_word(chunk.order[place as usize])) as u32 - chunk.length(place);
+            |index: u32| (4 * chunk.sequences.end_word(chunk.order[index as usize])) as u32 - chunk.length(index);
         let mut all_pairs: Vec<(PosteriorPair, u32)> = Vec::with_capacity(batch.pairs() as usize);
         let all = batch.blocks.iter().flat_map(|block| block.columns.clone().map(|column| (block.row, column)));
-        for (place, (row, column)) in (0..).zip(all) {
+        for (index, (row, column)) in (0..).zip(all) {
             let (rows, columns) = (chunk.length(row), chunk.length(column));
             if rows > 0 && columns > 0 {
                 let reserved = [0; 3];
@@ -83,15 +83,15 @@ impl PosteriorTasks {
                     reserved1,
                     reserved2,
                 };
-                all_pairs.push((pair, place));
+                all_pairs.push((pair, index));
             }
         }
         let blocks_of = |pair: &PosteriorPair| pair.columns / BLOCK as u32 + 1;
         let groups_of = |pair: &PosteriorPair| pair.rows.div_ceil(STEP as u32);
         // Sorting by size puts similar pairs into the same workgroup, because a workgroup waits for
         // its largest pair.
-        all_pairs.sort_by_key(|(pair, place)| {
-            Reverse((blocks_of(pair).div_ceil(resources.lanes), groups_of(pair), Reverse(*place)))
+        all_pairs.sort_by_key(|(pair, index)| {
+            Reverse((blocks_of(pair).div_ceil(resources.lanes), groups_of(pair), Reverse(*index)))
         });
         let mut tasks = PosteriorTasks::default();
         let (mut first_task, mut kept, mut scratch) = (0, 0u64, 0u64);
@@ -128,9 +128,9 @@ impl PosteriorTasks {
             (kept, scratch) = (kept + task_kept, scratch + task_scratch);
             tasks.kept_fours = tasks.kept_fours.max(kept);
             tasks.scratch_words = tasks.scratch_words.max(scratch);
-            for &(pair, place) in pairs {
+            for &(pair, index) in pairs {
                 tasks.pairs.push(PosteriorPair { out_begin: tasks.result_words as u32, ..pair });
-                tasks.places.push(place);
+                tasks.places.push(index);
                 tasks.result_words += pair.parts().iter().map(|&words| u64::from(words)).sum::<u64>();
                 tasks.rows += u64::from(pair.rows);
             }

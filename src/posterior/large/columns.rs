@@ -60,9 +60,10 @@ impl ProfileColumns {
             let total = profile.filled[column].max(f32::MIN_POSITIVE);
             let share = (profile.filled[column] / profile.weight.max(f32::MIN_POSITIVE)).clamp(1e-4, 1.0);
             for letter in 0..letters.count {
-                let halfway: f32 =
-                    (0..letters.count).map(|from| counts[from] * letters.halfway[from * letters.count + letter]).sum();
-                let likely = ((1.0 - guess) * counts[letter] + guess * halfway) / total;
+                let conditional_root: f32 = (0..letters.count)
+                    .map(|from| counts[from] * letters.conditional_root[from * letters.count + letter])
+                    .sum();
+                let likely = ((1.0 - guess) * counts[letter] + guess * conditional_root) / total;
                 new.likely[letter * stride + column + 1] = likely;
                 new.over.push(likely / letters.background[letter]);
             }

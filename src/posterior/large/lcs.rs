@@ -67,8 +67,8 @@ impl Pattern {
 #[inline(always)]
 fn step(row: &mut [u64], places: &[u64]) {
     let mut carry = false;
-    for (word, &place) in row.iter_mut().zip(places) {
-        let met = *word & place;
+    for (word, &index) in row.iter_mut().zip(places) {
+        let met = *word & index;
         let (sum, first) = word.overflowing_add(met);
         let (sum, second) = sum.overflowing_add(u64::from(carry));
         carry = first | second;

@@ -18,7 +18,7 @@ pub(super) struct CountedLetters {
     /// Probability of each letter (column) in an ancestor of a letter (row), half way between two
     /// related sequences. With these, two columns with one letter each score like the pair of these
     /// letters.
-    pub halfway: Vec<f32>,
+    pub conditional_root: Vec<f32>,
     /// Letters of each code with their shares, which add up to 1.
     pub of_code: Vec<Vec<(u8, f32)>>,
 }
@@ -44,7 +44,7 @@ impl CountedLetters {
         };
         Some(CountedLetters {
             count,
-            halfway: halfway(&joint, &frequency),
+            conditional_root: conditional_root(&joint, &frequency),
             of_code: (0..alphabet.size()).map(shares).collect(),
             background: frequency.iter().map(|&frequency| frequency as f32).collect(),
         })
@@ -59,7 +59,7 @@ fn product(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
 
 /// Computes the square root of the matrix of conditional probabilities from a symmetric matrix, by
 /// Newton's iteration without inverses.
-fn halfway(joint: &[Vec<f64>], frequency: &[f64]) -> Vec<f32> {
+fn conditional_root(joint: &[Vec<f64>], frequency: &[f64]) -> Vec<f32> {
     let count = joint.len();
     let entry = |a: usize, b: usize| joint[a][b] / (frequency[a] * frequency[b]).sqrt();
     let mut root: Vec<Vec<f64>> = (0..count).map(|a| (0..count).map(|b| entry(a, b)).collect()).collect();
@@ -76,12 +76,12 @@ fn halfway(joint: &[Vec<f64>], frequency: &[f64]) -> Vec<f32> {
         inverse = product(&step, &inverse);
     }
     let given = |a: usize, b: usize| (root[a][b] * (frequency[b] / frequency[a]).sqrt()).max(0.0);
-    let mut halfway = Vec::with_capacity(count * count);
+    let mut conditional_root = Vec::with_capacity(count * count);
     for a in 0..count {
         let sum: f64 = (0..count).map(|b| given(a, b)).sum();
-        halfway.extend((0..count).map(|b| (given(a, b) / sum) as f32));
+        conditional_root.extend((0..count).map(|b| (given(a, b) / sum) as f32));
     }
-    halfway
+    conditional_root
 }
 
 #[cfg(test)]
@@ -99,7 +99,10 @@ mod tests {
                     .map(|x| {
                         let half = |code: Code| -> f32 {
                             let shares = &letters.of_code[usize::from(code)];
-                            shares.iter().map(|&(a, s)| s * letters.halfway[usize::from(a) * letters.count + x]).sum()
+                            shares
+                                .iter()
+                                .map(|&(a, s)| s * letters.conditional_root[usize::from(a) * letters.count + x])
+                                .sum()
                         };
                         half(code(a)) * half(code(b)) / letters.background[x]
                     })

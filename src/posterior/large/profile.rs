@@ -36,9 +36,9 @@ impl CountProfile {
         for (&member, places) in aligned.members.iter().zip(&aligned.places) {
             let weight = weights[member];
             profile.weight += weight;
-            for (&place, &code) in places.iter().zip(sequences[member]) {
-                profile.filled[place as usize] += weight;
-                let column = &mut profile.counts[place as usize * letters.count..][..letters.count];
+            for (&index, &code) in places.iter().zip(sequences[member]) {
+                profile.filled[index as usize] += weight;
+                let column = &mut profile.counts[index as usize * letters.count..][..letters.count];
                 for &(letter, share) in &letters.of_code[usize::from(code)] {
                     column[usize::from(letter)] += weight * share;
                 }
@@ -57,9 +57,9 @@ impl CountProfile {
             filled: vec![0.0; columns],
         };
         for (profile, map) in [self, other].into_iter().zip(maps) {
-            for ((&place, counts), &filled) in map.iter().zip(profile.counts.chunks(letters)).zip(&profile.filled) {
-                merged.filled[place as usize] += filled;
-                let column = &mut merged.counts[place as usize * letters..][..letters];
+            for ((&index, counts), &filled) in map.iter().zip(profile.counts.chunks(letters)).zip(&profile.filled) {
+                merged.filled[index as usize] += filled;
+                let column = &mut merged.counts[index as usize * letters..][..letters];
                 column.iter_mut().zip(counts).for_each(|(sum, &count)| *sum += count);
             }
         }

@@ -139,12 +139,12 @@ fn right(truth: &str, alphabet: Alphabet) -> f64 {
     let (mut right, mut all) = (0, 0);
     for a in 0..homes.len() {
         for b in 0..a {
-            let place: std::collections::HashMap<usize, u32> =
+            let index: std::collections::HashMap<usize, u32> =
                 homes[b].iter().copied().zip(alignment.places(b).iter().copied()).collect();
-            for (home, own) in homes[a].iter().zip(alignment.places(a)) {
-                if let Some(other) = place.get(home) {
+            for (home, column) in homes[a].iter().zip(alignment.places(a)) {
+                if let Some(other) = index.get(home) {
                     all += 1;
-                    right += usize::from(own == other);
+                    right += usize::from(column == other);
                 }
             }
         }

@@ -13,7 +13,7 @@ pub(super) fn is_header(line: &[u8]) -> bool {
 }
 
 pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRows> {
-    let mut found = ParsedRows::without_dots(
+    let mut parsed = ParsedRows::without_dots(
         "has no meaning in a row of Clustal's format: write gaps as '-', and write all letters",
     );
     let mut rows: HashMap<&[u8], usize> = HashMap::new();
@@ -29,8 +29,8 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRow
         if let Some(at) = last.filter(|&at| letters[at + 1..].iter().all(u8::is_ascii_digit)) {
             letters = letters[..at].trim_ascii_end();
         }
-        let row = found.row(&mut rows, lines, number, name)?;
-        found.add(lines, number, row, letters)?;
+        let row = parsed.row(&mut rows, lines, number, name)?;
+        parsed.add(lines, number, row, letters)?;
     }
-    Ok(found)
+    Ok(parsed)
 }

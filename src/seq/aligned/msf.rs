@@ -16,7 +16,7 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRow
     let Some(end) = lines.lines[first..].iter().position(|&line| line == b"//").map(|at| first + at) else {
         return Err(lines.wrong(first, None, "the MSF file has no line '//' after its names"));
     };
-    let mut found = ParsedRows::default();
+    let mut parsed = ParsedRows::default();
     let mut rows: HashMap<&[u8], usize> = HashMap::new();
     let names = (first..end).filter_map(|number| Some((number, lines.lines[number].strip_prefix(b"Name:")?)));
     for (number, rest) in names {
@@ -24,7 +24,7 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRow
         if rows.contains_key(name) {
             return Err(lines.wrong(number, Some(name.as_bstr()), "an earlier line has this name already"));
         }
-        found.row(&mut rows, lines, number, name)?;
+        parsed.row(&mut rows, lines, number, name)?;
     }
     for (number, &line) in lines.lines.iter().enumerate().skip(end + 1) {
         // There may be column numbers between blocks.
@@ -36,7 +36,7 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRow
             let name = String::from_utf8_lossy(name);
             return Err(lines.wrong(number, None, format!("the MSF file's header has no name '{name}'")));
         };
-        found.add(lines, number, row, letters)?;
+        parsed.add(lines, number, row, letters)?;
     }
-    Ok(found)
+    Ok(parsed)
 }

@@ -30,7 +30,7 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRow
     let text = without_comments(lines, first)?;
     let mut body = text.iter().map(|line| line.trim_ascii()).enumerate().skip(first + 1);
     let format = Declared::read(&mut body).ok_or_else(|| lines.wrong(first, None, "the NEXUS file has no matrix"))?;
-    let mut found = match format.gap {
+    let mut parsed = match format.gap {
         Some(b'.') => ParsedRows::default(),
         _ if format.match_sign == Some(b'.') => ParsedRows::default(),
         _ => ParsedRows::without_dots("is neither the gap nor the matchchar that FORMAT declares"),
@@ -42,28 +42,28 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRow
             None => (line, false),
         };
         if !line.is_empty() {
-            let open = found.rows.len().checked_sub(1).filter(|&row| Some(found.rows[row].len()) < format.columns);
+            let open = parsed.rows.len().checked_sub(1).filter(|&row| Some(parsed.rows[row].len()) < format.columns);
             let (name, letters) = name(line);
             // A line without a name continues the row of the line before it.
             match open {
                 Some(row) if letters.is_empty() && !rows.contains_key(&name) => {
-                    add(&mut found, lines, number, row, line, format)?;
+                    add(&mut parsed, lines, number, row, line, format)?;
                 }
                 _ => {
                     let row = match rows.get(&name) {
                         Some(&row) => row,
                         None => {
-                            found.start_row(lines, number, &name)?;
-                            rows.insert(name, found.rows.len() - 1);
-                            found.rows.len() - 1
+                            parsed.start_row(lines, number, &name)?;
+                            rows.insert(name, parsed.rows.len() - 1);
+                            parsed.rows.len() - 1
                         }
                     };
-                    add(&mut found, lines, number, row, letters, format)?;
+                    add(&mut parsed, lines, number, row, letters, format)?;
                 }
             }
         }
         if is_last {
-            return Ok(found);
+            return Ok(parsed);
         }
     }
     Err(lines.wrong(lines.lines.len() - 1, None, "the matrix does not end with ';': is the file truncated?"))
@@ -71,7 +71,7 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRow
 
 /// Adds letters to a row. A match sign becomes the letter of the first row in the same column.
 fn add(
-    found: &mut ParsedRows,
+    parsed: &mut ParsedRows,
     lines: &AlignmentLines<'_>,
     line: usize,
     row: usize,
@@ -79,19 +79,19 @@ fn add(
     format: Declared,
 ) -> Result<()> {
     let Some(sign) = format.match_sign.filter(|sign| letters.contains(sign)) else {
-        return found.add(lines, line, row, letters);
+        return parsed.add(lines, line, row, letters);
     };
     let mut full = Vec::with_capacity(letters.len());
     let letters = letters.iter().filter(|letter| !letter.is_ascii_whitespace());
-    for (column, &letter) in (found.rows[row].len()..).zip(letters) {
-        let letter = if letter == sign && row > 0 { found.rows[0].get(column).copied() } else { Some(letter) };
+    for (column, &letter) in (parsed.rows[row].len()..).zip(letters) {
+        let letter = if letter == sign && row > 0 { parsed.rows[0].get(column).copied() } else { Some(letter) };
         let Some(letter) = letter.filter(|_| row > 0 || letter != Some(sign)) else {
             let message = format!("column {}: the first row has no letter for '{}'", column + 1, char::from(sign));
-            return Err(lines.wrong(line, Some(found.names[row].as_bstr()), message));
+            return Err(lines.wrong(line, Some(parsed.names[row].as_bstr()), message));
         };
         full.push(letter);
     }
-    found.add(lines, line, row, &full)
+    parsed.add(lines, line, row, &full)
 }
 
 /// Declarations that precede a matrix and define its format.

@@ -39,11 +39,11 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize, header: Header) -> 
     let body = lines.lines.iter().copied().enumerate().skip(first + 1).filter(|(_, line)| !line.is_empty());
     let body: Vec<(usize, &[u8])> = body.collect();
     let sequential_error = match sequential(lines, &body, header, word) {
-        Ok(found) => return Ok(found),
+        Ok(parsed) => return Ok(parsed),
         Err(error) => error,
     };
     let interleaved_error = match interleaved(lines, &body, header, word) {
-        Ok(found) => return Ok(found),
+        Ok(parsed) => return Ok(parsed),
         Err(error) => error,
     };
     sequential(lines, &body, header, strict_name).or_else(|_| interleaved(lines, &body, header, strict_name)).map_err(
@@ -80,74 +80,79 @@ fn line(error: &Error) -> Option<u64> {
 
 fn sequential(lines: &AlignmentLines<'_>, body: &Body<'_>, header: Header, split: SplitName) -> Result<ParsedRows> {
     let Header { rows, columns } = header;
-    let mut found = ParsedRows::without_dots(NO_DOTS);
+    let mut parsed = ParsedRows::without_dots(NO_DOTS);
     let mut rest = body.iter();
     for row in 0..rows {
         let Some(&(number, line)) = rest.next() else { return Err(too_few(lines, row, rows)) };
         let (name, letters) = split(line);
-        found.start_row(lines, number, name)?;
-        found.add(lines, number, row, letters)?;
+        parsed.start_row(lines, number, name)?;
+        parsed.add(lines, number, row, letters)?;
         let mut number = number;
-        while found.rows[row].len() < columns {
+        while parsed.rows[row].len() < columns {
             let Some(&(next, letters)) = rest.next() else {
                 let message =
-                    format!("the row has {} columns, but the first line says {columns}", found.rows[row].len());
-                return Err(lines.wrong(number, Some(found.names[row].as_bstr()), message));
+                    format!("the row has {} columns, but the first line says {columns}", parsed.rows[row].len());
+                return Err(lines.wrong(number, Some(parsed.names[row].as_bstr()), message));
             };
-            found.add(lines, next, row, letters)?;
+            parsed.add(lines, next, row, letters)?;
             number = next;
         }
-        if found.rows[row].len() > columns {
-            let message = format!("the row has {} columns, but the first line says {columns}", found.rows[row].len());
-            return Err(lines.wrong(number, Some(found.names[row].as_bstr()), message));
+        if parsed.rows[row].len() > columns {
+            let message = format!("the row has {} columns, but the first line says {columns}", parsed.rows[row].len());
+            return Err(lines.wrong(number, Some(parsed.names[row].as_bstr()), message));
         }
     }
     match rest.next() {
         Some(&(number, _)) => Err(too_many(lines, number, rows)),
-        None => Ok(found),
+        None => Ok(parsed),
     }
 }
 
 fn interleaved(lines: &AlignmentLines<'_>, body: &Body<'_>, header: Header, split: SplitName) -> Result<ParsedRows> {
     let Header { rows, columns } = header;
-    let mut found = ParsedRows::without_dots(NO_DOTS);
+    let mut parsed = ParsedRows::without_dots(NO_DOTS);
     if body.len() < rows {
         return Err(too_few(lines, body.len(), rows));
     }
-    for (block, own) in body.chunks(rows).enumerate() {
+    for (block, block_lines) in body.chunks(rows).enumerate() {
         // Later blocks may repeat the names, but only in all rows of a block.
         let is_named = |(row, &(_, line)): (usize, &(usize, &[u8]))| {
             let (name, letters) = split(line);
-            block == 0 || (!letters.is_empty() && name == found.names[row])
+            block == 0 || (!letters.is_empty() && name == parsed.names[row])
         };
-        let is_named = own.iter().enumerate().all(is_named);
-        if own.len() < rows || found.rows.first().is_some_and(|row| row.len() >= columns) {
-            let (number, _) = own[0];
+        let is_named = block_lines.iter().enumerate().all(is_named);
+        if block_lines.len() < rows || parsed.rows.first().is_some_and(|row| row.len() >= columns) {
+            let (number, _) = block_lines[0];
             return Err(too_many(lines, number, rows));
         }
-        for (row, &(number, line)) in own.iter().enumerate() {
+        for (row, &(number, line)) in block_lines.iter().enumerate() {
             let (name, letters) = if is_named { split(line) } else { (&b""[..], line) };
             if block == 0 {
-                found.start_row(lines, number, name)?;
+                parsed.start_row(lines, number, name)?;
             }
-            found.add(lines, number, row, letters)?;
-            let (own, first) = (found.rows[row].len(), found.rows[0].len());
-            if own != first {
-                let message = format!("the row has {own} columns so far, but the first, '{}', {first}", found.names[0]);
-                return Err(lines.wrong(number, Some(found.names[row].as_bstr()), message));
+            parsed.add(lines, number, row, letters)?;
+            let (row_columns, first) = (parsed.rows[row].len(), parsed.rows[0].len());
+            if row_columns != first {
+                let message =
+                    format!("the row has {row_columns} columns so far, but the first, '{}', {first}", parsed.names[0]);
+                return Err(lines.wrong(number, Some(parsed.names[row].as_bstr()), message));
             }
         }
     }
-    let (own, (number, _)) = (found.rows[0].len(), body[body.len() - 1]);
-    if own != columns {
-        return Err(lines.wrong(number, None, format!("rows have {own} columns, but the first line says {columns}")));
+    let (row_columns, (number, _)) = (parsed.rows[0].len(), body[body.len() - 1]);
+    if row_columns != columns {
+        return Err(lines.wrong(
+            number,
+            None,
+            format!("rows have {row_columns} columns, but the first line says {columns}"),
+        ));
     }
-    Ok(found)
+    Ok(parsed)
 }
 
-fn too_few(lines: &AlignmentLines<'_>, found: usize, rows: usize) -> Error {
+fn too_few(lines: &AlignmentLines<'_>, parsed: usize, rows: usize) -> Error {
     let last = lines.lines.iter().rposition(|line| !line.is_empty()).unwrap_or(0);
-    lines.wrong(last, None, format!("the first line says {rows} rows, but there are {found}"))
+    lines.wrong(last, None, format!("the first line says {rows} rows, but there are {parsed}"))
 }
 
 fn too_many(lines: &AlignmentLines<'_>, line: usize, rows: usize) -> Error {

@@ -83,7 +83,7 @@ fn dots_are_gaps_only_in_formats_that_define_them() {
     for text in [">a\nA.C\n", "# STOCKHOLM 1.0\na A.C\n//\n", "!!\n Name: a\n//\na A.C\n"] {
         assert_eq!(rows(text), expected(&[("a", "A.C")]), "{text}");
     }
-    for (text, place) in [
+    for (text, location) in [
         ("2 4\na ACGT\nb .A..\n", "a.aln, line 3, record 'b': column 1: '.' is not allowed in PHYLIP"),
         // Read as sequential, `b` is a letter of the first row.
         ("2 4\na AC\nb .A\n\nGT\n..\n", "a.aln, line 3, record 'a': column 4: '.' is not allowed in PHYLIP"),
@@ -91,7 +91,7 @@ fn dots_are_gaps_only_in_formats_that_define_them() {
         ("CLUSTAL W\n\na ACGT\nb AC.T\n", "a.aln, line 4, record 'b': column 3: '.' has no meaning"),
     ] {
         let message = wrong(text);
-        assert!(message.starts_with(place), "{text}: {message}");
+        assert!(message.starts_with(location), "{text}: {message}");
     }
 }
 

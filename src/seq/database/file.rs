@@ -24,7 +24,7 @@ pub(super) struct DatabaseFile {
     /// Size and modification time of the file when it was opened.
     opened: Stamp,
     map: Arc<Backing>,
-    foot: Foot,
+    footer: Foot,
     /// Whether each block has been checked and is correct.
     checked: Vec<AtomicBool>,
 }
@@ -35,11 +35,11 @@ const CHANGED: &str = "the database was changed while it was read: start again";
 /// Checks the head, the foot and the list of checksums of a database, and returns the foot.
 fn checked_foot(map: &[u8]) -> Result<Foot, String> {
     check_head(map)?;
-    let foot = map.last_chunk::<FOOT_BYTES>().ok_or(TRUNCATED)?;
-    let foot = Foot::from_bytes(foot, map.len() as u64)?;
-    let sums = foot.sums();
-    match sum(&map[sums.start as usize..sums.end as usize]) == foot.sum_of_sums {
-        true => Ok(foot),
+    let footer = map.last_chunk::<FOOT_BYTES>().ok_or(TRUNCATED)?;
+    let footer = Foot::from_bytes(footer, map.len() as u64)?;
+    let sums = footer.sums();
+    match sum(&map[sums.start as usize..sums.end as usize]) == footer.sum_of_sums {
+        true => Ok(footer),
         false => Err(damaged("the list of its sums")),
     }
 }
@@ -58,16 +58,16 @@ impl DatabaseFile {
         // replaces files as a whole. If one changes it, `check_unchanged` detects this. If one
         // shortens it, the system sends a signal that ends the process.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
-        let foot = match checked_foot(&map) {
-            Ok(foot) => foot,
+        let footer = match checked_foot(&map) {
+            Ok(footer) => footer,
             // A file that another process is writing looks damaged.
             Err(_) if Stamp::read(&file).map_err(failed)? != opened => return Err(wrong(CHANGED.to_owned())),
             Err(message) => return Err(wrong(message)),
         };
-        let sums = foot.sums();
+        let sums = footer.sums();
         let checked = (0..(sums.end - sums.start) / 8).map(|_| AtomicBool::new(false)).collect();
         let map = Arc::new(Backing::File(map));
-        let database = DatabaseFile { name: name.to_owned(), file, opened, map, foot, checked };
+        let database = DatabaseFile { name: name.to_owned(), file, opened, map, footer, checked };
         let lengths = database.lengths()?;
         Ok((database, lengths))
     }
@@ -81,8 +81,8 @@ impl DatabaseFile {
         }
     }
 
-    pub(super) fn foot(&self) -> &Foot {
-        &self.foot
+    pub(super) fn footer(&self) -> &Foot {
+        &self.footer
     }
 
     /// Returns the size of the file in bytes.
@@ -103,12 +103,12 @@ impl DatabaseFile {
     /// Returns all lengths, after checking that the numbers of sequences and symbols agree with the
     /// foot.
     fn lengths(&self) -> Result<Vec<u32>> {
-        let bytes = self.read(Section::Lengths, 0..self.foot.sequences * 4)?;
+        let bytes = self.read(Section::Lengths, 0..self.footer.sequences * 4)?;
         let lengths: Vec<u32> = bytes.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect();
         let symbols: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
         let packed: u64 = lengths.iter().map(|&length| u64::from(length).next_multiple_of(4)).sum();
-        let codes = self.foot.section(Section::Codes);
-        let is_right = symbols == self.foot.symbols
+        let codes = self.footer.section(Section::Codes);
+        let is_right = symbols == self.footer.symbols
             && packed == codes.end - codes.start
             && lengths.is_sorted_by(|before, after| before >= after);
         if is_right { Ok(lengths) } else { Err(self.damaged("its list of lengths")) }
@@ -123,7 +123,7 @@ impl DatabaseFile {
 
     /// Returns the position in the file of bytes of a section.
     fn position(&self, section: Section, range: Range<u64>) -> Result<Range<usize>> {
-        let all = self.foot.section(section);
+        let all = self.footer.section(section);
         if range.start > range.end || range.end > all.end - all.start {
             return Err(self.damaged("one of its lists of ends"));
         }
@@ -136,7 +136,7 @@ impl DatabaseFile {
         if range.is_empty() {
             return Ok(());
         }
-        let sums = self.foot.sums();
+        let sums = self.footer.sums();
         let blocks = range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES);
         // Reads of single sequences mostly touch blocks that are already checked. They return here
         // without waking other threads.
@@ -169,7 +169,7 @@ impl DatabaseFile {
     /// Returns the record numbers of some sequences.
     pub(super) fn records(&self, range: Range<u64>) -> Result<Vec<u64>> {
         let records = self.numbers(Section::Records, range)?;
-        match records.iter().all(|&record| record < self.foot.sequences) {
+        match records.iter().all(|&record| record < self.footer.sequences) {
             true => Ok(records),
             false => Err(self.damaged("its list of records")),
         }
@@ -198,7 +198,7 @@ impl DatabaseFile {
         let index = self.position(Section::Codes, codes.clone())?;
         self.advise_read(index.clone());
         let codes = self.read(Section::Codes, codes)?;
-        if !are_codes_right(self.foot.alphabet, codes, &lengths) {
+        if !are_codes_right(self.footer.alphabet, codes, &lengths) {
             return Err(self.damaged("a symbol of its sequences"));
         }
         let (names, name_ends) = self.texts(Section::NameEnds, Section::Names, range.clone())?;
@@ -212,7 +212,7 @@ impl DatabaseFile {
         let part = |range: Range<usize>| SharedBytes::Part { backing: Arc::clone(&self.map), range };
         let descriptions = TextList { bytes: part(texts), ends: text_ends };
         let names = NameStore::from_bytes(names, name_ends);
-        Ok(SequenceStore::from_parts(self.foot.alphabet, names, lengths, part(index), descriptions))
+        Ok(SequenceStore::from_parts(self.footer.alphabet, names, lengths, part(index), descriptions))
     }
 
     /// Asks the system to read a part of the file ahead.

@@ -133,8 +133,8 @@ impl Foot {
         let alphabet = *ALPHABETS.get(next() as usize).ok_or_else(wrong)?;
         let mut ends = [0; SECTIONS];
         ends.fill_with(&mut next);
-        let foot = Foot { sequences, symbols, alphabet, ends, sum_of_sums: next() };
-        if foot.are_sections_right(file_bytes) { Ok(foot) } else { Err(wrong()) }
+        let footer = Foot { sequences, symbols, alphabet, ends, sum_of_sums: next() };
+        if footer.are_sections_right(file_bytes) { Ok(footer) } else { Err(wrong()) }
     }
 
     /// Returns whether the sections follow each other, have the right sizes for the number of

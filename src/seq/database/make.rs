@@ -135,7 +135,7 @@ pub fn read_sorted<P: AsRef<Path>>(
         let mut records = recorder.open(input)?;
         loop {
             let is_more = recorder.next(&mut records)?;
-            let store = recorder.so_far();
+            let store = recorder.records_so_far();
             if is_more {
                 let id = store.len() as SequenceId - 1;
                 names.add(store.name_bytes(id), size.sequences)?;
@@ -152,7 +152,7 @@ pub fn read_sorted<P: AsRef<Path>>(
                 held.push(HeldSequences { first: size.sequences - store.len() as u64, store });
             }
             if is_full && is_more {
-                put_aside(&std::mem::take(&mut held), &mut runs)?;
+                write_run(&std::mem::take(&mut held), &mut runs)?;
                 held_bytes = 0;
             }
             if !is_more {
@@ -163,7 +163,7 @@ pub fn read_sorted<P: AsRef<Path>>(
     }
     let (alphabet, recode) = Recorder::settle(recorders, &options.read)?;
     if !runs.is_empty() && !held.is_empty() {
-        put_aside(&std::mem::take(&mut held), &mut runs)?;
+        write_run(&std::mem::take(&mut held), &mut runs)?;
     }
     let source = match paths {
         [path] => InputLocation::in_file(path).to_string(),
@@ -179,7 +179,7 @@ fn held_memory(store: &SequenceStore) -> u64 {
 }
 
 /// Writes the held sequences to a run, in order.
-fn put_aside(held: &[HeldSequences], runs: &mut Runs) -> Result<()> {
+fn write_run(held: &[HeldSequences], runs: &mut Runs) -> Result<()> {
     runs.add::<SequenceKey>(|run| {
         write_held(held, &mut |record, name, description, codes| {
             let shortness = u64::MAX - codes.len() as u64;
@@ -229,13 +229,13 @@ impl NameSums {
 
     fn add(&mut self, name: &[u8], record: u64) -> Result<()> {
         if self.held.len() == self.most_held {
-            self.put_aside()?;
+            self.write_run()?;
         }
         self.held.push(NameKey { hash: sum(name), record });
         Ok(())
     }
 
-    fn put_aside(&mut self) -> Result<()> {
+    fn write_run(&mut self) -> Result<()> {
         self.held.sort_unstable();
         self.runs.add::<NameKey>(|run| self.held.iter().try_for_each(|key| run.push(key, &[])))?;
         self.held.clear();
@@ -260,7 +260,7 @@ impl NameSums {
             self.held.sort_unstable();
             self.held.into_iter().for_each(take);
         } else {
-            self.put_aside()?;
+            self.write_run()?;
             self.runs.merge(|key, _| {
                 take(key);
                 Ok(())

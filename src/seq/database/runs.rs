@@ -182,7 +182,7 @@ mod tests {
                 .unwrap();
             }
             expected.sort_unstable();
-            let mut found = Vec::new();
+            let mut keys = Vec::new();
             runs.merge(|key: [u64; 2], payload| {
                 // The payload of some items is not read.
                 if key[0].is_multiple_of(2) {
@@ -190,11 +190,11 @@ mod tests {
                     payload.read_to_end(&mut bytes).unwrap();
                     assert_eq!(bytes, vec![7; key[1] as usize]);
                 }
-                found.push(key);
+                keys.push(key);
                 Ok(())
             })
             .unwrap();
-            assert_eq!(found, expected);
+            assert_eq!(keys, expected);
         }
     }
 }

@@ -108,10 +108,10 @@ impl Subjects {
 
     /// Creates the targets of an opened database.
     fn from_file(file: DatabaseFile, lengths: Vec<u32>) -> Self {
-        let foot = *file.foot();
-        let size = SequenceTotals { sequences: foot.sequences, symbols: foot.symbols };
+        let footer = *file.footer();
+        let size = SequenceTotals { sequences: footer.sequences, symbols: footer.symbols };
         let marks = marks(&lengths);
-        Subjects { alphabet: foot.alphabet, size, lengths, marks, source: SubjectSource::File(Box::new(file)) }
+        Subjects { alphabet: footer.alphabet, size, lengths, marks, source: SubjectSource::File(Box::new(file)) }
     }
 
     /// Opens a file in memory. Errors name it `name`.
@@ -371,11 +371,11 @@ mod tests {
         let text = b">a\nAC\n>b \t two  words \nACG\n>\xFFc\td\nA\n>e  \nACGTA\n>f \xFF\nA\n";
         let subjects = Subjects::from_bytes("x.fa", text, &ReadOptions::default()).unwrap();
         let chunk = subjects.chunk(0..5).unwrap();
-        let found: Vec<(u64, &[u8], &[u8])> =
+        let actual: Vec<(u64, &[u8], &[u8])> =
             (0..5).map(|id| (chunk.record(id), chunk.store.name_bytes(id), chunk.store.description(id))).collect();
         let expected: [(u64, &[u8], &[u8]); 5] =
             [(3, b"e", b""), (1, b"b", b"two  words"), (0, b"a", b""), (2, b"\xFFc", b"d"), (4, b"f", b"\xFF")];
-        assert_eq!(found, expected);
+        assert_eq!(actual, expected);
         assert_eq!(chunk.store.name(3), "\u{FFFD}c");
         // Stores without descriptions need no memory for them.
         let plain = crate::seq::read_bytes("x.fa", text, &ReadOptions::default()).unwrap();

@@ -40,7 +40,7 @@ fn open(bytes: &[u8]) -> Result<Subjects> {
 }
 
 /// Returns the error of opening and reading a complete database, if any.
-fn complaint(bytes: &[u8]) -> Option<String> {
+fn open_error(bytes: &[u8]) -> Option<String> {
     let read = open(bytes).and_then(|subjects| subjects.chunks(u64::MAX).try_for_each(|chunk| chunk.map(drop)));
     let error = read.err()?;
     assert!(matches!(error, Error::Input { .. }) && error.exit_code() == 2, "{error}");
@@ -50,33 +50,33 @@ fn complaint(bytes: &[u8]) -> Option<String> {
     Some(message.to_owned())
 }
 
-const SOME: &[u8] = b">a first of all\nMKV\n>b\nMKTAYIAKQR\n>c\xFF \xFE\nMLE\n>d and last\nMKTAY\n";
+const SOME_RECORDS: &[u8] = b">a first of all\nMKV\n>b\nMKTAYIAKQR\n>c\xFF \xFE\nMLE\n>d and last\nMKTAY\n";
 
 /// Changes a part of a section and corrects all checksums.
-fn forged(change: impl FnOnce(&mut [u8]), section: Section) -> Vec<u8> {
-    let mut bytes = make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap().0;
+fn with_corrected_checksums(change: impl FnOnce(&mut [u8]), section: Section) -> Vec<u8> {
+    let mut bytes = make(&[SOME_RECORDS], &ReadOptions::default(), 1 << 20).unwrap().0;
     let length = bytes.len() as u64;
-    let mut foot = Foot::from_bytes(bytes.last_chunk().unwrap(), length).unwrap();
-    let index = foot.section(section);
+    let mut footer = Foot::from_bytes(bytes.last_chunk().unwrap(), length).unwrap();
+    let index = footer.section(section);
     change(&mut bytes[index.start as usize..index.end as usize]);
-    let sums = foot.sums();
+    let sums = footer.sums();
     assert_eq!(sums.end - sums.start, 8, "one block");
     let (blocks, rest) = bytes.split_at_mut(sums.start as usize);
     rest[..8].copy_from_slice(&sum(blocks).to_le_bytes());
-    foot.sum_of_sums = sum(&rest[..8]);
-    rest[8..].copy_from_slice(&foot.to_bytes());
+    footer.sum_of_sums = sum(&rest[..8]);
+    rest[8..].copy_from_slice(&footer.to_bytes());
     bytes
 }
 
 #[test]
 fn every_changed_byte_is_detected() {
-    let (bytes, made) = make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap();
+    let (bytes, made) = make(&[SOME_RECORDS], &ReadOptions::default(), 1 << 20).unwrap();
     assert_eq!((made.size, made.alphabet), (SequenceTotals { sequences: 4, symbols: 21 }, Alphabet::Protein));
-    assert_eq!(complaint(&bytes), None);
+    assert_eq!(open_error(&bytes), None);
     for at in 0..bytes.len() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1 << (at % 8);
-        let message = complaint(&damaged).unwrap_or_else(|| panic!("byte {at} of {} may be anything", bytes.len()));
+        let message = open_error(&damaged).unwrap_or_else(|| panic!("byte {at} of {} may be anything", bytes.len()));
         let expected = match at {
             0..5 => "this is neither FASTA nor FASTQ",
             8..12 => "the database is of version",
@@ -89,9 +89,9 @@ fn every_changed_byte_is_detected() {
 
 #[test]
 fn every_truncation_is_detected() {
-    let bytes = make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap().0;
+    let bytes = make(&[SOME_RECORDS], &ReadOptions::default(), 1 << 20).unwrap().0;
     for length in 0..bytes.len() {
-        let message = complaint(&bytes[..length]).unwrap_or_else(|| panic!("{length} bytes suffice"));
+        let message = open_error(&bytes[..length]).unwrap_or_else(|| panic!("{length} bytes suffice"));
         let expected = match length {
             0 => "the file is empty",
             1..5 => "this is neither FASTA nor FASTQ",
@@ -99,28 +99,28 @@ fn every_truncation_is_detected() {
         };
         assert!(message.contains(expected), "{length} bytes: {message}");
     }
-    assert!(complaint(&[&bytes[..], b"\n"].concat()).unwrap().contains("truncated, or something was added"));
+    assert!(open_error(&[&bytes[..], b"\n"].concat()).unwrap().contains("truncated, or something was added"));
     // The end comes from another database.
     let other = make(&[b">a\nMKV\n"], &ReadOptions::default(), 1 << 20).unwrap().0;
     let joined = [&bytes[..], &other[other.len() - FOOT_BYTES..]].concat();
-    assert!(complaint(&joined).unwrap().contains("the database is damaged: its foot"));
+    assert!(open_error(&joined).unwrap().contains("the database is damaged: its foot"));
 }
 
 #[test]
 fn inconsistent_databases_with_valid_checksums_are_refused() {
-    assert_eq!(complaint(&forged(|_| {}, Section::Codes)), None);
+    assert_eq!(open_error(&with_corrected_checksums(|_| {}, Section::Codes)), None);
     let all = [
-        forged(|codes| codes[2] = 28, Section::Codes),
+        with_corrected_checksums(|codes| codes[2] = 28, Section::Codes),
         // The first sequence has ten letters, after two bytes of padding.
-        forged(|codes| codes[0] = 1, Section::Codes),
-        forged(|codes| codes[5] = 0, Section::Codes),
-        forged(|codes| codes.swap(1, 2), Section::Codes),
-        forged(|lengths| lengths[0] = 9, Section::Lengths),
-        forged(|lengths| lengths.swap(0, 4), Section::Lengths),
-        forged(|records| records[8] = 4, Section::Records),
-        forged(|ends| ends[0] = 200, Section::NameEnds),
-        forged(|ends| ends[24] = 200, Section::NameEnds),
-        forged(|ends| ends[31] = 200, Section::DescriptionEnds),
+        with_corrected_checksums(|codes| codes[0] = 1, Section::Codes),
+        with_corrected_checksums(|codes| codes[5] = 0, Section::Codes),
+        with_corrected_checksums(|codes| codes.swap(1, 2), Section::Codes),
+        with_corrected_checksums(|lengths| lengths[0] = 9, Section::Lengths),
+        with_corrected_checksums(|lengths| lengths.swap(0, 4), Section::Lengths),
+        with_corrected_checksums(|records| records[8] = 4, Section::Records),
+        with_corrected_checksums(|ends| ends[0] = 200, Section::NameEnds),
+        with_corrected_checksums(|ends| ends[24] = 200, Section::NameEnds),
+        with_corrected_checksums(|ends| ends[31] = 200, Section::DescriptionEnds),
     ];
     let expected = [
         "a symbol of its sequences",
@@ -135,18 +135,18 @@ fn inconsistent_databases_with_valid_checksums_are_refused() {
         "one of its lists of ends",
     ];
     for (number, (bytes, expected)) in all.iter().zip(expected).enumerate() {
-        let message = complaint(bytes).unwrap_or_else(|| panic!("forgery {number}"));
+        let message = open_error(bytes).unwrap_or_else(|| panic!("forgery {number}"));
         assert_eq!(message, format!(": the database is damaged: {expected} is not what was written"), "{number}");
     }
 }
 
 #[test]
 fn other_files_are_refused_with_explanation() {
-    let mut newer = make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap().0;
+    let mut newer = make(&[SOME_RECORDS], &ReadOptions::default(), 1 << 20).unwrap().0;
     newer[8] = 2;
     let expected = ": the database is of version 2, and this pairwave reads only version 1: create it again with 'pairwave makedb'";
-    assert_eq!(complaint(&newer).unwrap(), expected);
-    assert!(complaint(b"PK\x03\x04 something of others").unwrap().contains("neither FASTA nor FASTQ"));
+    assert_eq!(open_error(&newer).unwrap(), expected);
+    assert!(open_error(b"PK\x03\x04 something of others").unwrap().contains("neither FASTA nor FASTQ"));
     // A database is given where sequences are expected.
     newer[8] = 1;
     let message = crate::seq::read_bytes("x.pwdb", &newer, &ReadOptions::default()).unwrap_err().to_string();
@@ -157,7 +157,7 @@ fn other_files_are_refused_with_explanation() {
 fn requested_alphabet_must_match_the_database() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.pwdb");
-    std::fs::write(&path, make(&[SOME], &ReadOptions::default(), 1 << 20).unwrap().0).unwrap();
+    std::fs::write(&path, make(&[SOME_RECORDS], &ReadOptions::default(), 1 << 20).unwrap().0).unwrap();
     let open = |alphabet| Subjects::open(path.to_str().unwrap(), &fixed(alphabet));
     assert_eq!(open(Alphabet::Protein).unwrap().size().sequences, 4);
     let message = open(Alphabet::Dna).unwrap_err().to_string();

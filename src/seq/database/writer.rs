@@ -97,10 +97,10 @@ impl<W: Write> DatabaseWriter<W> {
         debug_assert!(to.position >= HEAD_BYTES);
         let (position, sums, mut to) = to.finish().map_err(failed)?;
         let sums: Vec<u8> = sums.into_iter().flat_map(u64::to_le_bytes).collect();
-        let foot = Foot { sequences: size.sequences, symbols: size.symbols, alphabet, ends, sum_of_sums: sum(&sums) };
-        let foot = foot.to_bytes();
-        to.write_all(&sums).and_then(|()| to.write_all(&foot)).and_then(|()| to.flush()).map_err(failed)?;
-        Ok((to, position + (sums.len() + foot.len()) as u64))
+        let footer = Foot { sequences: size.sequences, symbols: size.symbols, alphabet, ends, sum_of_sums: sum(&sums) };
+        let footer = footer.to_bytes();
+        to.write_all(&sums).and_then(|()| to.write_all(&footer)).and_then(|()| to.flush()).map_err(failed)?;
+        Ok((to, position + (sums.len() + footer.len()) as u64))
     }
 }
 

@@ -6,7 +6,7 @@ use super::{EMPTY_PARTNER, EmptyRecords, KeptLetters, Recorder};
 use crate::error::{InputLocation, Result};
 use crate::seq::alphabet::{Alphabet, AlphabetChoice, Code};
 use crate::seq::detect::{self, CARRIAGE_RETURN, ILLEGAL};
-use crate::seq::messages::{blank_comments, complaint, describe, input_error, lines_and_column};
+use crate::seq::messages::{blank_comments, describe, input_error, letter_error, lines_and_column};
 
 /// Location of a record, for messages.
 struct RecordLocation<'r> {
@@ -113,7 +113,7 @@ impl Recorder {
         let before = blanks as u64 + 2;
         let location = |column: u64| record.at(&self.loaded.name, record.line, Some(column));
         if let Some(index) = header.iter().position(|&byte| byte == b'\r') {
-            return Err(input_error(location(index as u64 + before), complaint(b'\r', self.choice)));
+            return Err(input_error(location(index as u64 + before), letter_error(b'\r', self.choice)));
         }
         if record.name.is_empty() {
             return Err(input_error(location(2), "the record has no name"));
@@ -138,7 +138,7 @@ impl Recorder {
         let other = self.compared_with.filter(|_| letters[index].is_ascii_alphabetic());
         let hint = other.map_or_else(String::new, |other| format!(", the alphabet of {other}"));
         let location = record.at_letter(&self.loaded.name, lines, index);
-        Err(input_error(location, complaint(letters[index], self.choice) + &hint))
+        Err(input_error(location, letter_error(letters[index], self.choice) + &hint))
     }
 
     /// Adds the qualities of the last sequence.
@@ -179,7 +179,7 @@ impl Recorder {
     fn take_census(&mut self, lines: &[u8], letters: &[u8], record: &RecordLocation<'_>) {
         let builder = &self.loaded.builder;
         if self.compared_with.is_some() {
-            let alphabet = builder.so_far().alphabet();
+            let alphabet = builder.records_so_far().alphabet();
             let codes = builder.last_codes().iter().filter_map(|&code| Alphabet::Protein.encode(alphabet.decode(code)));
             self.loaded.census.add(&codes.collect::<Vec<Code>>());
         }

@@ -34,8 +34,8 @@ fn bytes_are_located_by_line_and_column() {
     let raw = b"AC\nGT\r\n\nA";
     let expected =
         [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (3, 1)].map(|(line, column)| (line, column));
-    for (index, &place) in expected.iter().enumerate() {
-        assert_eq!(lines_and_column(raw, index), place, "byte {index}");
+    for (index, &position) in expected.iter().enumerate() {
+        assert_eq!(lines_and_column(raw, index), position, "byte {index}");
     }
 }
 

@@ -79,7 +79,7 @@ enum Onward {
 /// Returns the next cells after a cell that is visited in these states. Returns `None` if the
 /// cell's value was not stored.
 #[inline(always)]
-fn onward<E: Element>(
+fn next_cells<E: Element>(
     at: &AnchoredPair,
     gains: &Gains,
     kept: &StoredValues<'_, E>,
@@ -182,7 +182,7 @@ pub(super) fn follow<E: Element>(
         while let Some((column, states)) = take_next(from_right, now, &mut index) {
             let diagonal = (start[0] - row) as i64 - (start[1] - column) as i64;
             diagonals = [diagonals[0].min(diagonal), diagonals[1].max(diagonal)];
-            let to = match onward(at, gains, &kept, [row, column], states)? {
+            let to = match next_cells(at, gains, &kept, [row, column], states)? {
                 Onward::End => return Some(Reached { end: [row, column], diagonals }),
                 Onward::To(to) => to,
             };

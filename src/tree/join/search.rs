@@ -18,14 +18,14 @@ use rayon::prelude::*;
 use super::{Nodes, Scale};
 
 /// With fewer nodes, threads cost more time than they save.
-pub(super) const MANY: usize = 512;
+pub(super) const MIN_PARALLEL_NODES: usize = 512;
 
 /// Number of rows that a thread processes at a time.
 const PIECE: usize = 128;
 
 /// All candidates are sorted again when the number of candidates considered is this many times the
 /// number of candidates to sort.
-const LOOKS: u64 = 4;
+const SORT_RATIO: u64 = 4;
 
 /// Allowance for rounding errors, relative to the greatest summands. It is about a hundred times
 /// the actual errors.
@@ -174,13 +174,13 @@ impl JoinSearch {
     /// the pair with the least later index, and then with the least earlier index.
     pub(super) fn least(&mut self, nodes: &Nodes) -> (usize, usize) {
         let left = nodes.left.len() as u64;
-        if self.looks > LOOKS * left * left / 2 {
+        if self.looks > SORT_RATIO * left * left / 2 {
             self.sort(nodes);
         }
         let step = Self::step(nodes, &self.born, &self.sums, self.others, self.greatest);
         // This pair stays if the totals are NaN.
         let none = BestPair { total: step.scale.worst(), later: 0, earlier: 0 };
-        let (best, looks) = if nodes.left.len() < MANY {
+        let (best, looks) = if nodes.left.len() < MIN_PARALLEL_NODES {
             let best = step.first_of(0, &mut self.rows, none);
             step.all_of(0, &mut self.rows, best)
         } else {

@@ -77,7 +77,7 @@ fn parallel_search_equals_serial_search() {
     let threads = threads();
     for kind in 0..5 {
         let mut random = fastrand::Rng::with_seed(kind as u64);
-        let distances = drawn(search::MANY + 60, kind, &mut random);
+        let distances = drawn(search::MIN_PARALLEL_NODES + 60, kind, &mut random);
         assert_eq!(neighbour_joining(distances.clone(), &threads), plain(distances), "kind {kind}");
     }
 }

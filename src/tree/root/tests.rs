@@ -89,8 +89,9 @@ fn rooting_preserves_path_lengths() {
                     second.iter().find(|&&(other, _)| other == node).map(|&(_, other)| up + other)
                 };
                 let way = first.iter().find_map(meet).unwrap();
-                let own = f64::from(identities.way(read.leaf[a].unwrap() as usize, read.leaf[b].unwrap() as usize));
-                assert!((way - own).abs() < 1e-4, "seed {seed}: {way} {own}");
+                let identity_way =
+                    f64::from(identities.way(read.leaf[a].unwrap() as usize, read.leaf[b].unwrap() as usize));
+                assert!((way - identity_way).abs() < 1e-4, "seed {seed}: {way} {identity_way}");
             }
         }
     }

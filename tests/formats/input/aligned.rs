@@ -77,8 +77,8 @@ fn wrong_alignments_are_located() {
         ("# STOCKHOLM 1.0\na ACG\n//\n# STOCKHOLM 1.0\n", "a.aln, line 4: there is more than one alignment"),
         ("# STOCKHOLM 1.0\na ACG\nb AC\n//", "a.aln, line 3, record 'b': the row has 2 columns, but the first, 'a', 3"),
     ] {
-        let found = AlignedRows::read_bytes("a.aln", text.as_bytes());
-        assert_eq!(found.map_err(|error| error.to_string()), Err(expected.to_owned()), "{text}");
+        let actual = AlignedRows::read_bytes("a.aln", text.as_bytes());
+        assert_eq!(actual.map_err(|error| error.to_string()), Err(expected.to_owned()), "{text}");
     }
 }
 
@@ -175,9 +175,9 @@ fn broken_files_never_panic() {
                 _ => text[at] = random.u8(..),
             }
         }
-        if let Ok(found) = AlignedRows::read_bytes("a.aln", &text) {
-            assert!(found.columns() > 0 && found.rows.iter().all(|row| row.len() == found.columns()), "seed {seed}");
-            assert_eq!(found.names.len(), found.rows.len(), "seed {seed}");
+        if let Ok(actual) = AlignedRows::read_bytes("a.aln", &text) {
+            assert!(actual.columns() > 0 && actual.rows.iter().all(|row| row.len() == actual.columns()), "seed {seed}");
+            assert_eq!(actual.names.len(), actual.rows.len(), "seed {seed}");
         }
     }
 }

@@ -70,11 +70,11 @@ fn errors_equal_the_whole_file_reader() {
         [&b">a\nACGT\n>b\nAC\nG1\n"[..], b">a\nAC\nL\n", b"", b"x\n", b">\nA\n", b"@a\nACG\n+\nII\n", b"@a\nACG\n"]
     {
         let other = read_bytes("r.fa", data, &ReadOptions { degap: true, ..DNA }).unwrap_err().to_string();
-        let own = all(data, Alphabet::Dna, 1, 1).unwrap_err().to_string();
+        let message = all(data, Alphabet::Dna, 1, 1).unwrap_err().to_string();
         // If the letter is a protein letter, the error of a chunk ends with an explanation.
-        let explained = own.strip_suffix(", the alphabet of the reference alignment");
-        assert_eq!(explained.unwrap_or(&own), other);
-        assert_eq!(explained.is_some(), data.ends_with(b"L\n"), "{own}");
+        let explained = message.strip_suffix(", the alphabet of the reference alignment");
+        assert_eq!(explained.unwrap_or(&message), other);
+        assert_eq!(explained.is_some(), data.ends_with(b"L\n"), "{message}");
     }
     // Earlier chunks remain usable.
     let mut chunks = ReadChunks::open_bytes("r.fa", b">a\nAC\n>b\nA1\n", Alphabet::Dna).unwrap();

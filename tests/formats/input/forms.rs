@@ -135,7 +135,7 @@ fn fastq_may_be_wrapped() {
 #[test]
 fn records_without_sequence_are_skipped_with_one_warning() {
     let expected = store(Alphabet::Dna, &[("a", "ACGT"), ("c", "GATT")]);
-    for (data, place) in [
+    for (data, index) in [
         ("\n>a\nACGT\n>b\n>c\nGATT\n", "line 4, record 'b'"),
         (">b\n\n>a\nACGT\n>c\nGATT", "line 1, record 'b'"),
         (">a\nACGT\n>c\nGATT\n>b", "line 5, record 'b'"),
@@ -143,7 +143,7 @@ fn records_without_sequence_are_skipped_with_one_warning() {
         ("@a\nACGT\n+\nIIII\n@b\n+\n@c\nGATT\n+\nIIII\n", "line 5, record 'b'"),
     ] {
         let said = warnings(|| assert_eq!(read_bytes("x", data.as_bytes(), &DETECT).unwrap(), expected, "{data}"));
-        assert_eq!(said, format!(" WARN x, {place}: the record has no sequence and is skipped\n"), "{data}");
+        assert_eq!(said, format!(" WARN x, {index}: the record has no sequence and is skipped\n"), "{data}");
     }
     let said = warnings(|| drop(read_bytes("x", b">a\n>b\n>c\nA\n>d", &DETECT).unwrap()));
     assert_eq!(said, " WARN x, line 1, record 'a': the record has no sequence and is skipped, as are 2 others\n");
@@ -290,8 +290,8 @@ fn any_text_is_read_as_bytes() {
     assert_eq!(read_bytes("bytes.fq", &fastq, &options).unwrap().codes(0), every);
     // This alphabet is never detected.
     assert!(read_bytes("bytes.fa", data, &DETECT).is_err());
-    for (data, place) in [(&b">a\nAC\n\0\n"[..], "line 3, column 1"), (b">a\nA\rC\n", "line 2, column 2")] {
+    for (data, index) in [(&b">a\nAC\n\0\n"[..], "line 3, column 1"), (b">a\nA\rC\n", "line 2, column 2")] {
         let error = read_bytes("bytes.fa", data, &options).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("bytes.fa, {place}, record 'a': ")), "{error}");
+        assert!(error.starts_with(&format!("bytes.fa, {index}, record 'a': ")), "{error}");
     }
 }

@@ -18,16 +18,16 @@ fn best_by_definition(
 ) -> Vec<LongHit> {
     let (m, n) = (query.len(), target.len());
     let turned = reverse_complement(query);
-    let mut found: Vec<LongHit> = Vec::new();
+    let mut actual: Vec<LongHit> = Vec::new();
     let sides = [(Strand::Plus, query, Strands::Minus), (Strand::Minus, &turned[..], Strands::Plus)];
-    while found.len() < job.top as usize {
+    while actual.len() < job.top as usize {
         let mut best: Option<(i64, LongHit)> = None;
         for &(side, query, without) in &sides {
             if strand == without {
                 continue;
             }
             let on_side = |hit: &&LongHit| hit.strand == side;
-            let rectangles: Vec<_> = found
+            let rectangles: Vec<_> = actual
                 .iter()
                 .filter(on_side)
                 .map(|hit| {
@@ -73,11 +73,11 @@ fn best_by_definition(
             best = Some((score, hit));
         }
         match best {
-            Some((score, hit)) if score >= job.min_score => found.push(hit),
+            Some((score, hit)) if score >= job.min_score => actual.push(hit),
             _ => break,
         }
     }
-    found
+    actual
 }
 
 #[test]

@@ -25,9 +25,9 @@ fn scoring(rng: &mut Rng) -> Scoring {
         &[(0, 0), (1, 1), (2, 1), (2, 2), (4, 4), (3, 0), (12, 1), (7, 2), (1, 0)]
             .map(|(first, next)| Gaps { first, next }),
     );
-    let (found, other) = of(rng, &[(1, -1), (5, -4), (100, -300), (2, -3), (3, -1)]);
+    let (match_score, other) = of(rng, &[(1, -1), (5, -4), (100, -300), (2, -3), (3, -1)]);
     let ambiguity = of(rng, &[Ambiguity::Overlap, Ambiguity::Zero, Ambiguity::Mismatch, Ambiguity::Mean]);
-    local(found, other, ambiguity, gaps)
+    local(match_score, other, ambiguity, gaps)
 }
 
 /// Returns a scoring with the greatest allowed costs and scores.
@@ -50,11 +50,11 @@ fn sequence(rng: &mut Rng, most: usize) -> Vec<Code> {
     let unit: Vec<Code> = (0..1 + below(rng, 7)).map(|_| of(rng, letters)).collect();
     let mut codes: Vec<Code> = unit.iter().copied().cycle().take(length).collect();
     for _ in 0..below(rng, 1 + length / 6) {
-        let place = below(rng, codes.len());
+        let index = below(rng, codes.len());
         match below(rng, 3) {
-            0 => codes[place] = of(rng, letters),
-            1 => drop(codes.remove(place)),
-            _ => codes.insert(place, of(rng, letters)),
+            0 => codes[index] = of(rng, letters),
+            1 => drop(codes.remove(index)),
+            _ => codes.insert(index, of(rng, letters)),
         }
     }
     codes
@@ -117,8 +117,8 @@ fn check(job: &LongAlignment, engines: impl Fn() -> Engines, what: &str) {
             scoring.gaps
         )
     };
-    let found = run(job, engines()).unwrap_or_else(|error| panic!("{error}: {}", what()));
-    assert_eq!(found.hits, expected, "{}", what());
+    let match_score = run(job, engines()).unwrap_or_else(|error| panic!("{error}: {}", what()));
+    assert_eq!(match_score.hits, expected, "{}", what());
 }
 
 fn cpu(level: InstructionSet) -> Box<dyn LongEngine> {
@@ -179,7 +179,7 @@ fn the_processor_on_all_short_pairs() {
     };
     let short: Vec<Vec<Code>> = (0..=4).flat_map(all).collect();
     let schemes = [(1, -1, 1, 1), (2, -3, 0, 0), (3, -1, 2, 1)]
-        .map(|(found, other, first, next)| local(found, other, Ambiguity::Zero, Gaps { first, next }));
+        .map(|(match_score, other, first, next)| local(match_score, other, Ambiguity::Zero, Gaps { first, next }));
     let level = InstructionSet::available()[0];
     for (number, (query, target)) in
         short.iter().flat_map(|query| short.iter().map(move |target| (query, target))).enumerate()
@@ -208,9 +208,9 @@ fn a_card_on_any_pair() {
         rounds += 1;
         let (query, target) = pair(rng, if rounds % 10 == 0 { 170 } else { 40 });
         // With cheap gaps, paths come close to forbidden cells.
-        let (found, other) = of(rng, &[(1, -1), (100, -300)]);
+        let (match_score, other) = of(rng, &[(1, -1), (100, -300)]);
         let gaps = of(rng, &[(0, 0), (1, 1), (2, 1)].map(|(first, next)| Gaps { first, next }));
-        let scoring = local(found, other, Ambiguity::Zero, gaps);
+        let scoring = local(match_score, other, Ambiguity::Zero, gaps);
         let job = LongAlignment { top: 6, min_score: 1, ..any_job(rng, &query, &target, &scoring) };
         let expected = oracle::best(&query, &target, &scoring, job.strand, (6, 1));
         if expected.len() < 4 {

@@ -89,7 +89,7 @@ fn prepared_regions_change_no_result() {
     let rng = &mut support::rng(33);
     for (schedule, shuffle) in [(Schedule::Wavefront, false), (Schedule::Persistent, true)] {
         let shape = StripedShape { cells: Some(4), batch: 2, schedule: Some(schedule), shuffle, ..Default::default() };
-        let engine = GpuLong::open(&support::adapter()).unwrap().with_shape(shape).with_regions_ahead(5);
+        let engine = GpuLong::open(&support::adapter()).unwrap().with_shape(shape).with_max_prepared_regions(5);
         let card = Arc::new(Mutex::new(engine));
         for round in 0..8 {
             let query = [any(rng), any(rng)].concat();

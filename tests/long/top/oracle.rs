@@ -112,13 +112,13 @@ pub(crate) fn best(
             let matrices = fill(&side.query, target, scoring, &side.forbidden);
             let cells = (1..=m).flat_map(|r| (1..=target.len()).map(move |c| (r, c)));
             // Selects the first of the best cells.
-            let found =
+            let actual =
                 cells.fold(
                     (0, (0, 0)),
                     |best, (r, c)| if matrices.h[r][c] > best.0 { (matrices.h[r][c], (r, c)) } else { best },
                 );
-            if best.as_ref().is_none_or(|best| found.0 > best.0) {
-                best = Some((found.0, index, found.1, matrices));
+            if best.as_ref().is_none_or(|best| actual.0 > best.0) {
+                best = Some((actual.0, index, actual.1, matrices));
             }
         }
         let Some((score, index, end, matrices)) = best else { break };

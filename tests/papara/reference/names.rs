@@ -12,26 +12,26 @@ fn rows(rows: &[(&str, &str)]) -> Vec<(String, String)> {
 #[test]
 fn leaves_match_rows_by_name() {
     let three = rows(&[("c", "AC-"), ("a", "A-."), ("b_1", "ANX")]);
-    let found = reference("(a,b_1,c);", &three, Alphabet::Dna).unwrap();
-    assert_eq!(found.columns, [0, 1], "of column 2 nothing is known");
-    let leaf = |name: &str| found.tree.leaves().find(|leaf| leaf.1 == name).unwrap().0;
-    assert_eq!(["a", "b_1", "c"].map(|name| found.leaf_row(leaf(name))), [Some(1), Some(2), Some(0)]);
-    assert_eq!(found.leaf_row(0), None);
-    assert_eq!(found.leaf_sets(leaf("c"), 0..2).collect::<Vec<_>>(), [1, 2]);
-    assert_eq!(found.leaf_sets(leaf("a"), 1..2).collect::<Vec<_>>(), [15]);
+    let actual = reference("(a,b_1,c);", &three, Alphabet::Dna).unwrap();
+    assert_eq!(actual.columns, [0, 1], "of column 2 nothing is known");
+    let leaf = |name: &str| actual.tree.leaves().find(|leaf| leaf.1 == name).unwrap().0;
+    assert_eq!(["a", "b_1", "c"].map(|name| actual.leaf_row(leaf(name))), [Some(1), Some(2), Some(0)]);
+    assert_eq!(actual.leaf_row(0), None);
+    assert_eq!(actual.leaf_sets(leaf("c"), 0..2).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(actual.leaf_sets(leaf("a"), 1..2).collect::<Vec<_>>(), [15]);
     // Exactly one letter of the six at sites is `-`. Another `-` is in a column that is not a site.
-    assert_eq!(found.gap_share(), 1.0 / 6.0);
+    assert_eq!(actual.gap_share(), 1.0 / 6.0);
     // Quoted names may have blanks, which match underscores in rows.
     let blank = reference("(a,'b 1',c);", &three, Alphabet::Dna).unwrap();
-    assert_eq!(blank.tree, found.tree);
+    assert_eq!(blank.tree, actual.tree);
     // An underscore does not match a blank if the row has a leaf with its exact name.
     let both = rows(&[("c", "A"), ("a", "A"), ("b_1", "A")]);
     assert!(reference("(a,'b 1',b_1,c);", &both, Alphabet::Dna).is_err());
     let mut aligned = AlignedRows::read_bytes("a.fa", b">a\nA\n>b\nA\n>c\nA\n").unwrap();
     aligned.names[1] = "b 1".into();
     let tree = ReferenceTree::parse("a.nwk", b"(a,b_1,c);").unwrap();
-    let found = Reference::new(tree, aligned, AlphabetChoice::Detect).unwrap();
-    assert_eq!(found.tree.leaves().map(|(_, name)| name).collect::<Vec<_>>(), ["c", "a", "b 1"]);
+    let actual = Reference::new(tree, aligned, AlphabetChoice::Detect).unwrap();
+    assert_eq!(actual.tree.leaves().map(|(_, name)| name).collect::<Vec<_>>(), ["c", "a", "b 1"]);
 }
 
 #[test]

@@ -41,8 +41,8 @@ fn check(folder: &str, alphabet: Alphabet, reads: usize) {
             let (score, edge) = scores.max_by_key(|&(score, edge)| (score, std::cmp::Reverse(edge))).unwrap();
             (store.name(id).to_owned(), edge, score)
         };
-        let found: Vec<(String, u32, i64)> = (0..reads as u32).into_par_iter().map(best).collect();
-        assert_eq!(found, shipped(&format!("{folder}/papara.{name}.scores.tsv")), "{folder}, {name}");
+        let actual: Vec<(String, u32, i64)> = (0..reads as u32).into_par_iter().map(best).collect();
+        assert_eq!(actual, shipped(&format!("{folder}/papara.{name}.scores.tsv")), "{folder}, {name}");
     }
 }
 

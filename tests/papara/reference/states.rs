@@ -127,11 +127,11 @@ fn states_match_their_definition() {
             assert_eq!((vectors.len() as usize, vectors.sites()), (input.tree.edges.len(), input.sites()));
             for edge in 0..input.tree.edges.len() {
                 for site in 0..input.sites() {
-                    let found = vectors.site(edge as u32, site);
+                    let actual = vectors.site(edge as u32, site);
                     let (set, is_gap) = expected(&input, share, model, edge, site);
-                    let is_gap = is_gap.unwrap_or(found.is_free);
+                    let is_gap = is_gap.unwrap_or(actual.is_free);
                     let expected = Site { set, is_penalised: is_gap, is_free: is_gap };
-                    assert_eq!(found, expected, "seed {seed}, {model:?}, edge {edge}, site {site}: {tree}");
+                    assert_eq!(actual, expected, "seed {seed}, {model:?}, edge {edge}, site {site}: {tree}");
                     (gaps, cells) = (gaps + usize::from(is_gap), cells + 1);
                 }
             }

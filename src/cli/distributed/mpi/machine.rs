@@ -77,11 +77,11 @@ pub(super) fn settle(
         Err(error) => (Err(error), RankResources::default()),
     };
     let given = serde_json::to_vec(&offer).map_err(broken)?;
-    let (place, all) = wire.neighbours(given);
+    let (machine_rank, all) = wire.neighbours(given);
     let offers: Vec<RankResources> = all.iter().map(|one| serde_json::from_slice(one).unwrap_or_default()).collect();
     let mut run = run?;
-    let devices = take(&mut run, &share(place, &offers, gpus));
-    tracing::debug!(host = host(), place, devices, "this rank computes on");
+    let devices = take(&mut run, &share(machine_rank, &offers, gpus));
+    tracing::debug!(host = host(), machine_rank, devices, "this rank computes on");
     Ok((run, RankInfo { host: host(), devices }))
 }
 

@@ -191,13 +191,13 @@ impl GroupLastRows {
 
     /// Writes the final results.
     #[inline(always)]
-    pub(super) fn finish(&self, group: &SideGroup<'_>, found: &mut [EditDistance]) {
+    pub(super) fn finish(&self, group: &SideGroup<'_>, results: &mut [EditDistance]) {
         if group.reach().is_some() {
-            for (found, least) in found.iter_mut().zip(self.ends.least()) {
-                *found = EditDistance { distance: found.distance.min(least), end: 0 };
+            for (results, least) in results.iter_mut().zip(self.ends.least()) {
+                *results = EditDistance { distance: results.distance.min(least), end: 0 };
             }
         } else if !group.is_global() {
-            found.iter_mut().zip(self.rows.found()).for_each(|(to, found)| *to = found);
+            results.iter_mut().zip(self.rows.results()).for_each(|(to, results)| *to = results);
         }
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::edit::gpu::{TELLING_SECONDS, TRIALS};
+use crate::edit::gpu::{MIN_MEASURED_SECONDS, TRIALS};
 use crate::gpu::adapter::enumerate;
 use crate::gpu::choosing::Chooser;
 use crate::score::{Equality, OverlapReach};
@@ -31,10 +31,10 @@ fn shape(subgroup_size: u32, workgroup_bytes: u32) -> EditShape {
 }
 
 fn gpu() -> Gpu {
-    let Some(found) = enumerate().into_iter().next() else {
+    let Some(distances) = enumerate().into_iter().next() else {
         panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
     };
-    Gpu::open(&found).unwrap()
+    Gpu::open(&distances).unwrap()
 }
 
 fn coding(alphabet: Alphabet) -> Coding {
@@ -45,7 +45,7 @@ fn coding(alphabet: Alphabet) -> Coding {
 
 /// Describes a variant in short: kernel, lanes x words, invocations per workgroup, words of a row,
 /// strips.
-fn brief(variant: &EditVariant) -> String {
+fn describe_briefly(variant: &EditVariant) -> String {
     let EditVariant { words, workgroup, lanes, row_words, .. } = *variant;
     let strips = if variant.strips { "s" } else { "" };
     match variant.grouping {
@@ -58,7 +58,7 @@ fn brief(variant: &EditVariant) -> String {
 
 /// Describes the choice for every length in [`LENGTHS`]; `-` if no kernel suits.
 fn row(gpu: &Gpu, name: &str, chosen: impl Fn(&Gpu, u32) -> Option<EditVariant>) -> String {
-    let all = LENGTHS.map(|length| chosen(gpu, length).map_or("-".into(), |variant| brief(&variant)));
+    let all = LENGTHS.map(|length| chosen(gpu, length).map_or("-".into(), |variant| describe_briefly(&variant)));
     // Join runs of the same choice.
     let runs = all.chunk_by(|one, other| one == other).map(|run| match run.len() {
         1 => run[0].clone(),
@@ -98,10 +98,10 @@ fn grid() -> String {
                 loop_budget: budget,
                 cells: 1 << 40,
                 can_omit: false,
-                kept: heads::EXPECTED_KEPT,
+                kept: heads::EXPECTED_KEPT_FRACTION,
             };
             let candidates = context.candidates().ok()?;
-            let index = Chooser::new(TELLING_SECONDS, Some(TRIALS)).cheapest(&candidates)?;
+            let index = Chooser::new(MIN_MEASURED_SECONDS, Some(TRIALS)).cheapest(&candidates)?;
             Some(candidates[index].way.variant)
         });
     };
@@ -156,7 +156,7 @@ fn candidates(gpu: &Gpu, length: u32, cells: u64) -> Vec<CandidateKernel<EditMet
         filled: 1.0,
     };
     let (mode, coding) = (EditMode::Infix, &coding);
-    let (kernel, loop_budget, can_omit, kept) = (None, None, false, heads::EXPECTED_KEPT);
+    let (kernel, loop_budget, can_omit, kept) = (None, None, false, heads::EXPECTED_KEPT_FRACTION);
     let shape = &shape;
     let context = SelectionContext { gpu, shape, kernel, mode, extent, coding, loop_budget, cells, can_omit, kept };
     context.candidates().unwrap()
@@ -166,7 +166,7 @@ fn candidates(gpu: &Gpu, length: u32, cells: u64) -> Vec<CandidateKernel<EditMet
 fn trials_cover_other_divisions_of_words() {
     let gpu = gpu();
     let briefs = |length| -> Vec<String> {
-        candidates(&gpu, length, 1).iter().map(|candidate| brief(&candidate.way.variant)).collect()
+        candidates(&gpu, length, 1).iter().map(|candidate| describe_briefly(&candidate.way.variant)).collect()
     };
     assert_eq!(briefs(100), ["T4/32"], "a lane briefs two words is not likely");
     assert_eq!(briefs(600), ["T20/32", "S2x10/64", "S4x5/64", "W4x5/64"]);
@@ -186,7 +186,7 @@ fn trials_need_enough_remaining_work() {
         slow * candidate.work.cells / candidate.assumed.full
     };
     let methods = |batches: u64| {
-        let mut chooser = Chooser::new(TELLING_SECONDS, Some(TRIALS));
+        let mut chooser = Chooser::new(MIN_MEASURED_SECONDS, Some(TRIALS));
         let mut methods = Vec::new();
         for index in 1..=batches {
             let small = chooser.trial_seconds().is_some();
@@ -194,7 +194,7 @@ fn trials_need_enough_remaining_work() {
             let all_candidates = candidates(&gpu, 2000, batch);
             let index = chooser.pick(&all_candidates, batch, (batches - index) * batch).unwrap();
             chooser.learn(&all_candidates[index], seconds(&all_candidates[index]));
-            methods.push(brief(&all_candidates[index].way.variant));
+            methods.push(describe_briefly(&all_candidates[index].way.variant));
         }
         methods
     };
@@ -223,14 +223,14 @@ fn heads_are_candidates_if_the_limit_excludes_pairs() {
             pairs: 1,
             filled: 1.0,
         };
-        let (shape, coding, cells, kept) = (&shape, &coding, 1 << 40, heads::EXPECTED_KEPT);
+        let (shape, coding, cells, kept) = (&shape, &coding, 1 << 40, heads::EXPECTED_KEPT_FRACTION);
         let (kernel, loop_budget) = (None, None);
         let gpu = &gpu;
         let candidates =
             SelectionContext { gpu, shape, kernel, mode, extent, coding, loop_budget, cells, can_omit, kept }
                 .candidates()
                 .unwrap();
-        let cheapest = Chooser::new(TELLING_SECONDS, Some(TRIALS)).cheapest(&candidates).unwrap();
+        let cheapest = Chooser::new(MIN_MEASURED_SECONDS, Some(TRIALS)).cheapest(&candidates).unwrap();
         let heads = |method: &EditMethod| method.heads.map(|variant| (variant.selection, method.variant.selection));
         (heads(&candidates[cheapest].way), candidates.iter().filter(|candidate| candidate.way.heads.is_none()).count())
     };

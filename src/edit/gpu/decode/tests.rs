@@ -75,14 +75,14 @@ fn result(random: &mut fastrand::Rng, variant: &EditVariant, m: u32, n: u32) -> 
         EditMode::Overlap(_) => (0, m.min(n)),
     };
     let (distance, end) = (random.u32(least..=most), random.u32(0..=n));
-    let found = |end| EditDistance { distance, end };
+    let distances = |end| EditDistance { distance, end };
     match (variant.grouping, variant.mode) {
-        (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Global) => (found(n), vec![distance]),
-        (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Overlap(_)) => (found(0), vec![distance]),
-        (_, EditMode::Overlap(_)) => (found(0), vec![distance, 77]),
-        (LaneGrouping::Thread, _) => (found(end), vec![distance << POSITION_BITS | end]),
-        (_, EditMode::Global) => (found(n), vec![distance, n]),
-        _ => (found(end), vec![distance, end]),
+        (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Global) => (distances(n), vec![distance]),
+        (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Overlap(_)) => (distances(0), vec![distance]),
+        (_, EditMode::Overlap(_)) => (distances(0), vec![distance, 77]),
+        (LaneGrouping::Thread, _) => (distances(end), vec![distance << POSITION_BITS | end]),
+        (_, EditMode::Global) => (distances(n), vec![distance, n]),
+        _ => (distances(end), vec![distance, end]),
     }
 }
 
@@ -105,24 +105,24 @@ fn results_survive_encoding_and_decoding() {
                 let (mut expected, mut words, mut list) = (Vec::new(), Vec::new(), Vec::new());
                 let scheme = &batch.chunk.scheme;
                 for (pair, (m, n)) in (0..).zip(lengths(&batch)) {
-                    let (found, result_words) = result(&mut random, &variant, m, n);
-                    let found = scheme.trivial(m, n).unwrap_or(found.within(scheme.limit(m, n)));
-                    if found.is_some() && m > 0 && n > 0 {
-                        list.push((pair, [&[pair][..], &result_words].concat(), found));
+                    let (distances, result_words) = result(&mut random, &variant, m, n);
+                    let distances = scheme.trivial(m, n).unwrap_or(distances.within(scheme.limit(m, n)));
+                    if distances.is_some() && m > 0 && n > 0 {
+                        list.push((pair, [&[pair][..], &result_words].concat(), distances));
                     }
                     words.extend(result_words);
-                    expected.push(found);
+                    expected.push(distances);
                 }
                 let each = decoder.each(&words, shelf.take()).expect("all can be");
                 assert!(*each == expected, "{mode:?}, {limit:?}, {grouping:?}");
-                let report = EditReport { found: BatchDistances::Each(each), ..EditReport::default() };
+                let report = EditReport { distances: BatchDistances::Each(each), ..EditReport::default() };
                 Edit::check(&batch, &report).expect("what is found here is what the check looks for");
                 // A list may be in any order.
                 random.shuffle(&mut list);
                 let mut listed: Vec<u32> = list.iter().flat_map(|(_, words, _)| words.clone()).collect();
                 list.sort_unstable();
-                let found = list.iter().map(|&(pair, _, found)| (pair, found)).collect::<Vec<_>>();
-                assert!(decoder.listed(&listed) == Some(found), "{mode:?}, {limit:?}, {grouping:?}");
+                let distances = list.iter().map(|&(pair, _, distances)| (pair, distances)).collect::<Vec<_>>();
+                assert!(decoder.listed(&listed) == Some(distances), "{mode:?}, {limit:?}, {grouping:?}");
                 // Add one entry twice.
                 if let Some((_, words, _)) = list.first() {
                     listed.extend(words);

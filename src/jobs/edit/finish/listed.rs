@@ -34,16 +34,16 @@ impl EditFinisher<'_> {
                 list = groups.flat_map(|group| select_least(group, most)).map(|one| *one).collect();
                 list.sort_unstable_by_key(|&(pair, ..)| pair);
             }
-            for (pair, found, strand) in list {
+            for (pair, result, strand) in list {
                 let candidate = &candidates[pair as usize];
-                self.push(candidate.pattern, strand, candidate.region, found)?;
+                self.push(candidate.pattern, strand, candidate.region, result)?;
             }
             return Ok(());
         }
         let mut rest = &mut list[..];
         let mut first = 0;
         for pattern in range {
-            let texts = part.met(pattern, job.texts().len(), matches!(job.against, Against::Later));
+            let texts = part.compared_targets(pattern, job.texts().len(), matches!(job.against, Against::Later));
             let end = first + texts.len();
             let (row, others) = rest.split_at_mut(rest.partition_point(|&(pair, ..)| (pair as usize) < end));
             rest = others;
@@ -51,10 +51,10 @@ impl EditFinisher<'_> {
                 Some(most) => select_least(row, most),
                 None => row,
             };
-            for &mut (pair, found, strand) in row {
+            for &mut (pair, result, strand) in row {
                 let text = texts.start + (pair as usize - first) as SequenceId;
                 let region = Region { text, start: 0, end: job.texts().length(text) };
-                self.push(pattern, strand, region, found)?;
+                self.push(pattern, strand, region, result)?;
             }
             first = end;
         }
@@ -67,18 +67,18 @@ impl EditFinisher<'_> {
         let strands = self.aligner.job.strands();
         if strands.copies() == 1 {
             let strand = strands.sequence_of(0).1;
-            return list.iter().map(|&(pair, found)| (pair, found, strand)).collect();
+            return list.iter().map(|&(pair, result)| (pair, result, strand)).collect();
         }
         let mut better: Vec<ListedResult> = Vec::with_capacity(list.len());
-        for &(index, found) in list {
+        for &(index, result) in list {
             let strand = if index % 2 == 0 { Strand::Plus } else { Strand::Minus };
             match better.last_mut() {
                 Some(plus) if plus.0 == index / 2 => {
-                    if found.distance < plus.1.distance {
-                        *plus = (index / 2, found, strand);
+                    if result.distance < plus.1.distance {
+                        *plus = (index / 2, result, strand);
                     }
                 }
-                _ => better.push((index / 2, found, strand)),
+                _ => better.push((index / 2, result, strand)),
             }
         }
         better
@@ -89,7 +89,7 @@ impl EditFinisher<'_> {
 /// earliest of equal ones.
 fn select_least(pairs: &mut [ListedResult], most: usize) -> &mut [ListedResult] {
     if pairs.len() > most {
-        pairs.sort_unstable_by_key(|&(pair, found, _)| (found.distance, pair));
+        pairs.sort_unstable_by_key(|&(pair, result, _)| (result.distance, pair));
     }
     let count = pairs.len().min(most);
     let kept = &mut pairs[..count];

@@ -90,8 +90,8 @@ impl ClustalLists {
             while let Some((units, counts)) = ordered.complete() {
                 if job.check {
                     let pairs = units.clone().flat_map(|unit| plan.chunk.pairs(&plan.blocks[unit as usize]));
-                    let found: Vec<_> = pairs.zip(counts.iter().copied()).collect();
-                    clustal::check(&plan.chunk, &found, threads.count())?;
+                    let identities: Vec<_> = pairs.zip(counts.iter().copied()).collect();
+                    clustal::check(&plan.chunk, &identities, threads.count())?;
                 }
                 let mut rest = &counts[..];
                 let rows: Vec<PairCounts> = units

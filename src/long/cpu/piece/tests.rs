@@ -19,11 +19,11 @@ fn case(state: &mut fastrand::Rng) -> (Vec<Code>, Vec<Code>, Scoring, LongMatric
     let query = codes(150);
     let mut target: Vec<Code> = query.clone();
     for _ in 0..below(state, 12) {
-        let place = below(state, target.len());
+        let index = below(state, target.len());
         match below(state, 3) {
-            0 => target[place] = 1 << below(state, 4),
-            1 => drop(target.drain(place..target.len().min(place + below(state, 9)))),
-            _ => (0..below(state, 9)).for_each(|_| target.insert(place, 1 << below(state, 4))),
+            0 => target[index] = 1 << below(state, 4),
+            1 => drop(target.drain(index..target.len().min(index + below(state, 9)))),
+            _ => (0..below(state, 9)).for_each(|_| target.insert(index, 1 << below(state, 4))),
         }
     }
     let query = query[..below(state, 150)].to_vec();
@@ -56,9 +56,9 @@ fn any_two_points_of_a_path_have_its_columns_between_them() {
             let (late, early) = (a.min(b), a.max(b));
             let (start, end) = (traceback.points[early].0, traceback.points[late].0);
             states[start.state as usize] += 1;
-            let found = pieces.between(&query, &target, start, StartWalls::default(), end);
+            let cigar = pieces.between(&query, &target, start, StartWalls::default(), end);
             let what = format!("round {round}: {start:?} to {end:?}, {:?} {:?}", scoring.gaps, scoring.mode);
-            assert_eq!(found.to_string(), traceback.between(late, early).to_string(), "{what}");
+            assert_eq!(cigar.to_string(), traceback.between(late, early).to_string(), "{what}");
         }
     }
     assert!(states.iter().all(|&times| times > 20), "all states are tried: {states:?}");

@@ -74,15 +74,15 @@ impl TileDirections {
     /// fields.
     #[inline]
     fn word(&self, row: usize, column: usize) -> u64 {
-        let place = self.strips[self.of_row[row] as usize];
-        let row = row - place.first_row;
-        match place.shape {
+        let strip = self.strips[self.of_row[row] as usize];
+        let row = row - strip.first_row;
+        match strip.shape {
             Some((lanes, slots)) => {
                 let (block, slot) = (row / slots, row % slots);
-                self.words[place.words + (column + block) * slots + slot] >> (lanes - 1 - block)
+                self.words[strip.words + (column + block) * slots + slot] >> (lanes - 1 - block)
             }
             None => {
-                self.words[place.words + row * self.columns.div_ceil(PACKED) + column / PACKED] >> (column % PACKED)
+                self.words[strip.words + row * self.columns.div_ceil(PACKED) + column / PACKED] >> (column % PACKED)
             }
         }
     }

@@ -31,8 +31,8 @@ pub(super) fn compute(strip: &mut TileStrip<'_>, target: &[Code]) -> i32 {
             *insertion = opened.max(entered - next);
             deletion = opened.max(deletion - next);
             greatest = greatest.max(cell);
-            if cell == strip.value && strip.found.is_none() {
-                strip.found = Some((row, column));
+            if cell == strip.value && strip.first_cell.is_none() {
+                strip.first_cell = Some((row, column));
             }
             if let Some(word) = strip.directions.get_mut(row * words + column / PACKED) {
                 let ends = cell == floor;

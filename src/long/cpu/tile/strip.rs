@@ -58,7 +58,7 @@ pub(super) struct TileStrip<'a> {
     /// For [`LOCATE`]: the value to find.
     pub value: i32,
     /// For [`LOCATE`]: row and column of the first cell with the value, in row order.
-    pub found: Option<(usize, usize)>,
+    pub first_cell: Option<(usize, usize)>,
 }
 
 /// Returns the number of rows per lane in high strips, for this number of lanes.
@@ -157,8 +157,9 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
         for lane in 0..count {
             let block = count - 1 - lane;
             let code = strip.rows[block * R + slot] as usize;
-            let place = slot * count + lane;
-            sources[place / BLOCK][place % BLOCK] = strip.profile[code * strip.stride + MARGIN - block..].as_ptr();
+            let slice_index = slot * count + lane;
+            sources[slice_index / BLOCK][slice_index % BLOCK] =
+                strip.profile[code * strip.stride + MARGIN - block..].as_ptr();
         }
     }
     let mut spilled =
@@ -209,8 +210,8 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
             cell = above;
             let step = stream.add(t % BLOCK * BLOCK);
             for slot in 0..R {
-                let place = slot * count;
-                let scores = W::widen(step.add(place / BLOCK * BLOCK * BLOCK + place % BLOCK));
+                let slice_index = slot * count;
+                let scores = W::widen(step.add(slice_index / BLOCK * BLOCK * BLOCK + slice_index % BLOCK));
                 let substituted = diagonal.add(scores);
                 diagonal = h[slot];
                 let (insertion, deletion);
@@ -305,8 +306,8 @@ fn note(strip: &mut TileStrip<'_>, lanes: u64, count: usize, slots: usize, slot:
             continue;
         }
         let cell = (block * slots + slot, t - block);
-        if strip.found.is_none_or(|found| cell < found) {
-            strip.found = Some(cell);
+        if strip.first_cell.is_none_or(|first_cell| cell < first_cell) {
+            strip.first_cell = Some(cell);
         }
     }
 }

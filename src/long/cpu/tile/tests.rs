@@ -49,14 +49,14 @@ fn tiles_match_the_oracle() {
         };
         let (query, target) = (&query[rows.clone()], &target[columns.clone()]);
         let (mut row, mut column) = edges();
-        let found = scheme.sweep(query, target, &mut row, &mut column, 0, &mut buffers);
+        let best_cell = scheme.sweep(query, target, &mut row, &mut column, 0, &mut buffers);
         check(&row, &column);
-        let found = found.map(|found| {
-            let (i, j) = scheme.first_cell(query, target, &found, &mut buffers);
-            (i64::from(found.value), top + i + 1, left + j + 1)
+        let best_cell = best_cell.map(|best_cell| {
+            let (i, j) = scheme.first_cell(query, target, &best_cell, &mut buffers);
+            (i64::from(best_cell.value), top + i + 1, left + j + 1)
         });
         let expected = truth.best(rows.clone(), columns.clone()).filter(|_| mode == Mode::Local);
-        assert_eq!(found, expected, "{what}");
+        assert_eq!(best_cell, expected, "{what}");
 
         let (mut row, mut column) = edges();
         let mut directions = TileDirections::default();

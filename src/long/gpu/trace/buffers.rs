@@ -59,7 +59,7 @@ impl TraceBuffers {
 
     /// Uploads a table of scores unless it is on the device.
     pub(super) fn load_table(&mut self, gpu: &Gpu, substitution: &Substitution) -> Result<()> {
-        if self.table.as_ref().is_none_or(|(own, _)| own != substitution) {
+        if self.table.as_ref().is_none_or(|(cached, _)| cached != substitution) {
             let buffer = gpu.upload("scores", bytemuck::cast_slice(&table(substitution)))?;
             self.table = Some((substitution.clone(), buffer));
         }

@@ -42,9 +42,9 @@ pub(super) fn decode(
         }
         let start = point(path.start_row, path.start_column, path.start_state).ok_or("a part starts nowhere")?;
         let begin = path.runs_begin as usize;
-        let own = runs.get(begin..begin + path.run_count as usize).ok_or("a part has more runs than symbols")?;
+        let path_runs = runs.get(begin..begin + path.run_count as usize).ok_or("a part has more runs than symbols")?;
         let (mut rows, mut columns) = (0u64, 0u64);
-        for run in own {
+        for run in path_runs {
             let (op, length) = ([Op::Match, Op::Mismatch, Op::Insertion, Op::Deletion][(run & 3) as usize], run >> 2);
             rows += u64::from(length) * u64::from(op.consumes_query());
             columns += u64::from(length) * u64::from(op.consumes_target());

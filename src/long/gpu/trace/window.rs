@@ -93,7 +93,7 @@ impl BlockWindow {
         let mut least_row = row;
         for k in (0..=(column - 1 + lead) / strip).rev() {
             let (left, right) = ((k * strip).max(lead) - lead, ((k + 1) * strip - lead).min(column));
-            let at = |place: u32| f64::from(row) - reach.slope * f64::from(column - place);
+            let at = |position: u32| f64::from(row) - reach.slope * f64::from(column - position);
             if at(right) + f64::from(reach.margin) < 0.0 && !window.spans.is_empty() {
                 // The expected path leaves the region at the top.
                 break;

@@ -76,7 +76,7 @@ fn sets() -> Vec<Vec<Vec<u8>>> {
 
 /// Calls a function with rows of different letters, each with nine columns.
 fn with_names<T>(names: &[&[u8]], run: impl FnOnce(&MsaRows<'_>) -> T) -> T {
-    let places = (0..names.len()).map(|row| (0..9).filter(|place| row >> place & 1 == 0 || *place == 8).collect());
+    let places = (0..names.len()).map(|row| (0..9).filter(|index| row >> index & 1 == 0 || *index == 8).collect());
     let places: Vec<Vec<u32>> = places.collect();
     let letters: Vec<Vec<u8>> = places.iter().map(|places| vec![b'A'; places.len()]).collect();
     let letters: Vec<&[u8]> = letters.iter().map(Vec::as_slice).collect();
@@ -119,9 +119,14 @@ fn names_of_any_bytes_round_trip() {
             styles.extend((rules.format == NameRules::CLUSTALW.format).then_some(NameStyle::Bare));
             for style in styles {
                 for text in [unrooted.dnd_in(style, &names), guide.newick_in(style, &names)] {
-                    let found: HashSet<Vec<u8>> = leaves(style, &text).into_iter().collect();
-                    assert!(names.iter().all(|name| found.contains(name)), "{}: {}", rules.format, text.escape_ascii());
-                    assert_eq!(found.len(), names.len(), "{}", rules.format);
+                    let leaf_names: HashSet<Vec<u8>> = leaves(style, &text).into_iter().collect();
+                    assert!(
+                        names.iter().all(|name| leaf_names.contains(name)),
+                        "{}: {}",
+                        rules.format,
+                        text.escape_ascii()
+                    );
+                    assert_eq!(leaf_names.len(), names.len(), "{}", rules.format);
                     GuideTree::read("own", &text, &names, &threads).unwrap();
                     trees_read += 1;
                 }

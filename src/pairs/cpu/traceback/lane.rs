@@ -84,9 +84,9 @@ impl LaneTraceback {
             return Ok(None);
         }
         if self.value != self.expected {
-            let (found, expected) = (self.value, self.expected);
+            let (actual, expected) = (self.value, self.expected);
             return Err(Error::Internal(format!(
-                "the traceback found the value {found}, but the engine reported {expected}"
+                "the traceback found the value {actual}, but the engine reported {expected}"
             )));
         }
         Ok(Some(self.cigar.iter()))
@@ -108,7 +108,7 @@ impl LaneTraceback {
 
     /// Abandons the traceback. The general traceback ([`crate::trace`]) computes the alignment
     /// instead.
-    pub(super) fn lose(&mut self) {
+    pub(super) fn fail(&mut self) {
         (self.i, self.is_lost) = (0, true);
     }
 

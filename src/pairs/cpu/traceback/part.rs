@@ -162,7 +162,7 @@ unsafe fn trace_lanes<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Group
                 let rows = if top > 0 { height.next_multiple_of(W::COUNT) } else { height };
                 let rows = &target[top..][..rows];
                 let Some(least) = (if top == 0 { Some(0) } else { kept.first_column(index, lane_trace.j) }) else {
-                    lane_trace.lose();
+                    lane_trace.fail();
                     break;
                 };
                 let columns = lane_trace.j.saturating_sub(height + margin).max(least)..lane_trace.j;
@@ -183,7 +183,7 @@ unsafe fn trace_lanes<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Group
                 let spare = value - form.greatest_step() * height as i64 - opening;
                 if part.columns.start > 0 && spare <= 0 {
                     if part.columns.start == least {
-                        lane_trace.lose();
+                        lane_trace.fail();
                         break;
                     }
                     margin = 2 * margin + MARGIN;

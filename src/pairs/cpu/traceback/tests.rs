@@ -41,7 +41,7 @@ fn check(store: &Arc<SequenceStore>, scoring: &Scoring, instructions: Instructio
         let (first, second) = if is_exchanged { (hit.target, hit.query) } else { (hit.query, hit.target) };
         let (a, b) = (store.codes(first), store.codes(second));
         let Some((first, runs)) = span else { continue };
-        let found = crate::alignment::packed::unpack(&traces.words[first..], runs);
+        let actual = crate::alignment::packed::unpack(&traces.words[first..], runs);
         let expected = if a.len() * b.len() < 10_000 {
             let expected = oracle::align(a, b, scoring);
             assert_eq!((hit.score, hit.matches), (expected.score, Some(expected.matches)));
@@ -49,7 +49,7 @@ fn check(store: &Arc<SequenceStore>, scoring: &Scoring, instructions: Instructio
         } else {
             traceback(a, b, scoring, Hint::NONE, tracing).unwrap().cigar
         };
-        assert_eq!(found, expected, "{instructions:?} turned {is_exchanged} {a:?} {b:?} {scoring:?}");
+        assert_eq!(actual, expected, "{instructions:?} turned {is_exchanged} {a:?} {b:?} {scoring:?}");
         traced += 1;
     }
     traced
@@ -236,8 +236,8 @@ fn tracebacks_outside_the_kept_columns_are_left_to_others() {
         let batch = all_pairs(&store, &scoring, true);
         let workspace = &mut ScoreWorkspace::with(InstructionSet::best(), LaneForm::Targets);
         let mut traced = || {
-            let found = run_tracing(&batch, true, workspace).unwrap();
-            found.traces.unwrap().spans.iter().flatten().count()
+            let actual = run_tracing(&batch, true, workspace).unwrap();
+            actual.traces.unwrap().spans.iter().flatten().count()
         };
         // At first, at least the alignments of the first query with the other kind leave the kept
         // columns. Later groups keep more columns, and finally enough.
@@ -267,10 +267,10 @@ fn random_scheme(random: &mut fastrand::Rng) -> Option<Scoring> {
     // A mismatch rarely costs more than two gaps.
     let least = (-2 * gaps.first - i32::from(random.usize(..8) == 0)).max(-1_000_000);
     let mismatch = random.i32(least..=0.min(least + most).max(least));
-    let found = random.i32(mismatch..=most.max(mismatch));
+    let actual = random.i32(mismatch..=most.max(mismatch));
     let end_gaps = random_end_gaps(gaps, random);
     let rules = [Ambiguity::Overlap, Ambiguity::Overlap, Ambiguity::Zero, Ambiguity::Mismatch, Ambiguity::Mean];
-    Scoring::nucleotide(found, mismatch, rules[random.usize(..rules.len())], gaps, end_gaps).ok()
+    Scoring::nucleotide(actual, mismatch, rules[random.usize(..rules.len())], gaps, end_gaps).ok()
 }
 
 /// Returns a protein scheme with random gap costs.
@@ -332,8 +332,8 @@ fn random_pairs_are_traced_canonically() {
         let sequences = random_sequences(random, letters);
         let levels = InstructionSet::available();
         let instructions = levels[random.usize(..levels.len())];
-        let found = check(&store(alphabet, &sequences), &scoring, instructions, random.bool());
-        (traced, all) = (traced + found, all + sequences.len() * sequences.len());
+        let actual = check(&store(alphabet, &sequences), &scoring, instructions, random.bool());
+        (traced, all) = (traced + actual, all + sequences.len() * sequences.len());
     }
     assert!(2 * traced > all, "{traced} of {all}");
 }

@@ -102,7 +102,7 @@ impl RecomputedPairs {
     ///
     /// # Errors
     /// See [`compute::run_block`].
-    pub(super) fn scores_here(&self, pool: Option<&rayon::ThreadPool>) -> Result<Vec<(u32, i32)>> {
+    pub(super) fn compute_scores_on_host(&self, pool: Option<&rayon::ThreadPool>) -> Result<Vec<(u32, i32)>> {
         let score = |workspace: &mut ScoreWorkspace, piece: &PairsBlock| {
             let hits = compute::run_block(&self.chunk, piece, workspace)?;
             // i32 holds all scores of the batch.

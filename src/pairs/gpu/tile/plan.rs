@@ -109,7 +109,7 @@ impl TilePlan {
                     continue;
                 }
                 let sizes = TileSizes::new(variant, &runs, chunk, limits, most_rows.min(BLOCK_ROWS), may_be_ticketed)
-                    .map_err(|message| gpu.unsuited(message))?;
+                    .map_err(|message| gpu.refusal(message))?;
                 plan.add_launch(chunk, &runs, &sizes, &query_end_word);
             }
         }
@@ -174,7 +174,7 @@ fn chosen_variants(
     let choose = |grouping, packing, runs: &[TileRun]| {
         let variants = tiles.variants(&gpu.description, &chunk.scoring, grouping, packing);
         let variant = cheapest(&variants, runs, chunk, slots);
-        variant.ok_or_else(|| gpu.unsuited("its workgroup memory is too small for a profile"))
+        variant.ok_or_else(|| gpu.refusal("its workgroup memory is too small for a profile"))
     };
     let mut alone = runs;
     let mut chosen = Vec::new();

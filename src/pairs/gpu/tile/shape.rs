@@ -22,8 +22,8 @@ const MAX_SATURATED: f64 = 0.2;
 const MAX_LISTED: f64 = 0.004;
 /// Weight of a new observation in the average of such a share. Factor by which the average decays
 /// when there is no observation.
-const SHARE_MEMORY: f64 = 0.5;
-const SHARE_FADING: f64 = 0.9;
+const SHARE_WEIGHT: f64 = 0.5;
+const SHARE_DECAY: f64 = 0.9;
 /// Greatest error of bounds, as a fraction 1 / `SLACK_PART` of the least requested score.
 const SLACK_PART: i64 = 6;
 
@@ -51,7 +51,7 @@ fn row_cost(packing: Packing, columns: u32) -> f64 {
 }
 
 /// Time of a row if few workgroups are active, relative to its time on a full device.
-const LONE_ROW: f64 = 0.35;
+const LOW_OCCUPANCY_ROW_TIME: f64 = 0.35;
 /// Approximate number of slots per active workgroup of a device (an H200 has 264 active workgroups
 /// for 4096 slots).
 const SLOTS_A_WORKGROUP: u64 = 16;
@@ -98,8 +98,8 @@ impl Default for TileShape {
 
 impl TileShape {
     /// Returns the defaults for a kind of adapter.
-    pub fn for_adapter(found: &FoundAdapter) -> Self {
-        if found.is_software() {
+    pub fn for_adapter(adapter: &FoundAdapter) -> Self {
+        if adapter.is_software() {
             // Software adapters emulate f16.
             TileShape { workgroup: 16, columns: Some(12), halves: false, ..TileShape::default() }
         } else {
@@ -140,7 +140,7 @@ impl ObservedShare {
     /// Adds the observation of `count` in `pairs` pairs.
     fn observe(&mut self, count: usize, pairs: u64) {
         let share = count as f64 / pairs.max(1) as f64;
-        self.0 += SHARE_MEMORY * (share - self.0);
+        self.0 += SHARE_WEIGHT * (share - self.0);
     }
 
     /// Returns whether the share is less than `most`. If it is not, the share decays, so that the
@@ -148,7 +148,7 @@ impl ObservedShare {
     fn is_below(&mut self, most: f64) -> bool {
         let is_below = self.0 < most;
         if !is_below {
-            self.0 *= SHARE_FADING;
+            self.0 *= SHARE_DECAY;
         }
         is_below
     }
@@ -276,7 +276,7 @@ fn cost(variant: &TileVariant, runs: &[TileRun], longest: &[u32], chunk: &PairsC
     let together = |(sum, most): (f64, f64), (all, alone): (f64, f64)| (sum + all, most.max(alone));
     let (all, alone) = runs.iter().zip(longest).map(all_and_alone).fold((0.0, 0.0), together);
     let at_work = (slots / SLOTS_A_WORKGROUP).max(1) as f64 * f64::from(variant.workgroup);
-    (all / at_work).max(alone * LONE_ROW)
+    (all / at_work).max(alone * LOW_OCCUPANCY_ROW_TIME)
 }
 
 /// Returns the variant with the least cost for all runs together, on a device with `slots` slots
