@@ -43,7 +43,12 @@ impl SearchOptions {
             "no statistical parameters are known for these scores and gap costs: hits have neither bit \
             scores nor E-values; use --min-score to select hits"
         );
-        let some = input.subjects.ranges(chance::ENOUGH).into_iter().next().map(|range| input.subjects.chunk(range));
+        let some = input
+            .subjects
+            .ranges(chance::COMPOSITION_SYMBOLS)
+            .into_iter()
+            .next()
+            .map(|range| input.subjects.chunk(range));
         if let Some(some) = some.transpose()? {
             chance::warn_of_stores(&input.scoring, &input.queries, &some.store);
         }
