@@ -77,8 +77,8 @@ impl ClusterMethod {
     }
 }
 
-/// A partition of the sequences of a [`UniqueSet`] into clusters. The earliest sequence of a cluster
-/// is its representative, the centroid of greedy clusters.
+/// A partition of the sequences of a [`UniqueSet`] into clusters. The earliest sequence of a
+/// cluster is its representative, the centroid of greedy clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clustering {
     /// The representative of each sequence; a representative has its own index.

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_options() {
+    fn errors_name_the_options_of_their_fields() {
         let shown = |error| message(&error);
         let both = Error::usage_value("match_score", 1, "it is below `mismatch_score` 2");
         assert_eq!(shown(both), "--match 1: it is below --mismatch 2");

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_and_speeds() {
+    fn cells_and_speeds_have_units() {
         assert_eq!(cells("--x", "2.5T").unwrap(), 2_500_000_000_000);
         assert_eq!(cells("--x", "70").unwrap(), 70);
         assert_eq!(speeds("--x", "2x3k, 1g").unwrap(), [3e3, 3e3, 1e9]);

@@ -22,7 +22,7 @@ fn clap_accepts_the_commands() {
 }
 
 #[test]
-fn contradictions() {
+fn contradictions_are_rejected_in_one_line() {
     let messages: Vec<String> = CONTRADICTIONS
         .iter()
         .map(|line| {
@@ -45,7 +45,7 @@ fn output_may_not_replace_the_input() {
 }
 
 #[test]
-fn help_of_every_command() {
+fn help_of_every_command_is_stable() {
     let mut command = Args::command().term_width(100);
     command.build();
     insta::assert_snapshot!("help", command.render_long_help());

@@ -7,8 +7,8 @@ pub fn value<'a>(name: &'a [u8], key: &str) -> Option<&'a [u8]> {
     name.split(|&byte| byte == b';').find_map(|part| part.strip_prefix(key.as_bytes())?.strip_prefix(b"="))
 }
 
-/// Returns the abundance that a name states: 1 without the annotation `size`, `None` if its value is
-/// not a positive whole number.
+/// Returns the abundance that a name states: 1 without the annotation `size`, `None` if its value
+/// is not a positive whole number.
 pub fn abundance(name: &[u8]) -> Option<u64> {
     match value(name, "size") {
         None => Some(1),

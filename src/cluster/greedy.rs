@@ -34,8 +34,8 @@ impl NearestCentroid {
 /// sequence.
 ///
 /// Sequences are decided in order ([`GreedyCentroids::decide`]). A pair of two sequences must be
-/// added ([`GreedyCentroids::add`]) before the later one is decided if the earlier one is a centroid.
-/// A pair of a sequence and a later centroid may be added at any time.
+/// added ([`GreedyCentroids::add`]) before the later one is decided if the earlier one is a
+/// centroid. A pair of a sequence and a later centroid may be added at any time.
 #[derive(Debug, Clone)]
 pub struct GreedyCentroids {
     best: Vec<Option<NearestCentroid>>,

@@ -10,8 +10,8 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::{Clustering, SimilarPair, SingleLinkage, UniqueId};
 
-/// Relative difference up to which an average counts as equal to the threshold. Averages are sums of
-/// rounded products.
+/// Relative difference up to which an average counts as equal to the threshold. Averages are sums
+/// of rounded products.
 const ROUNDING: f64 = 1e-12;
 
 /// The pairs of two clusters that reach the threshold.
@@ -90,8 +90,8 @@ pub(super) fn average(sizes: &[u64], pairs: &[SimilarPair], threshold: f64) -> C
     Agglomeration::new(sizes, pairs, linkage).run()
 }
 
-/// Clusters that are merged step by step. `L` returns the linkage of two clusters, or `None` if they
-/// must not be merged now.
+/// Clusters that are merged step by step. `L` returns the linkage of two clusters, or `None` if
+/// they must not be merged now.
 struct Agglomeration<L> {
     clusters: Vec<LinkedCluster>,
     merges: BinaryHeap<Merge>,

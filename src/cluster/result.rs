@@ -33,7 +33,7 @@ pub struct ClusterMember {
     pub identity: f64,
     /// The strand of the sequence that aligns with the plus strand of the centroid.
     pub strand: Strand,
-    /// Alignment of the sequence (the query) with the centroid (the target), if it was requested. On
-    /// the minus strand, the query is the reverse complement.
+    /// Alignment of the sequence (the query) with the centroid (the target), if it was requested.
+    /// On the minus strand, the query is the reverse complement.
     pub cigar: Option<Cigar>,
 }

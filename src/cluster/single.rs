@@ -2,8 +2,9 @@
 
 use super::{Clustering, UniqueId};
 
-/// Connected components that grow pair by pair, so that pairs need not be kept. The components are a
-/// disjoint-set forest (Tarjan 1975) with path halving. The root of a tree is its earliest sequence.
+/// Connected components that grow pair by pair, so that pairs need not be kept. The components are
+/// a disjoint-set forest (Tarjan 1975) with path halving. The root of a tree is its earliest
+/// sequence.
 #[derive(Debug, Clone)]
 pub struct SingleLinkage {
     parents: Vec<UniqueId>,

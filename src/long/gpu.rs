@@ -182,7 +182,8 @@ impl GpuLong {
         self
     }
 
-    /// Limits the number of regions that are prepared at once (see [`LongEngine::max_prepared_regions`]).
+    /// Limits the number of regions that are prepared at once (see
+    /// [`LongEngine::max_prepared_regions`]).
     pub fn with_max_prepared_regions(mut self, regions: usize) -> Self {
         self.max_prepared_regions = regions;
         self

@@ -248,8 +248,8 @@ impl ExperimentContext<'_> {
 }
 
 impl BenchRun {
-    /// Runs the experiments on one device after the other. `report_progress` receives a description of each
-    /// measurement.
+    /// Runs the experiments on one device after the other. `report_progress` receives a description
+    /// of each measurement.
     ///
     /// # Errors
     /// [`Error::Interrupted`]; [`Error::Usage`] for an invalid request; [`Error::Device`] for an

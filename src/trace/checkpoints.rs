@@ -148,8 +148,8 @@ impl<T: RowValue> CheckpointedSweep<'_, T> {
         kept
     }
 
-    /// Follows the directions back to step `from`, given the checkpoints that [`Self::sweep_to_apex`]
-    /// returned for the steps after it.
+    /// Follows the directions back to step `from`, given the checkpoints that
+    /// [`Self::sweep_to_apex`] returned for the steps after it.
     pub(super) fn follow(&mut self, path: &mut Traceback, from: i64, mut kept: Vec<WaveCheckpoint<T>>) {
         let BandSweep { geometry, costs, .. } = self.sweep;
         if kept.is_empty() {

@@ -99,7 +99,7 @@ fn blocks_of_pairs_equal_the_job() {
 }
 
 #[test]
-fn gpus_compute_blocks() {
+fn blocks_on_a_gpu_equal_the_job() {
     let mut rng = rng(0xb10d);
     let (run, queries) = (two_threads(), sequences(&mut rng, Alphabet::Dna, 24));
     let all = AllPairs::new(queries, Arc::new(Scoring::truong()));

@@ -15,17 +15,17 @@ fn edit(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn all_pairs_of_a_file() {
+fn all_pairs_of_a_file_have_distances() {
     assert_snapshot!(edit(&[GENES]));
 }
 
 #[test]
-fn all_pairs_aligned_within_a_rate() {
+fn pairs_within_a_rate_are_aligned() {
     assert_snapshot!(edit(&[GENES, "--max-distance", "0.1", "--align", "--check"]));
 }
 
 #[test]
-fn patterns_in_texts() {
+fn patterns_are_located_in_texts() {
     let folder = folder();
     let primers = file(&folder, "primers.fa", PRIMERS);
     let infix = |more: &[&str]| edit(&[&[&*primers, GENES, "--mode", "infix", "--max-distance", "3"], more].concat());
@@ -46,7 +46,7 @@ fn patterns_in_texts() {
 }
 
 #[test]
-fn candidates_in_the_order_of_the_file() {
+fn candidates_keep_the_order_of_the_file() {
     let folder = folder();
     let primers = file(&folder, "primers.fa", PRIMERS);
     let names: Vec<String> = std::fs::read_to_string(GENES)
@@ -98,7 +98,7 @@ fn ambiguity_rules_decide_equality() {
 }
 
 #[test]
-fn summaries_and_statistics() {
+fn summary_and_statistics_count_the_pairs() {
     let folder = folder();
     let stats = path(&folder, "stats.json");
     let output = path(&folder, "distances.tsv");
@@ -112,7 +112,7 @@ fn summaries_and_statistics() {
 }
 
 #[test]
-fn wrong_options_and_input() {
+fn wrong_options_and_input_are_rejected() {
     let folder = folder();
     file(&folder, "a.fa", ">a\nGATTACA\n>b\nGATCA\n>b2\nGA\n>twice\nA\n>twice\nC\n");
     file(&folder, "p.fa", ">p\nMKTAYIAKQRQISFVKSHFSRQ\n>q\nMKTAYIAKQR\n");

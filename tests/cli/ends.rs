@@ -77,7 +77,7 @@ fn interrupted(signal: &str, arguments: &[&str]) {
 }
 
 #[test]
-fn an_interrupt_on_the_cpu() {
+fn an_interrupt_ends_a_job_on_the_cpu() {
     interrupted(interrupt(), &["--device", "cpu", "--min-identity", "0.99"]);
 }
 
@@ -87,7 +87,7 @@ fn an_interrupt_while_pairs_are_aligned() {
 }
 
 #[test]
-fn an_interrupt_on_an_adapter() {
+fn an_interrupt_ends_a_job_on_an_adapter() {
     needs_adapter();
     interrupted(interrupt(), &["--device", "0", "--score-only"]);
 }

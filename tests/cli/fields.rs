@@ -38,7 +38,7 @@ const BLAST: &str = "std qacc sacc sallseqid sallacc qlen slen qseq sseq score n
 /// The columns of BLAST, for nucleotides and proteins. `std` stands for the columns of the format
 /// blast6.
 #[test]
-fn columns_of_blast() {
+fn fields_of_blast_equal_the_columns_of_blast6() {
     let few = ["--scheme", "vsearch", "--min-identity", "0.8"];
     let table = allpairs(&[&[WINDOWS, "--fields", BLAST], &few[..]].concat());
     let columns = allpairs_each(&TWO_WAYS[..1], &[&[WINDOWS, "--format", "blast6"], &few[..]].concat());

@@ -5,12 +5,12 @@ use insta::assert_snapshot;
 use super::*;
 
 #[test]
-fn tsv() {
+fn tsv_does_not_depend_on_the_devices() {
     assert_snapshot!(allpairs_each(ALL_WAYS, &[GENES, "--check"]));
 }
 
 #[test]
-fn tsv_with_chosen_fields() {
+fn tsv_has_the_chosen_fields() {
     let fields = "query,target,identity0,identity1,identity2,identity3,identity4,mismatches,gap_openings,inner_columns,\
                   query_start,query_end,target_start,target_end,cigar";
     assert_snapshot!(allpairs(&[GENES, "--min-identity", "0.8", "--check", "--fields", fields]));
@@ -18,7 +18,7 @@ fn tsv_with_chosen_fields() {
 
 /// `--score-only`, and fields that need no alignment, give the scores of the aligned pairs.
 #[test]
-fn scores_alone() {
+fn scores_alone_equal_those_of_alignments() {
     let scores = allpairs(&[GENES, "--score-only"]);
     assert_snapshot!(scores);
     let fields = ["--fields", "query,target,score"];
@@ -27,17 +27,17 @@ fn scores_alone() {
 }
 
 #[test]
-fn blast6() {
+fn blast6_has_the_default_columns() {
     assert_snapshot!(allpairs(&[GENES, "--min-identity", "0.8", "--check", "--format", "blast6"]));
 }
 
 #[test]
-fn paf() {
+fn paf_has_the_selected_pairs() {
     assert_snapshot!(allpairs(&[GENES, "--min-identity", "0.8", "--check", "--format", "paf"]));
 }
 
 #[test]
-fn json_lines() {
+fn every_json_line_is_an_object() {
     let text = allpairs(&[GENES, "--min-identity", "0.9", "--check", "--format", "jsonl"]);
     for line in text.lines() {
         let pair: serde_json::Value = serde_json::from_str(line).expect("every line is JSON");
@@ -63,23 +63,23 @@ fn phylip(distance: &str) -> String {
 }
 
 #[test]
-fn phylip_identity() {
+fn phylip_has_identity_distances() {
     assert_snapshot!(phylip("identity"));
 }
 
 #[test]
-fn phylip_kimura() {
+fn phylip_has_kimura_distances() {
     assert_snapshot!(phylip("kimura"));
 }
 
 #[test]
-fn phylip_jukes_cantor() {
+fn phylip_has_jukes_cantor_distances() {
     assert_snapshot!(phylip("jukes-cantor"));
 }
 
 /// All sequences of one file against all of another, in each format that could confuse the files.
 #[test]
-fn against_another_file() {
+fn every_query_is_aligned_with_every_target_of_another_file() {
     let folder = folder();
     let text = std::fs::read_to_string(GENES).unwrap();
     let two: String = text.split_inclusive('>').skip(8).take(2).collect();
@@ -114,7 +114,7 @@ fn max_hits_keeps_input_order() {
 
 /// Every definition of identity selects the pairs that reach it.
 #[test]
-fn identity_definitions() {
+fn each_identity_definition_selects_its_pairs() {
     let every = ["--fields", "query,target,identity0,identity1,identity2,identity3,identity4"];
     let all = allpairs_each(&TWO_WAYS[..1], &[GENES, every[0], every[1]]);
     let mut text = String::new();
@@ -135,7 +135,7 @@ fn identity_definitions() {
 
 /// Blocks as EMBOSS writes them, also narrow ones.
 #[test]
-fn text() {
+fn text_has_one_block_for_each_pair() {
     let arguments = [WINDOWS, "--scheme", "vsearch", "--min-identity", "0.9", "--format", "text"];
     let blocks = allpairs(&arguments);
     let narrow = allpairs_each(&TWO_WAYS[..1], &[&arguments[..], &["--max-hits", "1", "--width", "25"]].concat());
@@ -158,7 +158,7 @@ fn sam_lines(arguments: &[&str]) -> String {
 /// The numbers of SAM lines agree with the sequences: the CIGAR describes the unclipped part of SEQ
 /// and the reference at its position.
 #[test]
-fn sam() {
+fn sam_records_agree_with_the_sequences() {
     let text = sam_lines(&[WINDOWS, "--scheme", "vsearch"]);
     let fasta = std::fs::read_to_string(WINDOWS).unwrap();
     let sequences: Vec<(&str, &str)> =

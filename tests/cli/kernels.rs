@@ -26,7 +26,7 @@ const SCHEMES: [&[&str]; 4] = [
 ];
 
 #[test]
-fn genes_by_every_kernel() {
+fn every_kernel_gives_the_same_genes() {
     for scheme in SCHEMES {
         with_every_kernel(&[&[GENES, "--check", "--format", "paf"], scheme].concat());
     }
@@ -34,7 +34,7 @@ fn genes_by_every_kernel() {
 
 /// Pairs of two files, with the identity compared on the device.
 #[test]
-fn filtered_pairs_of_two_files_by_every_kernel() {
+fn every_kernel_filters_the_same_pairs_of_two_files() {
     let folder = folder();
     let lengths: Vec<usize> = (0..30).map(|index| 20 + index * 7 % 90).collect();
     let first = file(&folder, "first.fa", random_fasta(0xf1257, Alphabet::Dna, &lengths));
@@ -47,7 +47,7 @@ fn filtered_pairs_of_two_files_by_every_kernel() {
 
 /// Local alignments of two files and of one, also with scores that exceed f16, and scores alone.
 #[test]
-fn local_alignments_by_every_kernel() {
+fn every_kernel_gives_the_same_local_alignments() {
     let folder = folder();
     let lengths: Vec<usize> = (0..12).map(|index| 20 + index * 29 % 170).collect();
     let first = file(&folder, "first.fa", random_fasta(0x10ca1, Alphabet::Dna, &lengths));

@@ -27,7 +27,7 @@ fn proteins(folder: &TempDir, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn tsv() {
+fn local_alignments_are_parts_of_sequences() {
     let table = genes(&[]);
     assert_eq!(table.lines().count(), 1 + 66);
     let inside = |row: &[&str]| row[7] != "1" || row[8] != row[9] || row[10] != "1" || row[11] != row[12];
@@ -36,18 +36,18 @@ fn tsv() {
 }
 
 #[test]
-fn tsv_with_chosen_fields() {
+fn tsv_has_the_chosen_fields() {
     let fields = "query,target,identity0,identity1,identity2,identity4,qstart,qend,sstart,send,query_coverage,cigar";
     assert_snapshot!(genes(&["--min-identity", "0.95", "--fields", fields]));
 }
 
 #[test]
-fn blast6() {
+fn blast6_has_the_aligned_ranges() {
     assert_snapshot!(genes(&["--min-identity", "0.9", "--format", "blast6"]));
 }
 
 #[test]
-fn paf() {
+fn paf_ranges_agree_with_the_cigar() {
     let text = genes(&["--min-score", "700", "--format", "paf"]);
     for row in cells(&text) {
         let number = |at: usize| row[at].parse::<u64>().expect("a number");
@@ -60,14 +60,14 @@ fn paf() {
 }
 
 #[test]
-fn json_lines() {
+fn json_lines_have_the_aligned_ranges() {
     assert_snapshot!(genes(&["--min-identity", "0.97", "--format", "jsonl"]));
 }
 
 /// Proteins share only parts. A pair without a positive score has a line in the table but is not a
 /// hit in other formats.
 #[test]
-fn proteins_in_every_format() {
+fn pairs_without_a_score_are_only_in_tables() {
     let folder = folder();
     let fields = "query,target,score,identity,qstart,qend,sstart,send,query_row,target_row";
     let table = proteins(&folder, &["--fields", fields]);
@@ -88,7 +88,7 @@ fn proteins_in_every_format() {
 
 /// Scores alone equal the scores of the alignments.
 #[test]
-fn scores_alone() {
+fn scores_alone_equal_those_of_alignments() {
     let folder = folder();
     let scores = proteins(&folder, &["--fields", "query,target,score"]);
     let input = path(&folder, "proteins.fa");
@@ -101,7 +101,7 @@ fn scores_alone() {
 
 /// `--max-hits` selects the greatest scores, because short parts are often identical.
 #[test]
-fn max_hits() {
+fn best_hits_have_the_greatest_scores() {
     let folder = folder();
     let best = proteins(&folder, &["--max-hits", "1"]);
     let rows = cells(&best);

@@ -36,7 +36,7 @@ fn without_command(text: &str) -> String {
 }
 
 #[test]
-fn every_format() {
+fn every_format_has_the_alignment_of_each_mode() {
     let folder = folder();
     let (query, target) = (file(&folder, "query.fa", QUERY), file(&folder, "target.fa", TARGET));
     let mut text = String::new();
@@ -76,7 +76,7 @@ fn scores_and_ends_alone() {
 }
 
 #[test]
-fn strands() {
+fn only_the_requested_strands_are_aligned() {
     let folder = folder();
     let (query, turned) = (file(&folder, "query.fa", QUERY), file(&folder, "turned.fa", TURNED));
     let mut text = String::new();
@@ -97,7 +97,7 @@ fn strands() {
 
 /// Several alignments, best first. Each list starts with the shorter lists.
 #[test]
-fn several_alignments() {
+fn shorter_lists_are_the_start_of_longer_ones() {
     let folder = folder();
     let (query, turned) = (
         file(&folder, "query.fa", QUERY),
@@ -196,7 +196,7 @@ fn records_are_chosen_by_names_of_any_bytes() {
 }
 
 #[test]
-fn proteins() {
+fn proteins_are_aligned() {
     let folder = folder();
     let query = file(&folder, "p.fa", ">p1\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ\n");
     let target = file(&folder, "q.fa", ">p2\nGGSMKTAYIAKQRQISFVKSFSRQLEDRLGLIEVQ\n");
@@ -206,7 +206,7 @@ fn proteins() {
 /// If no score is high enough, the output is a table without rows, an unmapped read, or a plot
 /// without a path.
 #[test]
-fn no_alignment() {
+fn output_is_valid_without_an_alignment() {
     let folder = folder();
     let (a, c) = (file(&folder, "a.fa", ">a\nAAAAAAAA\n"), file(&folder, "c.fa", ">c\nCCCCCCCC\n"));
     assert_eq!(scored(&[&a, &c]).lines().count(), 1);
@@ -250,7 +250,7 @@ fn files_summaries_and_statistics() {
 }
 
 #[test]
-fn wrong_options_and_input() {
+fn wrong_options_and_input_are_rejected() {
     let folder = folder();
     file(&folder, "one.fa", QUERY);
     file(&folder, "two.fa", format!("{QUERY}{TARGET}"));
@@ -298,7 +298,7 @@ fn wrong_options_and_input() {
 
 /// Two genomes of SARS-CoV-2: the same result as `allpairs`, in every format.
 #[test]
-fn genomes() {
+fn genomes_are_aligned_as_by_allpairs() {
     let scheme = ["--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-extend", "2"];
     let table = long(&[&SARS[..], &scheme, &["--check"]].concat());
     assert_snapshot!(table, @r"

@@ -215,7 +215,7 @@ fn accurate_alignments_are_equal_on_all_devices() {
 }
 
 #[test]
-fn every_format() {
+fn every_format_has_the_alignment() {
     let folder = folder();
     let genes = file(&folder, "genes.fa", GENES);
     let proteins = file(&folder, "proteins.fa", PROTEINS);

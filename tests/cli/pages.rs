@@ -32,7 +32,7 @@ fn devices_are_listed() {
 }
 
 #[test]
-fn devices_as_json() {
+fn devices_are_described_as_json() {
     let first = support::adapter().description;
     let text = output(&["devices", "--json"]);
     let devices: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
@@ -66,7 +66,7 @@ fn devices_as_json() {
 }
 
 #[test]
-fn devices_test_themselves() {
+fn every_device_passes_its_self_test() {
     needs_adapter();
     let text = output(&["devices", "--self-test", "--device", "0,cpu"]);
     let tests: Vec<&str> = text.lines().filter(|line| line.contains("self-test")).collect();
@@ -321,7 +321,7 @@ fn example(name: &str, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn examples() {
+fn examples_of_the_library_run() {
     let two = example("align_two", &[]);
     assert_eq!((two.status.code(), String::from_utf8_lossy(&two.stdout).as_ref()), (Some(0), "-1 1=2X1=1X1=1X\n"));
     let wrong = example("align_two", &["GATTACA", "GAT7ACA"]);

@@ -21,7 +21,7 @@ fn files(folder: &TempDir) -> [String; 4] {
 }
 
 #[test]
-fn records_in_step() {
+fn records_with_equal_numbers_are_paired() {
     let folder = folder();
     let [a, b, ..] = files(&folder);
     let mut shown = String::new();
@@ -57,7 +57,7 @@ fn a_local_pair_without_a_column_has_a_row_in_every_format() {
 }
 
 #[test]
-fn named_pairs() {
+fn listed_pairs_are_found_by_name() {
     let folder = folder();
     let [a, b, list, proteins] = files(&folder);
     let output = file(&folder, "own.tsv", "p2\tp1\np1\tp2\np3\tp3\n");

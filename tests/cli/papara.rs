@@ -105,7 +105,7 @@ fn alignments_are_those_of_papara() {
 }
 
 #[test]
-fn formats_of_alignments() {
+fn every_format_has_the_alignment() {
     let folder = small();
     let mut text = String::new();
     for arguments in [
@@ -164,7 +164,7 @@ fn tables_of_reads_of_either_strand() {
 /// Empty reads are named and the others are aligned. A name that ends in .phy.gz means compressed
 /// PHYLIP.
 #[test]
-fn summaries_and_files() {
+fn empty_reads_are_named_and_skipped() {
     let folder = small();
     let inputs = inputs(&folder);
     let inputs = inputs.each_ref().map(String::as_str);
@@ -221,7 +221,7 @@ fn standard_input_and_short_names() {
 /// There are more reads than are in progress at a time. Finished reads are reused, and a truncated
 /// part is computed again.
 #[test]
-fn checkpoints() {
+fn finished_reads_of_a_checkpoint_are_reused() {
     let folder = small();
     let letters = ["CGTACGTAAGG", "ACGUNACGGCC", "GGACTTTCAA", "GTAAGTCC"];
     let reads: String = (0..9000).map(|read| format!(">{read}\n{}\n", letters[read % 4])).collect();
@@ -261,7 +261,7 @@ fn checkpoints() {
 }
 
 #[test]
-fn wrong_options_and_input() {
+fn wrong_options_and_input_are_rejected() {
     let folder = small();
     file(&folder, "names.nwk", TREE.replace("e:", "f:"));
     file(&folder, "length.nwk", "((a:0.1,b:0.2),\n(c:0.1,d:x3),e);\n");

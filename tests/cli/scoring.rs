@@ -19,18 +19,18 @@ fn short(folder: &TempDir, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn affine_gaps() {
+fn first_and_further_gap_symbols_have_costs() {
     assert_snapshot!(genes(&["--gap-open", "10", "--gap-extend", "1"]));
 }
 
 #[test]
-fn free_end_gaps() {
+fn end_gaps_can_be_free() {
     assert_snapshot!(genes(&["--end-gaps", "free"]));
 }
 
 /// End gap costs by numbers and by the name of the scheme, with every alignment rescored.
 #[test]
-fn end_gaps_with_costs_of_their_own() {
+fn end_gaps_can_have_separate_costs() {
     let numbers =
         "--match 2 --mismatch -4 --ambiguity zero --gap-open 18 --gap-extend 2 --end-gap-open 1 --end-gap-extend 1";
     let by_numbers = genes(&numbers.split_whitespace().collect::<Vec<_>>());
@@ -123,7 +123,7 @@ fn schemes_for_short_sequences() {
 }
 
 #[test]
-fn proteins() {
+fn proteins_are_scored_by_the_chosen_matrix() {
     let folder = folder();
     let input = file(&folder, "proteins.fa", include_str!("proteins.fa"));
     let mut text = String::new();

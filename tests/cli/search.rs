@@ -29,12 +29,12 @@ fn genes(folder: &TempDir, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn tsv() {
+fn hits_within_the_evalue_are_written() {
     assert_snapshot!(proteins(&["--evalue", "1e-3"]));
 }
 
 #[test]
-fn the_best_two() {
+fn hit_limit_keeps_the_first_hits_of_each_query() {
     let best = proteins(&["-k", "2", "--fields", "query,target,score,cigar"]);
     assert_eq!(best.lines().count(), 1 + 3 * 2);
     let all = proteins(&["--fields", "query,target,score,cigar"]);
@@ -92,7 +92,7 @@ fn nucleotides_on_both_strands() {
 }
 
 #[test]
-fn other_formats() {
+fn every_format_has_the_hits() {
     let folder = folder();
     for (name, format) in [("blast7", "--outfmt=7"), ("paf", "--format=paf")] {
         assert_snapshot!(format!("search_{name}"), genes(&folder, &["-k", "2", format]));
@@ -210,7 +210,7 @@ fn a_filter_makes_room_for_the_next() {
 }
 
 #[test]
-fn whole_sequences() {
+fn searches_can_align_whole_sequences() {
     for mode in ["global", "semi-global"] {
         assert_snapshot!(format!("search_{mode}"), proteins(&["--mode", mode, "-k", "2"]));
     }

@@ -54,7 +54,7 @@ fn check_paf(paf: &str, queries: &str, targets: &str) {
 }
 
 #[test]
-fn genes_on_both_strands() {
+fn the_better_strand_of_genes_is_reported() {
     let folder = folder();
     let genes = file(&folder, "genes.fa", SEQUENCES);
     let written = |arguments: &[&str]| each("allpairs", TWO_WAYS, &[&[&*genes, "--check"], arguments].concat());
@@ -87,7 +87,7 @@ fn genes_on_both_strands() {
 }
 
 #[test]
-fn primers_on_both_strands() {
+fn the_nearer_strand_of_primers_is_reported() {
     let folder = folder();
     let (primers, genes) = (file(&folder, "primers.fa", PRIMERS), file(&folder, "genes.fa", SEQUENCES));
     let infix = ["--mode", "infix", "--max-distance", "4"];
@@ -156,7 +156,7 @@ fn sequences_with_one_strand_are_rejected() {
 
 /// Every format shows the aligned strand of the query, with the positions in the file.
 #[test]
-fn the_other_strand_in_every_format() {
+fn every_format_marks_the_minus_strand() {
     let folder = folder();
     let genes = file(&folder, "genes.fa", SEQUENCES);
     let fields = "query,target,strand,qstrand,sstrand,qstart,qend,sstart,send,qilo,qihi,caln,btop,qrow,trow,ppos,qseq";

@@ -45,7 +45,7 @@ fn all_refused(folder: &TempDir, lines: &[&str]) -> String {
 }
 
 #[test]
-fn input() {
+fn wrong_input_is_located() {
     let folder = folder();
     let good = ">a\nGATTACA\n>b\nGATCA\n";
     file(&folder, "good.fa", good);
@@ -83,7 +83,7 @@ fn input() {
 }
 
 #[test]
-fn matrices() {
+fn wrong_matrices_are_located() {
     let folder = folder();
     file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
     file(&folder, "uneven.txt", "   A  C\nA  1 -1\nC -1\n");
@@ -107,7 +107,7 @@ fn matrices() {
 }
 
 #[test]
-fn unknown_options() {
+fn unknown_options_are_rejected() {
     let folder = folder();
     file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
     assert_snapshot!(all_refused(
@@ -148,7 +148,7 @@ fn command_lines_of_vsearch() {
 }
 
 #[test]
-fn invalid_values() {
+fn invalid_values_are_rejected() {
     let folder = folder();
     file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
     assert_snapshot!(all_refused(
@@ -173,7 +173,7 @@ fn invalid_values() {
 }
 
 #[test]
-fn contradictory_options() {
+fn contradictory_options_are_rejected() {
     let folder = folder();
     file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
     assert_snapshot!(all_refused(
@@ -191,7 +191,7 @@ fn contradictory_options() {
 }
 
 #[test]
-fn unwritable_outputs() {
+fn unwritable_outputs_are_errors() {
     let folder = folder();
     file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
     assert_snapshot!(all_refused(
@@ -202,7 +202,7 @@ fn unwritable_outputs() {
 
 /// Errors about devices and kernels list the available ones.
 #[test]
-fn devices_and_kernels() {
+fn unsuitable_devices_and_kernels_are_rejected() {
     let folder = folder();
     needs_adapter();
     file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");

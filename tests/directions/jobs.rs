@@ -5,7 +5,7 @@ use pairwave::pairs::plan::PairsSpec;
 
 use super::*;
 
-fn rectangle(stem: &str) {
+fn pairs_of_two_files_are_traced(stem: &str) {
     let mut rng = rng(0x2ec7);
     let mut engine = kernel_checked(stem);
     for scoring in scorings() {
@@ -27,4 +27,4 @@ fn rectangle(stem: &str) {
     }
 }
 
-on_every_kernel! { rectangle }
+on_every_kernel! { pairs_of_two_files_are_traced }

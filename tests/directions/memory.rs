@@ -60,7 +60,7 @@ fn run_counted(store: &Arc<SequenceStore>, scoring: &Scoring, gpu: PairsGpu) -> 
 }
 
 /// Directions do not fit in memory: scores are returned alone, and the job traces back.
-fn directions_that_do_not_fit(stem: &str) {
+fn pairs_without_space_for_directions_are_traced_on_the_host(stem: &str) {
     let mut rng = rng(0xd1f);
     for scoring in six_scorings(&Scoring::truong()) {
         let store = mixed_store(&mut rng, Alphabet::Dna, &[120, 130, 118, 140, 119]);
@@ -77,7 +77,7 @@ fn directions_that_do_not_fit(stem: &str) {
 }
 
 /// Borders do not fit in memory: the batch is refused, and the job falls back to the CPU.
-fn borders_that_do_not_fit(stem: &str) {
+fn batches_without_space_for_borders_are_refused(stem: &str) {
     let mut rng = rng(0xb02d);
     for scoring in six_scorings(&Scoring::truong()) {
         let store = mixed_store(&mut rng, Alphabet::Dna, &[120, 130, 118, 140, 119]);
@@ -93,7 +93,7 @@ fn borders_that_do_not_fit(stem: &str) {
 
 /// The output has no space for all runs: some pairs are returned without an alignment, the others
 /// with the correct one.
-fn runs_that_do_not_fit(stem: &str) {
+fn pairs_without_space_for_runs_are_traced_on_the_host(stem: &str) {
     let mut rng = rng(0x20035);
     let lengths: Vec<usize> = (0..40).map(|index| 90 + index % 20).collect();
     for scoring in six_scorings(&Scoring::truong()) {
@@ -112,7 +112,7 @@ fn runs_that_do_not_fit(stem: &str) {
 
 /// Batches are refused if an adapter that counts loop iterations would stop them. All other results
 /// must be correct.
-fn long_pairs(stem: &str) {
+fn batches_beyond_the_loop_limit_are_refused(stem: &str) {
     let mut rng = rng(0x10a6);
     let mut workspace = TracebackWorkspace::default();
     let mut engines = [(kernel_default(stem), MatrixKernelShape::default()), (kernel_checked(stem), SMALL_SHAPE)];
@@ -152,7 +152,7 @@ fn long_pairs(stem: &str) {
 
 /// Tracebacks with very many steps, along gaps and through many runs, at the same time in all lanes
 /// and in different lanes.
-fn long_tracebacks(stem: &str) {
+fn long_tracebacks_are_complete(stem: &str) {
     let mut rng = rng(0x10a7);
     let mut workspace = TracebackWorkspace::default();
     let subgroup = adapter().description.subgroup_sizes[1].clamp(4, 128);
@@ -196,5 +196,5 @@ fn long_tracebacks(stem: &str) {
 }
 
 on_every_kernel! {
-    long_tracebacks, directions_that_do_not_fit, borders_that_do_not_fit, runs_that_do_not_fit, long_pairs,
+    long_tracebacks_are_complete, pairs_without_space_for_directions_are_traced_on_the_host, batches_without_space_for_borders_are_refused, pairs_without_space_for_runs_are_traced_on_the_host, batches_beyond_the_loop_limit_are_refused,
 }

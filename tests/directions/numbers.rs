@@ -27,7 +27,7 @@ fn greatest_factor(base: &Scoring, (shorter, sum): (u64, u64), bits: u32) -> i32
 }
 
 /// Tests the greatest scores with tags, the least without tags, and the greatest that fit at all.
-fn large_values(stem: &str) {
+fn large_values_are_traced_or_refused(stem: &str) {
     let mut rng = rng(0x1a26e);
     let lengths = [40, 97, 100, 3, 101, 64, 12, 77, 101, 100];
     let mut turned = [0, 0];
@@ -53,4 +53,4 @@ fn large_values(stem: &str) {
     assert!(turned.iter().all(|&count| count > 0), "pairs whose kernel query is theirs, and not: {turned:?}");
 }
 
-on_every_kernel! { large_values }
+on_every_kernel! { large_values_are_traced_or_refused }

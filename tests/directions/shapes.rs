@@ -3,7 +3,7 @@
 use super::*;
 
 /// Tests several arenas, several tasks in each arena, and several rounds.
-fn rounds(stem: &str) {
+fn several_rounds_are_traced(stem: &str) {
     const ARENAS: u32 = 3;
     let mut rng = rng(0x2071d);
     let adapter = adapter();
@@ -27,7 +27,7 @@ fn rounds(stem: &str) {
 }
 
 /// Tests more tasks than a dispatch can have workgroups in one dimension, with one pair each.
-fn many_tasks(stem: &str) {
+fn many_tasks_are_traced(stem: &str) {
     let mut rng = rng(0x3a27);
     // A few sequences are empty. Their pairs come last, and an arena that was never written gives
     // the correct values for them.
@@ -52,7 +52,7 @@ fn many_tasks(stem: &str) {
 
 /// Tests lengths around the padding units of the default sizes: the columns of a lane, of all
 /// lanes, of tiles and of slices.
-fn default_edges(stem: &str) {
+fn padded_lengths_are_traced(stem: &str) {
     let mut rng = rng(0xdef);
     // The number of columns is fixed, because short sequences would otherwise get fewer columns per
     // lane.
@@ -76,7 +76,7 @@ fn default_edges(stem: &str) {
 
 /// Tests every number of columns per lane, with lengths one below, at and one above the columns of
 /// all lanes, and twice these.
-fn lane_columns(stem: &str) {
+fn every_number_of_lane_columns_is_traced(stem: &str) {
     let mut rng = rng(0x1a2e);
     for columns in [4, 8, 16] {
         let shape = MatrixKernelShape { lane_columns: Some(columns), rows_words: columns / 4, ..SMALL_SHAPE };
@@ -99,7 +99,7 @@ fn lane_columns(stem: &str) {
 
 /// Runs that exceed the length of a packed run are split. Here they are split after three columns
 /// instead of thousands.
-fn runs_in_pieces(stem: &str) {
+fn long_runs_are_split(stem: &str) {
     let mut rng = rng(0x10e6);
     let mut engine = kernel_checked(stem).with_rewritten_shaders(Box::new(|source| {
         let longest = format!("const LONGEST_RUN: u32 = {}u;", pairwave::alignment::packed::LONGEST_RUN);
@@ -111,4 +111,4 @@ fn runs_in_pieces(stem: &str) {
     }
 }
 
-on_every_kernel! { runs_in_pieces, rounds, many_tasks, default_edges, lane_columns }
+on_every_kernel! { long_runs_are_split, several_rounds_are_traced, many_tasks_are_traced, padded_lengths_are_traced, every_number_of_lane_columns_is_traced }

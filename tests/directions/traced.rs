@@ -5,7 +5,7 @@ use pairwave::alignment::Cigar;
 use pairwave::pairs::Pairs;
 use pairwave::pairs::gpu::Survivors;
 
-fn alignments(engine: &mut dyn Engine<Pairs>, seed: u64) {
+fn traced_alignments_are_canonical(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
@@ -17,7 +17,7 @@ fn alignments(engine: &mut dyn Engine<Pairs>, seed: u64) {
 
 /// The device keeps exactly the pairs whose traced alignment has the identity, except for rounding
 /// errors.
-fn exact_filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
+fn the_filter_keeps_exactly_the_pairs_with_the_identity(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let mut sequences = Vec::new();
@@ -66,12 +66,12 @@ macro_rules! on_every_engine {
             use super::*;
 
             #[test]
-            fn alignments() {
-                super::alignments(&mut $make, 0xa119);
+            fn traced_alignments_are_canonical() {
+                super::traced_alignments_are_canonical(&mut $make, 0xa119);
             }
             #[test]
-            fn exact_filter() {
-                super::exact_filter(&mut $make, 0xf117);
+            fn the_filter_keeps_exactly_the_pairs_with_the_identity() {
+                super::the_filter_keeps_exactly_the_pairs_with_the_identity(&mut $make, 0xf117);
             }
         }
     )*};
@@ -128,7 +128,10 @@ fn survivors_do_not_depend_on_the_batches() {
 #[test]
 fn survivors_of_the_filter_are_traced_on_the_device() {
     for make in [kernel_checked, kernel_default] {
-        exact_filter(&mut make("nw_slice").with_survivors(Survivors::OnDevice), 0xf117);
+        the_filter_keeps_exactly_the_pairs_with_the_identity(
+            &mut make("nw_slice").with_survivors(Survivors::OnDevice),
+            0xf117,
+        );
     }
 }
 

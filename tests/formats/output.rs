@@ -108,13 +108,13 @@ fn test_alignments_are_valid() {
 }
 
 #[test]
-fn tsv() {
+fn tsv_has_the_default_columns() {
     let text = written(&PairFormat::Tsv(Field::tsv_defaults(false)), dna(EndGaps::Charged), PAIRS);
     insta::assert_snapshot!(visible(&text));
 }
 
 #[test]
-fn tsv_with_every_field() {
+fn tsv_can_have_every_field() {
     let text = written(&PairFormat::Tsv(FIELDS.iter().collect()), dna(EndGaps::Charged), PAIRS);
     // A block for each pair is easier to read than a line with 28 columns.
     let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
@@ -149,7 +149,7 @@ fn identity_follows_the_definition() {
 }
 
 #[test]
-fn scores_alone() {
+fn formats_with_scores_alone_need_no_alignment() {
     let context = || dna(EndGaps::Charged);
     let tsv = PairFormat::Tsv(Field::tsv_defaults(true));
     let json = PairFormat::JsonLines(Field::json_defaults(true));
@@ -185,7 +185,7 @@ fn missing_alignments_are_errors() {
 }
 
 #[test]
-fn json_lines() {
+fn numbers_are_json_numbers_and_names_are_strings() {
     let text = written(&PairFormat::JsonLines(Field::json_defaults(false)), dna(EndGaps::Charged), PAIRS);
     insta::assert_snapshot!(text);
     let every = written(&PairFormat::JsonLines(FIELDS.iter().collect()), dna(EndGaps::Charged), PAIRS);
@@ -207,7 +207,7 @@ fn json_lines() {
 }
 
 #[test]
-fn blast6() {
+fn blast6_has_twelve_columns() {
     let text = written(&PairFormat::Blast6, dna(EndGaps::Charged), PAIRS);
     insta::assert_snapshot!(visible(&text));
 }

@@ -363,7 +363,7 @@ fn a_path_takes_several_rounds() {
 /// Blocks have the maximum height that the kernels accept. Software Vulkan ends longer loops
 /// without an error, so higher blocks would give wrong results.
 #[test]
-fn the_tallest_blocks() {
+fn the_highest_blocks_are_traced() {
     let mut rng = support::rng(5);
     let adapter = support::adapter();
     let mut device = Device::new();

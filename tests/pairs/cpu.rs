@@ -209,6 +209,6 @@ fn long_pairs_with_end_gaps_priced() {
 }
 
 #[test]
-fn long_pairs_local() {
+fn long_local_pairs_equal_each_other() {
     long_pairs_equal_each_other(0x104c, Mode::Local, EndGaps::Charged);
 }

@@ -12,7 +12,7 @@ use pairwave::seq::Alphabet;
 use support::check::*;
 use support::*;
 
-fn edge_lengths(engine: &mut dyn Engine<Pairs>, seed: u64) {
+fn lengths_around_tile_borders_match_the_oracle(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
@@ -22,7 +22,7 @@ fn edge_lengths(engine: &mut dyn Engine<Pairs>, seed: u64) {
     }
 }
 
-fn workgroup_edges(engine: &mut dyn Engine<Pairs>, seed: u64) {
+fn numbers_of_pairs_around_workgroups_match_the_oracle(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     let scoring = Scoring::truong();
     for count in [1, 2, 15, 16, 17, 18, 33, 65, 66] {
@@ -35,7 +35,7 @@ fn workgroup_edges(engine: &mut dyn Engine<Pairs>, seed: u64) {
     }
 }
 
-fn equal_and_different(engine: &mut dyn Engine<Pairs>) {
+fn equal_and_different_sequences_match_the_oracle(engine: &mut dyn Engine<Pairs>) {
     for (scoring, letters) in [(Scoring::truong(), *b"ACN"), (Scoring::protein(), *b"WPX")] {
         let code = |letter| scoring.alphabet.encode(letter).expect("a letter of the alphabet");
         let sequences: Vec<Vec<u8>> =
@@ -46,7 +46,7 @@ fn equal_and_different(engine: &mut dyn Engine<Pairs>) {
     }
 }
 
-fn scores_only(engine: &mut dyn Engine<Pairs>, seed: u64) {
+fn scores_alone_match_the_oracle(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, &[1, 9, 24, 30, 41, 50]);
@@ -57,7 +57,7 @@ fn scores_only(engine: &mut dyn Engine<Pairs>, seed: u64) {
 
 /// Scores so large that 32 bits do not hold the matches as well. The kernel must return the score
 /// without matches, or the engine must refuse the batch. It must never return a wrong number.
-fn overflow(engine: &mut dyn Engine<Pairs>, seed: u64) {
+fn scores_beyond_32_bits_are_never_wrong(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     let (mut refused, mut alone) = (0, 0);
     for factor in [1, 1_000, 100_000, 1_000_000, 10_000_000] {
@@ -98,7 +98,7 @@ fn overflow(engine: &mut dyn Engine<Pairs>, seed: u64) {
 
 /// The filter on the device keeps every pair that reaches the identity. With linear gaps, it keeps
 /// hardly any other pair.
-fn filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
+fn the_filter_keeps_every_pair_with_the_identity(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let mut sequences = Vec::new();
@@ -145,7 +145,7 @@ fn filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
 
 /// Every pair that reaches its query's threshold is reported with its score, and hardly any other
 /// pair is.
-fn floors(engine: &mut dyn Engine<Pairs>, seed: u64) {
+fn every_pair_above_its_threshold_is_reported(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, &[1, 9, 24, 30, 41, 50]);
@@ -174,32 +174,32 @@ macro_rules! on_every_engine {
             use super::*;
 
             #[test]
-            fn edge_lengths() {
-                super::edge_lengths(&mut $make, 0xed6e);
+            fn lengths_around_tile_borders_match_the_oracle() {
+                super::lengths_around_tile_borders_match_the_oracle(&mut $make, 0xed6e);
             }
             #[test]
-            fn workgroup_edges() {
-                super::workgroup_edges(&mut $make, 0x3099);
+            fn numbers_of_pairs_around_workgroups_match_the_oracle() {
+                super::numbers_of_pairs_around_workgroups_match_the_oracle(&mut $make, 0x3099);
             }
             #[test]
-            fn equal_and_different() {
-                super::equal_and_different(&mut $make);
+            fn equal_and_different_sequences_match_the_oracle() {
+                super::equal_and_different_sequences_match_the_oracle(&mut $make);
             }
             #[test]
-            fn scores_only() {
-                super::scores_only(&mut $make, 0x5c07e);
+            fn scores_alone_match_the_oracle() {
+                super::scores_alone_match_the_oracle(&mut $make, 0x5c07e);
             }
             #[test]
-            fn overflow() {
-                super::overflow(&mut $make, 0x0f10);
+            fn scores_beyond_32_bits_are_never_wrong() {
+                super::scores_beyond_32_bits_are_never_wrong(&mut $make, 0x0f10);
             }
             #[test]
-            fn filter() {
-                super::filter(&mut $make, 0xf117);
+            fn the_filter_keeps_every_pair_with_the_identity() {
+                super::the_filter_keeps_every_pair_with_the_identity(&mut $make, 0xf117);
             }
             #[test]
-            fn floors() {
-                super::floors(&mut $make, 0xf1005);
+            fn every_pair_above_its_threshold_is_reported() {
+                super::every_pair_above_its_threshold_is_reported(&mut $make, 0xf1005);
             }
         }
     )*};

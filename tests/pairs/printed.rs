@@ -35,7 +35,7 @@ fn scoring(matrix: &str, open: i32, extend: i32, mode: Mode, end_gaps: EndGaps) 
 }
 
 #[test]
-fn scores_of_parasail() {
+fn scores_equal_parasail() {
     let (proteins, mut workspace, mut compared) = (proteins(), TracebackWorkspace::new(), 0);
     for row in rows(include_str!("printed/parasail.tsv")) {
         let number = |at: usize| row[at].parse::<i32>().unwrap();
@@ -54,7 +54,7 @@ fn scores_of_parasail() {
 }
 
 #[test]
-fn scores_of_ssearch36() {
+fn scores_equal_ssearch36() {
     let (proteins, mut workspace, mut compared) = (proteins(), TracebackWorkspace::new(), 0);
     let scoring = scoring("BLOSUM62", 11, 1, Mode::Local, EndGaps::Charged);
     for row in rows(include_str!("printed/ssearch36.tsv")) {

@@ -141,13 +141,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]
-    fn related_dna((query, target) in relatives(dna_code, 0..=120), scheme in 0..DNA.len()) {
+    fn alignments_of_related_dna_are_canonical((query, target) in relatives(dna_code, 0..=120), scheme in 0..DNA.len()) {
         check(&query, &target, &DNA[scheme]).map_err(TestCaseError::fail)?;
         check(&target, &query, &DNA[scheme]).map_err(TestCaseError::fail)?;
     }
 
     #[test]
-    fn unrelated_dna(
+    fn alignments_of_unrelated_dna_are_canonical(
         query in prop::collection::vec(dna_code(), 0..60),
         target in prop::collection::vec(dna_code(), 0..60),
         scheme in 0..DNA.len(),
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn two_letters(
+    fn alignments_of_two_letters_are_canonical(
         query in prop::collection::vec(1u8..3, 0..24),
         target in prop::collection::vec(1u8..3, 0..24),
         scheme in 0..DNA.len(),
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn proteins((query, target) in relatives(protein_code, 0..=100), scheme in 0..PROTEIN.len()) {
+    fn alignments_of_proteins_are_canonical((query, target) in relatives(protein_code, 0..=100), scheme in 0..PROTEIN.len()) {
         check(&query, &target, &PROTEIN[scheme]).map_err(TestCaseError::fail)?;
     }
 }
@@ -174,7 +174,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
-    fn long_relatives((query, target) in relatives(dna_code, 250..=320), scheme in 0..DNA.len()) {
+    fn alignments_of_long_relatives_are_canonical((query, target) in relatives(dna_code, 250..=320), scheme in 0..DNA.len()) {
         check(&query, &target, &DNA[scheme]).map_err(TestCaseError::fail)?;
     }
 }
@@ -212,7 +212,7 @@ fn pairs_with_wrong_alignments_in_the_past_agree_for_every_scheme() {
 }
 
 #[test]
-fn all_equal_and_all_different() {
+fn equal_and_different_sequences_are_aligned_canonically() {
     for scoring in DNA.iter().chain(PROTEIN.iter()) {
         check(&[1; 40], &[1; 33], scoring).unwrap();
         check(&[1; 33], &[1; 40], scoring).unwrap();

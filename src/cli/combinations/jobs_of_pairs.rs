@@ -3,7 +3,7 @@
 use super::case::CommandCase;
 
 #[test]
-fn allpairs() {
+fn options_of_allpairs_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "allpairs",
         inputs: &["@a.fa", "@gapped.fa"],
@@ -65,7 +65,7 @@ fn allpairs() {
 }
 
 #[test]
-fn pairs() {
+fn options_of_pairs_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "pairs",
         inputs: &["@a.fa @a.fa", "@gapped.fa @gapped.fa", "@a.fa @b.fa --pairs @pair.tsv"],
@@ -123,7 +123,7 @@ fn pairs() {
 }
 
 #[test]
-fn search() {
+fn options_of_search_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "search",
         inputs: &["@a.fa @b.fa", "@gapped.fa @gapped.fa", "--query @b.fa --db @a.fa"],
@@ -186,7 +186,7 @@ fn search() {
 }
 
 #[test]
-fn edit() {
+fn options_of_edit_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "edit",
         inputs: &["@b.fa @a.fa", "@gapped.fa @gapped.fa", "@a.fa"],
@@ -227,7 +227,7 @@ fn edit() {
 }
 
 #[test]
-fn long() {
+fn options_of_long_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "long",
         inputs: &[

@@ -3,7 +3,7 @@
 use super::case::{CommandCase, Idle};
 
 #[test]
-fn papara() {
+fn options_of_papara_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "papara",
         inputs: &["--tree @rows.nwk --reference @rows.fa --reads @reads.fa"],
@@ -46,7 +46,7 @@ fn papara() {
 }
 
 #[test]
-fn tree() {
+fn options_of_tree_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "tree",
         inputs: &["@a.fa", "@p.fa", "@gapped.fa", "@rows.fa"],
@@ -80,7 +80,7 @@ fn tree() {
 }
 
 #[test]
-fn dist() {
+fn options_of_dist_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "dist",
         inputs: &["@a.fa", "@p.fa", "@gapped.fa", "@rows.fa"],
@@ -159,7 +159,7 @@ const MSA_IDLE: &[Idle] = &[
 ];
 
 #[test]
-fn msa() {
+fn options_of_msa_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "msa",
         inputs: &["@a.fa", "@p.fa", "@gapped.fa", "@gappedp.fa"],

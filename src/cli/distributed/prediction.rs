@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_in_words() {
+    fn blocks_are_described_in_one_line() {
         let block = Block { units: 0..1, targets: None, pairs: 1, cells: 100 };
         assert_eq!(
             describe_blocks(&[block]),

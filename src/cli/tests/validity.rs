@@ -16,7 +16,7 @@ fn allpairs(line: &str) -> AllPairsOptions {
 }
 
 #[test]
-fn defaults() {
+fn omitted_options_have_their_defaults() {
     let job = allpairs("seqs.fa");
     assert_eq!((job.seqs.to_str(), job.against, job.files.output), (Some("seqs.fa"), None, None));
     assert_eq!(job.read.alphabet, AlphabetChoice::Detect);
@@ -29,7 +29,7 @@ fn defaults() {
 }
 
 #[test]
-fn everything_at_once() {
+fn independent_options_can_be_combined() {
     let job = allpairs(
         "- --against b.fa --alphabet rna --match 1 --mismatch -4 --gap-open 2 --gap-extend 1 --ambiguity zero \
          --end-gaps free --min-identity .97 --iddef 1 --max-hits 3 --format blast6 -o out.b6 --device 0,cpu \
@@ -101,7 +101,7 @@ fn formats_and_their_longer_names() {
 }
 
 #[test]
-fn modes() {
+fn modes_decide_the_end_gaps() {
     use pairwave::score::{EndGaps, Mode};
     let mode = |line: &str| {
         let scheme = allpairs(&format!("seqs.fa {line}")).scoring.resolve(Alphabet::Dna).unwrap();
@@ -126,7 +126,7 @@ fn modes() {
 }
 
 #[test]
-fn distances() {
+fn fields_decide_what_edit_computes() {
     use pairwave::score::{EditMode, Limit};
     let edit = |line: &str| match options(&format!("edit {line}")).unwrap().action {
         Action::Edit(job) => *job,
@@ -165,7 +165,7 @@ fn distances() {
 }
 
 #[test]
-fn long_pairs() {
+fn options_of_long_decide_its_job() {
     use pairwave::jobs::long::Strands;
     use pairwave::long::Method;
     use pairwave::output::LongFormat;

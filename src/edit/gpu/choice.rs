@@ -168,8 +168,8 @@ impl SelectionContext<'_> {
         Ok(candidates)
     }
 
-    /// Returns the fastest candidate with heads, if heads may pay off. `candidates_without_heads` are the candidates
-    /// without heads.
+    /// Returns the fastest candidate with heads, if heads may pay off. `candidates_without_heads`
+    /// are the candidates without heads.
     fn with_heads(
         &self,
         candidates_without_heads: &[CandidateKernel<EditMethod>],

@@ -123,9 +123,9 @@ impl TileScoring {
         self.run(query, target, row, column, &mut TileGoal::Directions(directions), buffers);
     }
 
-    /// Returns row and column of the first cell, in row order, with the value of `tile_rows`, counted
-    /// from the tile's first. `tile_rows` must come from [`TileScoring::sweep`] for a tile of these
-    /// symbols.
+    /// Returns row and column of the first cell, in row order, with the value of `tile_rows`,
+    /// counted from the tile's first. `tile_rows` must come from [`TileScoring::sweep`] for a tile
+    /// of these symbols.
     ///
     /// # Panics
     /// If no cell has the value, which is an internal fault.

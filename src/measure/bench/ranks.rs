@@ -7,8 +7,8 @@ use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableChart, 
 /// Default numbers of ranks.
 const RANKS: [u32; 5] = [1, 10, 100, 1000, 10_000];
 const QUICK_RANKS: [u32; 3] = [1, 10, 100];
-/// Simulated duration of a job on all its ranks, in seconds. Jobs with more than [`MANY_RANKS`] ranks are
-/// shorter, because they have enough blocks.
+/// Simulated duration of a job on all its ranks, in seconds. Jobs with more than [`MANY_RANKS`]
+/// ranks are shorter, because they have enough blocks.
 const SECONDS: f64 = 3600.0;
 const SECONDS_OF_MANY: f64 = 600.0;
 const QUICK_SECONDS: f64 = 300.0;
@@ -82,8 +82,8 @@ const NOTES: [&str; 5] = [
     "efficiency: cells of finished blocks, as a part of what all ranks could do while they lived (silent ones included)",
 ];
 
-/// Returns the table for these numbers of ranks, or for the default ones. `report_progress` receives a
-/// description of each simulation.
+/// Returns the table for these numbers of ranks, or for the default ones. `report_progress`
+/// receives a description of each simulation.
 ///
 /// # Errors
 /// [`Error::Usage`] for an invalid number of ranks; the errors of `report_progress`.

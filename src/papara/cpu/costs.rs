@@ -1,6 +1,7 @@
 //! The representation of cells, and the range of their values.
 //!
-//! Let S be the score of a cell as in the oracle, j its symbol and i its site. The cell is stored as
+//! Let S be the score of a cell as in the oracle, j its symbol and i its site. The cell is stored
+//! as
 //!
 //! ```text
 //! S'(i,j) = S(i,j) + j * insertion.next + (deletion.next for each of the first i sites that is not free)

@@ -23,7 +23,7 @@ fn check(cases: &[(&ReadOptions, &[u8], &str)]) {
 
 #[test]
 #[rustfmt::skip]
-fn illegal_letters() {
+fn illegal_letters_are_located() {
     check(&[
         (&DETECT, b">a\nACGT\n>b x\nACGT\nAC7T\n",
             "x, line 5, column 3, record 'b': '7' is not a letter of DNA/RNA or of proteins"),
@@ -79,7 +79,7 @@ fn gaps_and_line_ends_inside_sequences_and_what_is_no_sequence() {
 
 #[test]
 #[rustfmt::skip]
-fn records_without_name_or_sequence() {
+fn records_without_name_or_sequence_are_located() {
     check(&[
         (&DETECT, b">\nACGT\n", "x, line 1, column 2: the record has no name"),
         (&DETECT, b">a\nACGT\n>  \nACGT\n", "x, line 3, column 2: the record has no name"),
@@ -98,7 +98,7 @@ fn records_without_name_or_sequence() {
 
 #[test]
 #[rustfmt::skip]
-fn truncated_and_damaged_fastq() {
+fn truncated_and_damaged_fastq_is_located() {
     check(&[
         (&DETECT, b"@a\nACGT\n+\nIII\n",
             "x, line 1, record 'a': the FASTQ record is truncated or damaged: sequence length is 4 but quality length is 3"),

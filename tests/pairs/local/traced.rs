@@ -104,13 +104,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn dna_that_shares_a_part((query, target) in sharing_a_part(dna_code, 0..=60), scheme in 0..DNA.len()) {
+    fn alignments_of_dna_with_a_shared_part_are_canonical((query, target) in sharing_a_part(dna_code, 0..=60), scheme in 0..DNA.len()) {
         check(&query, &target, &DNA[scheme]).map_err(TestCaseError::fail)?;
         check(&target, &query, &DNA[scheme]).map_err(TestCaseError::fail)?;
     }
 
     #[test]
-    fn unrelated_dna(
+    fn alignments_of_unrelated_dna_are_canonical(
         query in prop::collection::vec(dna_code(), 0..80),
         target in prop::collection::vec(dna_code(), 0..80),
         scheme in 0..DNA.len(),
@@ -119,7 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn two_letters(
+    fn alignments_of_two_letters_are_canonical(
         query in prop::collection::vec(1u8..3, 0..24),
         target in prop::collection::vec(1u8..3, 0..24),
         scheme in 0..DNA.len(),
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn proteins((query, target) in sharing_a_part(protein_code, 0..=50), scheme in 0..PROTEIN.len()) {
+    fn alignments_of_proteins_are_canonical((query, target) in sharing_a_part(protein_code, 0..=50), scheme in 0..PROTEIN.len()) {
         check(&query, &target, &PROTEIN[scheme]).map_err(TestCaseError::fail)?;
     }
 }
@@ -138,7 +138,7 @@ proptest! {
 
     /// Rows have several pieces, and gaps continue from one piece to the next.
     #[test]
-    fn long_dna((query, target) in sharing_a_part(dna_code, 150..=260), scheme in 0..DNA.len()) {
+    fn alignments_of_long_dna_are_canonical((query, target) in sharing_a_part(dna_code, 150..=260), scheme in 0..DNA.len()) {
         check(&query, &target, &DNA[scheme]).map_err(TestCaseError::fail)?;
     }
 }
@@ -157,7 +157,7 @@ fn short_pairs_of_all_lengths_agree_for_every_scheme() {
 }
 
 #[test]
-fn all_equal_and_all_different() {
+fn equal_and_different_sequences_are_aligned_canonically() {
     for scoring in DNA.iter().chain(PROTEIN.iter()) {
         check(&[1; 40], &[1; 33], scoring).unwrap();
         check(&[1; 33], &[1; 140], scoring).unwrap();
@@ -168,7 +168,7 @@ fn all_equal_and_all_different() {
 
 /// A gap as long as two pieces of a row, in either sequence.
 #[test]
-fn long_gaps() {
+fn long_gaps_are_traced() {
     let mut rng = support::rng(0x9a9);
     for gaps in [Gaps::linear(1), Gaps::from_blast(20, 1), Gaps::from_blast(60, 0)] {
         let scoring = local(Scoring { gaps, ..Scoring::truong() });
@@ -184,7 +184,7 @@ fn long_gaps() {
 /// hardly more than it costs, so that no value in the next piece shows that the gap continues. No
 /// three symbols of the tail equal the head.
 #[test]
-fn short_gaps_at_every_column() {
+fn short_gaps_are_traced_at_every_column() {
     let letters = |text: &str| -> Vec<Code> {
         text.bytes().map(|letter| Alphabet::Dna.encode(letter).expect("a letter")).collect()
     };
