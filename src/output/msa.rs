@@ -51,8 +51,8 @@ pub enum MsaFormat {
     Phylip {
         /// Whether there are blocks of 60 columns of all rows. If not, each row is one line.
         is_interleaved: bool,
-        /// Whether names have at most ten bytes and are padded to ten characters. If not, names have
-        /// their own length and are followed by two blanks, which PAML requires.
+        /// Whether names have at most ten bytes and are padded to ten characters. If not, names
+        /// have their own length and are followed by two blanks, which PAML requires.
         is_strict: bool,
     },
     /// Stockholm 1.0 with one line for each row.

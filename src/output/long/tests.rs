@@ -64,7 +64,7 @@ fn in_all_formats(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -
 }
 
 #[test]
-fn local_alignments_on_both_strands() {
+fn every_format_has_alignments_on_both_strands() {
     let context = context(Mode::Local, EndGaps::Charged);
     let (first, second, third) = (cigar("4=1I7="), cigar("5="), cigar("2="));
     let alignments = [
@@ -123,7 +123,7 @@ fn whole_sequences_with_free_and_charged_ends() {
 }
 
 #[test]
-fn scores_alone() {
+fn formats_with_scores_alone_have_no_alignment() {
     let context = context(Mode::Local, EndGaps::Charged);
     let alignments = [
         LongPairAlignment { is_reverse: false, score: 48, query: range(13, 14), target: range(10, 11), cigar: None },
@@ -135,14 +135,14 @@ fn scores_alone() {
 }
 
 #[test]
-fn no_alignment() {
+fn every_format_is_valid_without_an_alignment() {
     let context = context(Mode::Local, EndGaps::Charged);
     insta::assert_snapshot!(in_all_formats(&context, &[]));
 }
 
 #[cfg(feature = "plot")]
 #[test]
-fn pictures() {
+fn pictures_show_the_paths() {
     let context = context(Mode::Local, EndGaps::Charged);
     let (first, second) = (cigar("4=1I7="), cigar("5="));
     let alignments = [

@@ -263,14 +263,14 @@ fn format_0_is_that_of_blast() {
 }
 
 #[test]
-fn text() {
+fn text_format_has_all_sections() {
     let text = BLASTN.read().written(&SearchFormat::Blast0);
     insta::assert_snapshot!("blast0", text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
 /// Control characters become blanks, and multi-byte characters stay complete.
 #[test]
-fn odd_headers() {
+fn headers_lose_control_characters_only() {
     let mut run = BLASTP;
     let subjects = BLASTP.subjects.replace(
         "ATP synthase subunit 9, mitochondrial OS=Sacch",
@@ -288,7 +288,7 @@ fn odd_headers() {
 }
 
 #[test]
-fn lines() {
+fn every_line_format_has_the_hits() {
     let (proteins, nucleotides) = (BLASTP.read(), BLASTN.read());
     let fields =
         Field::parse_search_list("query,query_title,target,stitle,strand,evalue,bits,sstart,send", false).unwrap();
@@ -302,7 +302,7 @@ fn lines() {
 }
 
 #[test]
-fn json_is_json() {
+fn every_json_line_is_valid() {
     let text = BLASTP.read().written(&SearchFormat::JsonLines(Field::search_json_defaults(false)));
     for line in text.lines() {
         let object: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -313,7 +313,7 @@ fn json_is_json() {
 /// Formats omit E-values and bit scores, or write fixed values, if the scheme has no statistical
 /// parameters.
 #[test]
-fn unknown_significance() {
+fn formats_without_statistics_omit_significance() {
     let searched = BLASTP.read();
     let written = |format: &SearchFormat| searched.without_significance(format);
     let fields = Field::parse_search_list("target,evalue,bits", true).unwrap();

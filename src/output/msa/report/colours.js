@@ -1,17 +1,17 @@
-// Colour schemes: of every cell the colour behind its letter.
+// Colour schemes: the background colour of every cell.
 
 const BLUE = "#80a0f0", RED = "#f05040", MAGENTA = "#d070d0", GREEN = "#40c840", PINK = "#f08080", ORANGE = "#f09048",
   YELLOW = "#d0d020", CYAN = "#30b8b8";
 
-// Of [letters, colour] the colour of each kind.
+// Returns the colour of each kind, given a list of [letters, colour].
 const byLetters = groups => {
   const colours = new Array(KINDS).fill(null);
   for (const [group, colour] of groups) for (const letter of group) colours[kind(letter)] = colour;
   return colours;
 };
 
-// ClustalX's: a residue is coloured where enough of its column is like it. Of each group of residues: the colour, and sums or single
-// residues that have to reach a share of all rows.
+// Rules of ClustalX. A residue is coloured if enough residues of its column are similar. Each rule has
+// the residues, their colour, and the sums or single residues that must reach a share of all rows.
 const HYDROPHOBIC = ["WLVIMAFCHP", .6];
 const anyOf = (residues, least) => [...residues].map(residue => [residue, least]);
 const CLUSTAL = [
@@ -27,7 +27,8 @@ const CLUSTAL = [
   ["HY", CYAN, [HYDROPHOBIC, ...anyOf("WYACPQFHILMV", .85)]],
 ];
 
-// Of every column a bit for each kind that is coloured; bit 31 where cysteines have their own colour.
+// Bit mask of every column: one bit for each coloured kind, and bit 31 if cysteines have their own
+// colour.
 let clustalBits = null;
 function findClustalBits() {
   clustalBits = new Int32Array(columnCount);
@@ -67,10 +68,11 @@ const SCHEMES = isProtein ? [
   ["identity", "identity", byLetters([])],
   ["none", "none", byLetters([])],
 ];
-// Of a letter that more than this share of the rows have.
+// Colours of a letter, each with the share of rows that must exceed it.
 const IDENTITY_STEPS = [[.8, "#6f8ff0"], [.6, "#9db4f5"], [.4, "#cfdafa"]];
 
-// A colour as pixels of an image have it. In the dark colours are mixed with black, as letters are light.
+// Returns a colour as a pixel of an image. In dark mode, colours are mixed with black, because letters
+// are light.
 function pixel(colour, isDark) {
   if (!colour) return 0;
   const value = parseInt(colour.slice(1), 16);
@@ -78,7 +80,7 @@ function pixel(colour, isDark) {
   return (255 << 24 | part(0) << 16 | part(8) << 8 | part(16)) >>> 0;
 }
 
-// Of a scheme: a function of column and kind that tells a cell's pixel.
+// Returns the function of a scheme that computes the pixel of a cell from its column and kind.
 function painter(scheme, isDark, onlyDifferences) {
   const [name, , colours] = SCHEMES.find(own => own[0] === scheme) ?? SCHEMES[0];
   const pixels = Uint32Array.from(colours, colour => pixel(colour, isDark));

@@ -1,4 +1,4 @@
-// What the reader does: scrolling, searching, choosing, keys, the mouse, paper.
+// Input of the reader: scrolling, searching, selecting, keys, mouse and printing.
 
 function setOrder(kind) {
   const held = view.cursor && view.order[view.cursor.place];
@@ -18,7 +18,7 @@ function setOrder(kind) {
   redraw();
 }
 
-// Brings a cell to the screen, if it is not there.
+// Scrolls until a cell is visible.
 function show(place, column) {
   const on = part();
   const width = scroller.clientWidth - on.left, height = scroller.clientHeight - on.top;
@@ -28,7 +28,7 @@ function show(place, column) {
   want();
 }
 
-// What is at a cell, or in a row or column alone.
+// Describes a cell, a row or a column.
 function tell(at) {
   const parts = [];
   if (at.place !== null && at.place >= 0) {
@@ -63,7 +63,7 @@ function moveTo(place, column) {
   element("spoken").textContent = tell(view.cursor);
 }
 
-// The size of cells, keeping what is at a point of the canvas where it is.
+// Changes the size of cells. The cell at a given point of the canvas stays there.
 function zoom(by, x = scroller.clientWidth / 2, y = scroller.clientHeight / 2) {
   const all = sizes(), place = all.indexOf(view.size);
   const size = all[Math.max(0, Math.min(all.length - 1, (place < 0 ? 0 : place) + by))];
@@ -87,7 +87,7 @@ function search(by) {
   let text = "";
   if (wanted && !found.length) text = "none";
   if (found.length) {
-    // Typing stays at the row if it is one of them.
+    // The view stays at the current row if its name still matches.
     let next = by < 0 ? found.findLastIndex(row => view.places[row] < at) : found.findIndex(row => view.places[row] >= at + by);
     if (next < 0) next = by < 0 ? found.length - 1 : 0;
     text = `${next + 1} of ${found.length}`;
@@ -122,7 +122,7 @@ function onKey(event) {
   const on = part();
   if (event.key in KEYS) {
     const page = { columns: Math.max(1, on.lastColumn - on.firstColumn - 1), rows: Math.max(1, on.lastPlace - on.firstPlace - 1) };
-    // The first key puts the cursor where the screen is.
+    // The first key puts the cursor at the visible part.
     if (view.cursor) moveTo(...KEYS[event.key](view.cursor, event.shiftKey, page, event.ctrlKey));
     else moveTo(on.firstPlace, on.firstColumn);
   } else if (event.ctrlKey) {
@@ -141,7 +141,7 @@ function onKey(event) {
   event.preventDefault();
 }
 
-// Rows in blocks of columns, as paper has them; of a large alignment what is on the screen.
+// Prints rows in blocks of columns. Of a large alignment, it prints only the visible part.
 const MAX_ON_PAPER = 300e3;
 function fillPaper() {
   const on = part(), isWhole = rowCount * columnCount <= MAX_ON_PAPER;
@@ -157,7 +157,7 @@ function fillPaper() {
     for (const row of places) {
       block.append(named(facts.names[row]));
       for (let column = start; column < end;) {
-        // Cells of one colour together.
+        // Draws adjacent cells of one colour together.
         const colourOf = own => colours(own, kindOf[letters[row * columnCount + own]]);
         const colour = colourOf(column), first = column;
         while (column < end && colourOf(column) === colour) column++;

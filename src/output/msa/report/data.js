@@ -1,4 +1,4 @@
-// What the page was given, and what is counted of it. Rows are numbered as they stand in the letters.
+// Data of the page and counts derived from it. Rows are numbered in the order of the letters.
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
 const rowCount = facts.names.length;
@@ -12,8 +12,8 @@ for (let i = 0; i < 26; i++) kindOf[65 + i] = kindOf[97 + i] = i;
 kindOf[45] = kindOf[46] = GAP;
 const kind = letter => kindOf[letter.charCodeAt(0)];
 
-let letters = new Uint8Array(0);      // row by row, with gaps
-let counts = new Uint32Array(0);      // column by column, of each kind
+let letters = new Uint8Array(0);      // row by row, including gaps
+let counts = new Uint32Array(0);      // of each kind, column by column
 const consensus = new Uint8Array(columnCount);  // the most frequent kind, a gap if most rows have one
 const share = new Float32Array(columnCount);    // of the most frequent letter among all rows
 
@@ -29,12 +29,12 @@ async function unpack(bytes, size) {
     try {
       const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
       return new Uint8Array(await new Response(stream).arrayBuffer());
-    } catch (_) { /* An older browser that knows other formats only. */ }
+    } catch (_) { /* Older browsers support other formats only. */ }
   }
   return inflate(bytes, size);
 }
 
-// RFC 1951, for browsers that cannot do it.
+// Decompresses data (RFC 1951) for browsers without this function.
 function inflate(input, size) {
   const output = new Uint8Array(size);
   let next = 0, held = 0, heldBits = 0, end = 0;
@@ -44,7 +44,7 @@ function inflate(input, size) {
     held >>>= bits; heldBits -= bits;
     return value;
   };
-  // A canonical code: of each length how many words there are, and all symbols by word.
+  // A canonical code: the number of words of each length, and all symbols in the order of their words.
   const codeOf = lengths => {
     const many = new Uint16Array(16), first = new Uint16Array(16);
     for (const length of lengths) if (length) many[length]++;
@@ -126,7 +126,7 @@ function count() {
 
 const letterOf = k => k === GAP ? "-" : k === OTHER ? "*" : String.fromCharCode(65 + k);
 
-// A column's letters from the most frequent, as text.
+// Returns the letters of a column as text, the most frequent first.
 function describe(column) {
   const own = counts.subarray(column * KINDS, column * KINDS + KINDS);
   const kinds = [...own.keys()].filter(k => own[k]).sort((a, b) => own[b] - own[a] || a - b);

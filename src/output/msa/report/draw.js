@@ -1,40 +1,41 @@
-// Drawing: one canvas that stays in place while its scroller moves under it, of which only what is on the screen is drawn.
+// Drawing. One canvas stays in place while its scroller moves under it. Only the visible part is drawn.
 
 const element = id => document.getElementById(id);
 const scroller = element("scroller"), sizer = element("sizer"), canvas = element("cells"), overview = element("overview");
 const context = canvas.getContext("2d", { alpha: false });
 
 const SIZES = [1, 2, 3, 4, 6, 8, 10, 12, 14, 18, 24];  // widths of cells in pixels
-const WIDEST = 15e6;          // pixels that browsers let an element have, with room
+const WIDEST = 15e6;          // maximum pixels of an element in all browsers, with a margin
 const RULER = 20, BARS = 36;  // heights in pixels
-const LETTERS_FROM = 7, NAMES_FROM = 8;  // cells that are smaller have no letters, rows no names
+const LETTERS_FROM = 7, NAMES_FROM = 8;  // minimum cell sizes for letters and for names of rows
 const TREE_WIDTH = 130, LONGEST_NAME = 240;
 const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
 const view = {
   size: 12,
-  order: [],            // rows as they are shown
+  order: [],            // rows in the displayed order
   kind: "file",
   scheme: SCHEMES[0][0],
   onlyDifferences: false,
-  cursor: null,         // { place, column }, place of the row as it is shown
+  cursor: null,         // { place, column }; place is the displayed position of the row
   hover: null,
-  found: new Set(),     // rows whose names are searched for
+  found: new Set(),     // rows whose names match the search
 };
 let style = {}, paint = null, atlas = null, nameWidth = 0, isWanted = false, drawnScale = 0;
 
-// Cells are drawn on tiles, which are kept while they stay as they are: scrolling moves pictures.
-const TILE = { width: 256, height: 256 };  // about so many pixels
-const TILE_BYTES = 96e6;                   // of all that are kept
+// Cells are drawn on tiles. Tiles are kept until their content changes, so that scrolling only moves
+// pictures.
+const TILE = { width: 256, height: 256 };  // approximate size in pixels
+const TILE_BYTES = 96e6;                   // limit of all kept tiles
 const tiles = new Map();
 let drawnAt = { x: 0, y: 0 };
 
-// Whole pixels of the screen, so that cells are sharp whatever its scale.
+// Rounds to whole pixels of the screen, so that cells are sharp at every scale.
 const whole = length => Math.round(length * devicePixelRatio) / devicePixelRatio;
 const cellWidth = () => whole(view.size);
 const cellHeight = () => whole(view.size < 3 ? view.size + 1 : view.size * 1.35);
 const hasTree = () => tree !== null && view.kind === "tree";
-// Less on narrow screens.
+// Narrow screens get less space for names.
 const treeWidth = () => hasTree() ? Math.min(TREE_WIDTH, Math.round(scroller.clientWidth * .2)) : 0;
 const leftWidth = () => treeWidth() + (cellHeight() >= NAMES_FROM ? nameWidth : hasTree() ? 6 : 0);
 const lineHeight = () => Math.max(14, cellHeight());
@@ -56,18 +57,18 @@ function readStyle() {
   paint = painter(view.scheme, isDark, view.onlyDifferences);
 }
 
-// Forgets what is drawn.
+// Drops all tiles.
 function redraw() {
   atlas = null;
   tiles.clear();
   want();
 }
 
-// Fits everything to the size of cells and of the window.
+// Adapts the layout to the size of cells and of the window.
 function layOut() {
   context.font = nameFont();
   let longest = 0;
-  // Names are of one width a letter: the longest is the widest.
+  // All letters of names have one width, so the longest name is the widest.
   for (const name of facts.names) longest = Math.max(longest, name.length);
   nameWidth = Math.min(LONGEST_NAME, Math.round(scroller.clientWidth * .3), Math.ceil(longest * context.measureText("0").width) + 14);
   sizer.style.width = `${leftWidth() + columnCount * cellWidth()}px`;
@@ -90,7 +91,7 @@ function want() {
   requestAnimationFrame(() => { isWanted = false; draw(); });
 }
 
-// All letters in one picture, side by side, as drawing text letter by letter is slow.
+// Draws all letters side by side in one picture, because drawing text letter by letter is slow.
 function makeAtlas() {
   const scale = devicePixelRatio, width = Math.round(cellWidth() * scale), height = Math.round(cellHeight() * scale);
   const picture = document.createElement("canvas");
@@ -110,7 +111,7 @@ function makeAtlas() {
 const strip = document.createElement("canvas");
 const stripContext = strip.getContext("2d");
 
-// What is on the screen, in cells.
+// Returns the visible range in cells.
 function part() {
   const left = leftWidth(), top = topHeight(), size = cellWidth(), height = cellHeight();
   const x = whole(scroller.scrollLeft), y = whole(scroller.scrollTop);
@@ -148,7 +149,7 @@ function drawCells(on, width, height) {
   clip(on.left, on.top, width - on.left, height - on.top, () => {
     const columns = Math.ceil(TILE.width / on.size), places = Math.ceil(TILE.height / on.height);
     const scale = devicePixelRatio, bytes = 4 * columns * on.size * places * on.height * scale * scale;
-    // The last used is the last of the map.
+    // Moves the tile to the end of the map, which is ordered by last use.
     const keep = (place, column, tile) => {
       tiles.delete(`${place} ${column}`);
       tiles.set(`${place} ${column}`, tile);
@@ -164,7 +165,8 @@ function drawCells(on, width, height) {
         context.drawImage(tile, x, y, tile.width / scale, tile.height / scale);
       }
     }
-    // One tile more around the screen with every picture, first where it is going, so that there is less to do at once.
+    // Draws one more tile around the visible part with every picture, first in the direction of scrolling,
+    // so that less is drawn at once.
     const sides = (list, step, isBack) => isBack ? [list[0] - step, list.at(-1) + step] : [list.at(-1) + step, list[0] - step];
     const across = sides(own, columns, on.x < drawnAt.x), along = sides(rows, places, on.y < drawnAt.y);
     drawnAt = { x: on.x, y: on.y };
@@ -197,14 +199,14 @@ function makeTile(firstPlace, firstColumn, places, columns) {
   const pen = tile.getContext("2d", { alpha: false });
   pen.fillStyle = style.back;
   pen.fillRect(0, 0, tile.width, tile.height);
-  // A pixel a cell, made larger.
+  // Draws one pixel per cell and enlarges the picture.
   const image = stripContext.createImageData(columns, places);
   const pixels = new Uint32Array(image.data.buffer);
   for (let place = 0, at = 0; place < places; place++) {
     const start = view.order[firstPlace + place] * columnCount + firstColumn;
     for (let column = 0; column < columns; column++) {
       const k = kindOf[letters[start + column]];
-      // Without letters a gap is told by being empty, so that no letter may be.
+      // Without letters, only gaps are empty, so every letter must have a colour.
       pixels[at++] = paint(firstColumn + column, k) || (!hasLetters() && k !== GAP ? style.plain : 0);
     }
   }
@@ -244,7 +246,7 @@ function drawOutlines(on, width, height) {
   }
 }
 
-// The ruler, how much columns are conserved, the consensus and Clustal's marks.
+// Draws the ruler, the conservation of columns, the consensus and the marks of Clustal.
 function drawHead(on, width) {
   const line = lineHeight();
   context.fillStyle = style.panel;
@@ -283,7 +285,7 @@ function drawHead(on, width) {
   context.fillRect(0, on.top - 1, width, 1);
 }
 
-// The tree and names.
+// Draws the tree and names.
 function drawSide(on, height) {
   const line = lineHeight(), besides = treeWidth();
   context.fillStyle = style.back;
@@ -327,7 +329,7 @@ function drawSide(on, height) {
   context.fillRect(on.left - 1, 0, 1, height);
 }
 
-// All columns at once, and which of them are on the screen.
+// Draws an overview of all columns, and marks the visible ones.
 let overviewPicture = null;
 function drawOverview(on) {
   const scale = devicePixelRatio, width = overview.clientWidth, height = overview.clientHeight;

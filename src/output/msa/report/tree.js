@@ -1,13 +1,13 @@
-// The tree beside the rows, and the orders of rows.
+// The tree next to the rows, and the orders of rows.
 
 const tree = facts.tree;
-// Of every node of the tree how far it is from the root, and where it is drawn (in rows, from the top).
+// Distance of every node from the root, and its vertical position (in rows, from the top).
 const depths = new Float64Array(tree ? tree.leaves + tree.joins.length : 0);
 const heights = new Float64Array(depths.length);
 let deepest = 0;
 let hasLengths = false;
 
-// Rows so that no branches cross, as near to the order in the file as that allows.
+// Returns an order of rows in which no branches cross, as close as possible to the order of the file.
 function treeOrder() {
   const rowOf = new Uint32Array(tree.leaves);
   facts.order.forEach((sequence, row) => { rowOf[sequence] = row; });
@@ -37,13 +37,13 @@ function measureTree() {
   }
 }
 
-// Where leaves stand if rows are shown in this order.
+// Sets the positions of leaves and inner nodes for rows in this order.
 function placeTree(order) {
   order.forEach((row, place) => { heights[facts.order[row]] = place + .5; });
   tree.joins.forEach(([[a, b]], i) => { heights[tree.leaves + i] = (heights[a] + heights[b]) / 2; });
 }
 
-// Draws what lies between two heights in pixels; `yOf` says where a height is.
+// Draws the part of the tree between two heights in pixels. `yOf` converts a position to a height.
 function drawTree(context, left, width, top, bottom, yOf, style) {
   const xOf = node => left + 6 + (deepest ? depths[node] / deepest : 0) * (width - 14);
   const path = new Path2D(), guides = new Path2D();

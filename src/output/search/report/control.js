@@ -2,7 +2,7 @@ const alignments = () => document.querySelectorAll("details");
 document.querySelector(".buttons").hidden = false;
 document.getElementById("open").onclick = () => alignments().forEach(one => one.open = true);
 document.getElementById("close").onclick = () => alignments().forEach(one => one.open = false);
-// Where a link leads is unfolded.
+// Unfolds the target of a link.
 function unfold() {
   const one = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   if (one && one.tagName === "DETAILS") {
@@ -13,7 +13,7 @@ function unfold() {
 addEventListener("hashchange", unfold);
 document.addEventListener("click", event => {
   const link = event.target.closest && event.target.closest("a");
-  // A second click on the same link changes no address.
+  // A second click on the same link does not change the address.
   if (link && link.getAttribute("href") === location.hash) unfold();
 });
 unfold();
