@@ -1,6 +1,6 @@
 //! Reader of PHYLIP: a line with the numbers of rows and columns, and then a name and letters for
 //! each row. A relaxed name has any length and ends at a blank. A strict name has ten characters,
-//! which may be blanks.
+//! which may be blanks, or ten bytes: programs differ for characters of several bytes.
 //!
 //! A file does not declare whether it is sequential (all lines of a row, and then the next row) or
 //! interleaved (a line of each row, and then the next line of each). The counts of the first line
@@ -46,28 +46,36 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize, header: Header) -> 
         Ok(parsed) => return Ok(parsed),
         Err(error) => error,
     };
-    sequential(lines, &body, header, strict_name).or_else(|_| interleaved(lines, &body, header, strict_name)).map_err(
-        |_| {
-            // Relaxed names are usual, so this reports an error of a relaxed form, namely the one
-            // that occurs later in the file.
-            if line(&interleaved_error) > line(&sequential_error) { interleaved_error } else { sequential_error }
-        },
-    )
+    for split in [strict_name, strict_name_in_bytes] {
+        let found = sequential(lines, &body, header, split).or_else(|_| interleaved(lines, &body, header, split));
+        if found.is_ok() {
+            return found;
+        }
+    }
+    // Relaxed names are usual, so this reports an error of a relaxed form, namely the one that
+    // occurs later in the file.
+    Err(if line(&interleaved_error) > line(&sequential_error) { interleaved_error } else { sequential_error })
 }
 
 /// Splits a line into a name and letters.
 type SplitName = fn(&[u8]) -> (&[u8], &[u8]);
 
-/// Number of characters in a strict name.
-const STRICT_CHARS: usize = 10;
+/// Number of characters or bytes in a strict name.
+const STRICT_LENGTH: usize = 10;
 
 /// Splits a line after ten characters.
 fn strict_name(line: &[u8]) -> (&[u8], &[u8]) {
     let end = match std::str::from_utf8(line) {
-        Ok(text) => text.char_indices().nth(STRICT_CHARS).map_or(line.len(), |(end, _)| end),
-        Err(_) => line.len().min(STRICT_CHARS),
+        Ok(text) => text.char_indices().nth(STRICT_LENGTH).map_or(line.len(), |(end, _)| end),
+        Err(_) => line.len().min(STRICT_LENGTH),
     };
     (line[..end].trim_ascii(), &line[end..])
+}
+
+/// Splits a line after ten bytes.
+fn strict_name_in_bytes(line: &[u8]) -> (&[u8], &[u8]) {
+    let (name, letters) = line.split_at(line.len().min(STRICT_LENGTH));
+    (name.trim_ascii(), letters)
 }
 
 /// Returns the line of an error.

@@ -105,3 +105,14 @@ fn strict_phylip_is_read() {
         assert_eq!(rows(text), expected(&[(names[0], "ACGTACGT"), (names[1], "ACGTACGA")]), "{text}");
     }
 }
+
+#[test]
+fn strict_phylip_names_may_have_ten_characters_or_ten_bytes() {
+    let two = expected(&[("éàü é", "ACGT"), ("ten_bytes_", "AC-T")]);
+    // Ten characters: 14 bytes in the first row.
+    assert_eq!(rows("2 4\néàü é     ACGT\nten_bytes_AC-T\n"), two);
+    // Ten bytes: six characters in the first row.
+    let two = expected(&[("éàü éx", "ACGT"), ("ten_bytes_", "AC-T")]);
+    assert_eq!(rows("2 4\néàü éxACGT\nten_bytes_AC-T\n"), two);
+    assert_eq!(rows("2 4\néàü éxAC\nten_bytes_AC\n\nGT\n-T\n"), two);
+}
