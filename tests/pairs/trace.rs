@@ -192,7 +192,7 @@ fn short_pairs_of_all_lengths_agree_for_every_scheme() {
     }
 }
 
-/// Pairs for which an earlier traceback returned another alignment. The schemes of that time are
+/// An earlier traceback returned other alignments of these pairs. The schemes of that time are
 /// not known, so all are tested.
 #[test]
 fn pairs_with_wrong_alignments_in_the_past_agree_for_every_scheme() {

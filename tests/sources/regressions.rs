@@ -1,8 +1,8 @@
 //! Checks that proptest reads every file with seeds of failures.
 //!
 //! proptest looks in the nearest directory above a source file that contains `lib.rs` or `main.rs`.
-//! The seeds of `src/edit/trace/tests.rs` are in `proptest-regressions/edit/trace/tests.txt`, and
-//! those of `tests/pairs/trace.rs` are in `tests/proptest-regressions/trace.txt`.
+//! The seeds of `src/edit/trace/tests.rs` are in `proptest-regressions/edit/trace/tests.txt`. The
+//! seeds of `tests/pairs/trace.rs` are in `tests/proptest-regressions/trace.txt`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
