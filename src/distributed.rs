@@ -262,8 +262,12 @@ impl Directory {
     /// Claims a block, and removes temporary files that other processes left behind.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if the system fails.
+    /// Returns [`Error::Usage`] if the plan has no such block, and [`Error::Io`] if the system fails.
     pub fn claim(&self, block: usize) -> Result<ClaimOutcome> {
+        if block >= self.len() {
+            let count = self.len();
+            return Err(Error::usage(format!("block {block} is not in the plan, which has {count} blocks")));
+        }
         let claimed = self.claims.claim(&name_of(block))?;
         let ClaimOutcome::Acquired(claim) = claimed else { return Ok(claimed) };
         // This check follows the claim. A process that claims the whole directory also checks for

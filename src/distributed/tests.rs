@@ -306,6 +306,16 @@ fn claims_on_blocks_and_the_directory_exclude_each_other() {
 }
 
 #[test]
+fn only_blocks_of_the_plan_can_be_claimed() {
+    let job = Products { units: 30, targets: 2, most: 2 };
+    let (_folder, directory) = planned(&job, 10);
+    assert_eq!(message(directory.claim(6)), "block 6 is not in the plan, which has 6 blocks");
+    assert!(message(directory.claim(usize::MAX)).contains("is not in the plan"));
+    assert!(directory.holders().unwrap().0.is_empty());
+    assert!(matches!(directory.claim(5).unwrap(), ClaimOutcome::Acquired(_)));
+}
+
+#[test]
 fn unfinished_parts_are_removed() {
     let job = Products { units: 30, targets: 2, most: 2 };
     let (_folder, directory) = planned(&job, 10);
