@@ -42,14 +42,22 @@ mod rank_state;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 pub use message::{BlockLease, RankRequest, Reply};
 
 use block_set::BlockSet;
 use rank_state::{RankState, TimeKey};
 
-/// Number of a rank.
-pub type Rank = usize;
+/// Number of a rank. It is a type of its own, because blocks also have numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rank(pub usize);
+
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// Minimum number of idle ranks, the fastest first, that are checked after a change.
 const MIN_SCANNED: usize = 4;

@@ -134,7 +134,7 @@ impl MpiWire {
         // SAFETY: the pointer comes from the box above. No code writes these bytes, and
         // `PendingSend` frees them only after MPI has finished with the request.
         let lent: &'static [u8] = unsafe { &*bytes };
-        let process = self.world.process_at_rank(to as i32);
+        let process = self.world.process_at_rank(to.0 as i32);
         let request = process.immediate_send_with_tag(StaticScope, lent, tag);
         self.sending.push(PendingSend { request: Some(request), bytes });
     }
@@ -152,7 +152,7 @@ fn broadcast_from(among: &SimpleCommunicator, from: i32, mut given: Vec<u8>) -> 
 
 impl Wire for MpiWire {
     fn rank(&self) -> Rank {
-        self.world.rank() as Rank
+        Rank(self.world.rank() as usize)
     }
 
     fn ranks(&self) -> usize {
@@ -173,7 +173,7 @@ impl Wire for MpiWire {
         self.sweep();
         loop {
             let (piece, status) = self.world.any_process().immediate_matched_probe()?.matched_receive_vec::<u8>();
-            let from = status.source_rank() as Rank;
+            let from = Rank(status.source_rank() as usize);
             let message = match self.partial.remove(&from) {
                 Some(mut partial) => {
                     partial.extend(piece);

@@ -28,7 +28,7 @@ pub use wire::Wire;
 use crate::distributed::dispatch::Rank;
 
 /// The rank that leads.
-pub const LEAD: Rank = 0;
+pub const LEAD: Rank = Rank(0);
 
 /// Pause between two polls for messages. It doubles while no message arrives.
 struct Pause(Duration);

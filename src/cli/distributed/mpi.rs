@@ -46,7 +46,7 @@ pub(crate) fn mpi(options: &Options, quiet: bool) -> Result<()> {
     if rank != LEAD {
         log::prefix(format!("rank {rank}: "));
     }
-    tracing::debug!(library = MpiWire::library(), rank, ranks = wire.ranks(), "MPI");
+    tracing::debug!(library = MpiWire::library(), rank = rank.0, ranks = wire.ranks(), "MPI");
     let ended = on_job(&options.arguments, RanksOperation { options, wire: &mut wire, quiet });
     match ended {
         Ok(true) => {}
@@ -245,9 +245,9 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
         let again = done.iter().any(|done| *done);
         summary_lines(&led, &directory, &done, seconds, again).iter().for_each(|line| log::line(line));
     }
-    let silent = &led.silent;
+    let silent: Vec<usize> = led.silent.iter().map(|rank| rank.0).collect();
     if !silent.is_empty() {
-        tracing::warn!("ranks {} do not answer and are terminated", pairwave::distributed::ranges(silent));
+        tracing::warn!("ranks {} do not answer and are terminated", pairwave::distributed::ranges(&silent));
     }
     drop(claim);
     if !options.keep {

@@ -78,7 +78,7 @@ pub fn lead<J: Divisible + Sync>(
 ) -> Result<LeadSummary> {
     let cells: Vec<u64> = work.blocks.iter().map(|block| block.cells).collect();
     let mut dispatcher = Dispatcher::new(&cells, leader.done, leader.rules);
-    (0..wire.ranks()).for_each(|rank| dispatcher.joined(rank, 0.0));
+    (0..wire.ranks()).map(Rank).for_each(|rank| dispatcher.joined(rank, 0.0));
     let queue = BlockQueue::new(work.blocks);
     thread::scope(|scope| {
         let (sender, events) = channel();
@@ -268,7 +268,7 @@ impl LeadLoop<'_> {
         }
         self.stopped = Some(error);
         self.deadline = Some(self.now() + STOP_SECONDS);
-        for rank in 0..self.wire.ranks() {
+        for rank in (0..self.wire.ranks()).map(Rank) {
             self.send(rank, RankMessage::Stop);
         }
     }
@@ -287,7 +287,7 @@ impl LeadLoop<'_> {
         let members = std::mem::take(&mut self.members);
         LeadSummary {
             failed_blocks: self.dispatcher.failed_blocks().map(|(block, all)| (block, messages(all))).collect(),
-            silent: (1..self.wire.ranks()).filter(|rank| !self.departed.contains(rank)).collect(),
+            silent: (1..self.wire.ranks()).map(Rank).filter(|rank| !self.departed.contains(rank)).collect(),
             members: members.into_iter().map(|(rank, member)| (rank, (member, self.dispatcher.speed(rank)))).collect(),
             tally: self.dispatcher.tally(),
         }

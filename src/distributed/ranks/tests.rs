@@ -21,17 +21,17 @@ use crate::jobs::blocks::Divisible;
 struct RecordingHandler<'a> {
     directory: &'a Directory,
     finished: Vec<usize>,
-    failed: Vec<(usize, usize)>,
-    joined: BTreeSet<usize>,
+    failed: Vec<(Rank, usize)>,
+    joined: BTreeSet<Rank>,
 }
 
 impl LeadHandler for RecordingHandler<'_> {
-    fn joined(&mut self, rank: usize, member: &RankInfo) {
+    fn joined(&mut self, rank: Rank, member: &RankInfo) {
         assert_eq!(member.host, format!("node{rank}"));
         self.joined.insert(rank);
     }
 
-    fn finished(&mut self, _rank: usize, finished: FinishedBlock) -> Result<()> {
+    fn finished(&mut self, _rank: Rank, finished: FinishedBlock) -> Result<()> {
         self.finished.push(finished.block);
         match finished.part {
             Some(part) => self.directory.put::<Cubes>(finished.block, &part),
@@ -39,7 +39,7 @@ impl LeadHandler for RecordingHandler<'_> {
         }
     }
 
-    fn failed(&mut self, rank: usize, block: usize, error: &str) {
+    fn failed(&mut self, rank: Rank, block: usize, error: &str) {
         assert!(error.contains("is too large"), "{error}");
         self.failed.push((rank, block));
     }
@@ -49,7 +49,7 @@ impl LeadHandler for RecordingHandler<'_> {
 struct RankRun {
     led: Result<LeadSummary>,
     finished: Vec<usize>,
-    failed: Vec<(usize, usize)>,
+    failed: Vec<(Rank, usize)>,
     joined: usize,
     computed: Vec<usize>,
     runs: Vec<usize>,
@@ -149,7 +149,7 @@ fn failing_block_is_computed_on_another_rank() {
     let weak = Flaws { failing: (0..UNITS).step_by(7).collect(), ..slow() };
     let ran = run(&directory, &[weak.clone(), weak, slow()], false);
     assert!(ran.led.unwrap().failed_blocks.is_empty());
-    assert!(!ran.failed.is_empty() && ran.failed.iter().all(|(rank, _)| *rank < 2), "{:?}", ran.failed);
+    assert!(!ran.failed.is_empty() && ran.failed.iter().all(|(rank, _)| rank.0 < 2), "{:?}", ran.failed);
     assert_eq!(rows(&directory).unwrap(), Cubes::rows(0..UNITS));
 }
 

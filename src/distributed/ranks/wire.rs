@@ -30,6 +30,7 @@ pub trait Wire {
 pub(super) mod mock {
     //! Ranks that are threads of one process.
 
+    use super::super::LEAD;
     use super::*;
     use std::collections::VecDeque;
     use std::sync::{Arc, Mutex};
@@ -49,7 +50,7 @@ pub(super) mod mock {
         let boxes = || Arc::new(Mutex::new(vec![VecDeque::new(); ranks]));
         let (boxes, broadcasts) = (boxes(), boxes());
         (0..ranks)
-            .map(|rank| ThreadWire { rank, boxes: Arc::clone(&boxes), broadcasts: Arc::clone(&broadcasts) })
+            .map(|rank| ThreadWire { rank: Rank(rank), boxes: Arc::clone(&boxes), broadcasts: Arc::clone(&broadcasts) })
             .collect()
     }
 
@@ -63,22 +64,22 @@ pub(super) mod mock {
         }
 
         fn send(&mut self, to: Rank, message: Vec<u8>) {
-            self.boxes.lock().unwrap()[to].push_back((self.rank, message));
+            self.boxes.lock().unwrap()[to.0].push_back((self.rank, message));
         }
 
         fn poll(&mut self) -> Option<(Rank, Vec<u8>)> {
-            self.boxes.lock().unwrap()[self.rank].pop_front()
+            self.boxes.lock().unwrap()[self.rank.0].pop_front()
         }
 
         fn broadcast(&mut self, given: Vec<u8>) -> Vec<u8> {
-            if self.rank == 0 {
+            if self.rank == LEAD {
                 for to in &mut self.broadcasts.lock().unwrap()[1..] {
-                    to.push_back((0, given.clone()));
+                    to.push_back((LEAD, given.clone()));
                 }
                 return given;
             }
             loop {
-                if let Some((_, broadcasts)) = self.broadcasts.lock().unwrap()[self.rank].pop_front() {
+                if let Some((_, broadcasts)) = self.broadcasts.lock().unwrap()[self.rank.0].pop_front() {
                     return broadcasts;
                 }
                 std::thread::sleep(Duration::from_millis(1));

@@ -5,6 +5,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::super::dispatch::{Answer, BlockLease, Dispatcher, Rank, RankRequest, Reply};
+use super::super::ranks::LEAD;
 use super::{RankFate, Simulation, SimulationReport, SplitMix64};
 
 /// Seconds between ticks of the dispatcher.
@@ -106,11 +107,11 @@ impl<'a> Phase<'a> {
         let done: Vec<bool> = report.counted.iter().map(|&count| count > 0).collect();
         let mut dispatcher = Dispatcher::new(&world.blocks, &done, world.rules);
         let ranks = vec![SimulatedRank::default(); world.speeds.len()];
-        (0..ranks.len()).for_each(|rank| dispatcher.joined(rank, begin));
+        (0..ranks.len()).map(Rank).for_each(|rank| dispatcher.joined(rank, begin));
         let events = BinaryHeap::new();
         let mut phase =
             Phase { world, bad, random, dispatcher, ranks, events, number: 0, now: begin, busy_until: begin, report };
-        for (rank, fate) in random_failures.iter().enumerate() {
+        for (rank, fate) in (0..).map(Rank).zip(random_failures) {
             phase.at(begin + fate.late, rank, SimulatedEventKind::Begins);
             for (when, what) in [(fate.dies, SimulatedEventKind::Dies), (fate.hangs, SimulatedEventKind::Hangs)] {
                 // Events between a death and the restart have no effect.
@@ -119,7 +120,7 @@ impl<'a> Phase<'a> {
                 }
             }
         }
-        phase.at(begin + TICK, 0, SimulatedEventKind::Tick);
+        phase.at(begin + TICK, LEAD, SimulatedEventKind::Tick);
         phase
     }
 
@@ -135,7 +136,7 @@ impl<'a> Phase<'a> {
             match what {
                 SimulatedEventKind::Tick => {
                     self.dispatcher.tick(at);
-                    self.at(at + TICK, 0, SimulatedEventKind::Tick);
+                    self.at(at + TICK, LEAD, SimulatedEventKind::Tick);
                     self.answers(at);
                 }
                 SimulatedEventKind::Arrives(request) => {
@@ -152,14 +153,10 @@ impl<'a> Phase<'a> {
                 }
                 SimulatedEventKind::Dies if self.world.restart.is_some() => {
                     self.report.deaths += 1;
-                    let computing: Vec<(Rank, f64)> = self
-                        .ranks
-                        .iter()
-                        .enumerate()
-                        .filter_map(|(rank, state)| Some((rank, state.computes?.1)))
-                        .collect();
-                    for (rank, since) in computing {
-                        self.report.lost_cells += (at - since) * self.world.speeds[rank];
+                    for (state, speed) in self.ranks.iter().zip(&self.world.speeds) {
+                        if let Some((_, since)) = state.computes {
+                            self.report.lost_cells += (at - since) * speed;
+                        }
                     }
                     return (PhaseEnd::Died(at), self.finish());
                 }
@@ -167,7 +164,7 @@ impl<'a> Phase<'a> {
                     self.silence(rank, matches!(what, SimulatedEventKind::Dies))
                 }
                 SimulatedEventKind::Begins | SimulatedEventKind::Computed | SimulatedEventKind::Received(_)
-                    if self.ranks[rank].is_silent => {}
+                    if self.ranks[rank.0].is_silent => {}
                 SimulatedEventKind::Begins => self.ask(rank),
                 SimulatedEventKind::Computed => self.computed(rank),
                 SimulatedEventKind::Received(reply) => self.receive(rank, reply),
@@ -185,11 +182,11 @@ impl<'a> Phase<'a> {
     }
 
     fn silence(&mut self, rank: Rank, dies: bool) {
-        let state = &mut self.ranks[rank];
+        let state = &mut self.ranks[rank.0];
         if !std::mem::replace(&mut state.is_silent, true)
             && let Some((_, since)) = state.computes
         {
-            self.report.lost_cells += (self.now - since) * self.world.speeds[rank];
+            self.report.lost_cells += (self.now - since) * self.world.speeds[rank.0];
         }
         if dies {
             self.report.deaths += 1;
@@ -200,7 +197,7 @@ impl<'a> Phase<'a> {
     /// Lets rank 0 handle a message to or from a rank. Returns the time when it has finished.
     fn handle_message(&mut self, rank: Rank, bytes: u64) -> f64 {
         let mut seconds = self.world.handling;
-        if rank != 0 {
+        if rank != LEAD {
             self.report.messages += 1;
             self.report.bytes += bytes;
             seconds += bytes as f64 / self.world.bandwidth;
@@ -211,7 +208,7 @@ impl<'a> Phase<'a> {
     }
 
     fn latency(&self, rank: Rank) -> f64 {
-        if rank == 0 { 0.0 } else { self.world.latency }
+        if rank == LEAD { 0.0 } else { self.world.latency }
     }
 
     fn read(&mut self, rank: Rank, request: RankRequest) {
@@ -262,12 +259,12 @@ impl<'a> Phase<'a> {
     }
 
     fn ask(&mut self, rank: Rank) {
-        self.ranks[rank].has_asked = true;
+        self.ranks[rank.0].has_asked = true;
         self.send(rank, RankRequest::Asks);
     }
 
     fn receive(&mut self, rank: Rank, reply: Reply) {
-        let state = &mut self.ranks[rank];
+        let state = &mut self.ranks[rank.0];
         match reply {
             Reply::Lease(BlockLease { blocks, ask_at }) => {
                 state.queue.extend(blocks);
@@ -281,7 +278,7 @@ impl<'a> Phase<'a> {
     }
 
     fn computed(&mut self, rank: Rank) {
-        let Some((block, _)) = self.ranks[rank].computes.take() else { return };
+        let Some((block, _)) = self.ranks[rank.0].computes.take() else { return };
         let fails = self.bad[block] || self.world.failures > 0.0 && self.random.fraction() < self.world.failures;
         self.send(rank, if fails { failure(block) } else { RankRequest::Finished { block } });
         self.start_next(rank);
@@ -290,7 +287,7 @@ impl<'a> Phase<'a> {
     /// Starts the next block of an idle rank. Asks for more blocks if the rank holds few.
     fn start_next(&mut self, rank: Rank) {
         let now = self.now;
-        let state = &mut self.ranks[rank];
+        let state = &mut self.ranks[rank.0];
         if state.computes.is_none() {
             match state.queue.pop_front() {
                 None => (state.idle_since, state.run) = (Some(now), 0),
@@ -307,12 +304,12 @@ impl<'a> Phase<'a> {
                     let noise = 1.0 + self.world.jitter * (2.0 * self.random.fraction() - 1.0);
                     let stop = if begins { self.world.stop } else { 0.0 };
                     self.report.begins += u64::from(begins);
-                    let seconds = stop + self.world.blocks[block].max(1) as f64 / self.world.speeds[rank] * noise;
+                    let seconds = stop + self.world.blocks[block].max(1) as f64 / self.world.speeds[rank.0] * noise;
                     self.at(now + seconds, rank, SimulatedEventKind::Computed);
                 }
             }
         }
-        let state = &self.ranks[rank];
+        let state = &self.ranks[rank.0];
         let held = state.queue.len() + usize::from(state.computes.is_some());
         if !state.has_asked && held <= state.ask_at {
             self.ask(rank);

@@ -46,7 +46,7 @@ pub(super) fn print_prediction<C: BlockCommand>(
                 None => std::thread::sleep(Duration::from_millis(1)),
             }
         };
-        all[rank] = serde_json::from_slice(&bytes).map_err(broken)?;
+        all[rank.0] = serde_json::from_slice(&bytes).map_err(broken)?;
     }
     settled?;
     let Some((run, offer)) = known else { return Ok(()) };
