@@ -48,13 +48,13 @@ impl Scoring {
     /// tables unchecked.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] with the first code that has no row.
+    /// Returns [`Error::Usage`] with the greatest code if it has no row.
     pub fn check_codes(&self, codes: &[Code]) -> Result<()> {
         let size = self.substitution.size();
         // Computing a maximum is vectorised, unlike a search.
-        if codes.iter().fold(0, |greatest, &code| greatest.max(code)) as usize >= size {
-            let code = codes.iter().find(|&&code| code as usize >= size).expect("the greatest is one");
-            return Err(Error::usage(format!("code {code} has no score: the scheme has {size} codes")));
+        let greatest = codes.iter().fold(0, |greatest, &code| greatest.max(code));
+        if usize::from(greatest) >= size {
+            return Err(Error::usage(format!("code {greatest} has no score: the scheme has {size} codes")));
         }
         Ok(())
     }
@@ -317,6 +317,14 @@ mod tests {
         let protein = Scoring::protein();
         assert_eq!((protein.substitution.max_score(), protein.substitution.min_score()), (11, -4));
         assert_eq!(protein.gaps, Gaps { first: 12, next: 1 });
+    }
+
+    #[test]
+    fn greatest_code_without_a_score_is_named() {
+        let (dna, size) = (Scoring::dna(), Alphabet::Dna.size());
+        let error = dna.check_codes(&[1, 17, 40, 2, 18]).unwrap_err();
+        assert_eq!(error.to_string(), format!("code 40 has no score: the scheme has {size} codes"));
+        dna.check_codes(&[size as Code - 1]).unwrap();
     }
 
     #[test]
