@@ -100,7 +100,10 @@ pub struct GpuLong {
     has_warned: bool,
 }
 
-/// Number of borders inside a wide panel for which the device must have memory.
+/// Ratio of the number of strips in a wide panel to [`STRIPS`].
+const WIDE_TIMES: u32 = 4;
+/// Number of borders of a wide panel that are kept as a whole, for which the device must have
+/// memory. The number follows from the width of the panel and the least distance of kept columns.
 const WIDE_EDGES: u64 = 40;
 /// Divisor of the engine's memory that gives the bytes for resident pairs.
 const RESIDENT_PART: u64 = 16;
@@ -369,7 +372,7 @@ impl LongEngine for GpuLong {
         let may_be_wide = alone && kept <= self.binding && kept <= self.memory / 2;
         // Other devices have fewer schedulers, so a dispatch of this many strips would take too
         // long there.
-        let times = if may_be_wide { self.gpu.description.select_by_kind(4, 1, 1) } else { 1 };
+        let times = if may_be_wide { self.gpu.description.select_by_kind(WIDE_TIMES, 1, 1) } else { 1 };
         let strips = if self.software { 64 } else { STRIPS * times };
         let cells = self.cells(u32::MAX, ANY_KINDS);
         // A panel may also take a few remaining columns ([`SLIVER`]).

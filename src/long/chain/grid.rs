@@ -18,7 +18,7 @@ const FEWEST_LINES: u64 = 16;
 const MIN_PITCH: u64 = 4096;
 /// Minimum distance for an engine that keeps columns. Such an engine takes about the same time for
 /// all smaller regions, because it mostly waits.
-const MIN_WIDE_PITCH: u64 = 32_768;
+pub(crate) const MIN_WIDE_PITCH: u64 = 32_768;
 /// Maximum length of the sequences of a pair that every engine traces at once.
 const SMALL: u32 = 4096;
 /// Default number of rows that are swept at once.

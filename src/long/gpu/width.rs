@@ -65,12 +65,15 @@ pub(super) fn suiting_classes(kinds: u32, cells: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::long::gpu::StripedShape;
+    use crate::long::SLIVER;
+    use crate::long::chain::grid::MIN_WIDE_PITCH;
+    use crate::long::gpu::panel::{PanelExtent, PanelPlan};
+    use crate::long::gpu::{Schedule, StripedShape, WIDE_EDGES, WIDE_TIMES};
     use crate::long::kernels::striped::StripedVariant;
 
-    /// Returns the workgroup memory of a strip of 32 lanes.
-    fn bytes(kinds: u32, cells: u32) -> u32 {
-        let variant = StripedVariant {
+    /// Returns a strip of 32 lanes.
+    fn variant(kinds: u32, cells: u32) -> StripedVariant {
+        StripedVariant {
             lanes: 32,
             cells,
             classes: suiting_classes(kinds, cells),
@@ -83,8 +86,19 @@ mod tests {
             prune: true,
             persistent: true,
             shuffle: true,
-        };
-        variant.workgroup_bytes()
+        }
+    }
+
+    #[test]
+    fn wide_panels_keep_no_more_borders_than_expected() {
+        let variant = variant(ANY_KINDS, widest_cells(ANY_KINDS));
+        // A panel may also take a few remaining columns.
+        let columns = WIDE_TIMES * STRIPS * variant.strip() / SLIVER * (SLIVER + 1);
+        let keep_strips = Some(MIN_WIDE_PITCH as u32 / variant.strip());
+        let extent = PanelExtent { rows: 1 << 20, columns, mark_every: 1 << 20, keep_strips };
+        let plan = PanelPlan::new(extent, &variant, Schedule::Persistent, 2048);
+        assert_eq!(plan.params.keep_strips, 64);
+        assert!((30..=WIDE_EDGES as u32).contains(&plan.whole_edges()), "{} borders", plan.whole_edges());
     }
 
     #[test]
@@ -96,7 +110,7 @@ mod tests {
             // The condition must also hold for nucleotides that are traced afterwards.
             let traced = if kinds <= ANY_KINDS { WIDE_CELLS } else { cells };
             for cells in [cells, traced] {
-                let bytes = bytes(kinds.max(4), cells);
+                let bytes = variant(kinds.max(4), cells).workgroup_bytes();
                 assert!(4 * bytes <= UNIT && 5 * bytes > UNIT, "{kinds} kinds, {cells} columns: {bytes} bytes");
             }
         }
