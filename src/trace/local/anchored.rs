@@ -110,6 +110,7 @@ pub(super) struct AnchoredValues<E> {
     pub start_cells: Vec<[usize; 2]>,
     /// Lanes per vector.
     pub lanes: usize,
+    /// Number of vectors that are stored for each step.
     pub arrays: usize,
 }
 
@@ -137,8 +138,6 @@ pub(super) fn sweep<E: LaneElement>(
     let Some(scores) = AnchoredScores::<E>::new(at, gains) else { return AnchoredOutcome::TooNarrow };
     values.strips.clear();
     values.start_cells.clear();
-    values.lanes = E::lanes(instructions);
-    values.arrays = if at.scoring.gaps.is_linear() { 1 } else { 3 };
     instructions.run(AnchoredSweep { at, gains, scores: &scores, values, max_values: max_bytes / size_of::<E>() })
 }
 
@@ -199,11 +198,11 @@ impl<E: LaneElement> SimdKernel for AnchoredSweep<'_, E> {
 /// Computes the strips one after another. Stores all values, and the cells where alignments start.
 ///
 /// # Safety
-/// The processor has the instructions of `W`. `task.values.arrays` is 3 if `AFFINE`, otherwise 1.
-/// Codes of both sequences are less than the number of rows of the table in `task.scores`.
+/// The processor has the instructions of `W`. Codes of the query are less than [`STEPS`].
 #[inline(always)]
 unsafe fn strips<W: Lanes, const AFFINE: bool>(task: AnchoredSweep<'_, W::Elem>) -> AnchoredOutcome {
     let AnchoredSweep { at, gains, scores, values, max_values } = task;
+    (values.lanes, values.arrays) = (W::COUNT, if AFFINE { 3 } else { 1 });
     let AnchoredValues { skew, above, gaps, cells, strips, start_cells, arrays, .. } = values;
     let (m, n, count) = (at.query.len(), at.target.len(), W::COUNT);
     let lowest = W::Elem::from_number(scores.least);
