@@ -262,7 +262,8 @@ impl Directory {
     /// Claims a block, and removes temporary files that other processes left behind.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the plan has no such block, and [`Error::Io`] if the system fails.
+    /// Returns [`Error::Usage`] if the plan has no such block, and [`Error::Io`] if the system
+    /// fails.
     pub fn claim(&self, block: usize) -> Result<ClaimOutcome> {
         if block >= self.len() {
             let count = self.len();

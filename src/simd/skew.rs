@@ -48,9 +48,15 @@ fn ones<E: Element>() -> E {
 }
 
 impl<'a, W: Lanes> Skew<'a, W> {
-    /// Creates the stream for these columns. All codes are less than `codes`.
+    /// Creates the stream for these columns.
+    ///
+    /// # Panics
+    /// Panics if a code is not less than `codes`.
     #[inline(always)]
     pub(crate) fn new(columns: &[Code], codes: usize, buffers: &'a mut SkewBuffers<W::Elem>) -> Self {
+        // `step` reads the vector of each code without a check. Computing a maximum is vectorised.
+        let greatest = columns.iter().fold(PAD, |greatest, &code| greatest.max(code));
+        assert!(usize::from(greatest) < codes, "code {greatest} has no scores");
         let SkewBuffers { columns: padded, profile, rings, masks } = buffers;
         padded.clear();
         padded.resize(BACK, PAD);
@@ -102,11 +108,10 @@ impl<'a, W: Lanes> Skew<'a, W> {
     ///
     /// # Safety
     /// The processor has the instructions of `W`. `t` is at most columns + [`Lanes::COUNT`] - 1.
-    /// Every code of the columns is less than the number of codes that [`Skew::new`] was given.
     #[inline(always)]
     pub(crate) unsafe fn step(&mut self, t: usize) -> W {
         // SAFETY: guaranteed by the caller; `new` allocated columns, profile and rings with these
-        // lengths.
+        // lengths, and checked that the profile has a vector for every code.
         unsafe {
             let at = |delay: usize| {
                 let code = *self.columns.get_unchecked(t + BACK - delay);
@@ -129,5 +134,17 @@ impl<'a, W: Lanes> Skew<'a, W> {
             }
             scores
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::portable::Array;
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "code 40 has no scores")]
+    fn code_beyond_the_profile_is_refused() {
+        Skew::<Array<i8, 16>>::new(&[1, 40, 2], 40, &mut SkewBuffers::default());
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::difference::Greatest;
-use super::group::{GroupBuffers, GroupTask, TargetGroup, distinct_codes};
+use super::group::{GroupBuffers, GroupTask, ProfiledSequence, TargetGroup};
 use super::local::{BestLocalCell, Span};
 pub use super::share::LaneForm;
 use super::share::{ComputePlan, LaneFill};
@@ -182,7 +182,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
         let carry = chunk.filter.has_alignments() && offset::carries_matches(&chunk.scoring, shorter, m + longest);
         let Some(form) = DifferenceScoring::<E>::new(&chunk.scoring, shorter, carry) else { return Ok(false) };
         let form = &form;
-        let codes = &distinct_codes(query);
+        let profiled = &ProfiledSequence::new(query);
         let ids = block_targets(chunk, block);
         let is_exchanged = |target: SequenceId| chunk.earlier_is_query && target < block.query;
         let kept = |target: SequenceId, greatest: Greatest| {
@@ -206,7 +206,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                 if !is_kept {
                     buffers.checkpoints.none();
                 }
-                plan.instructions.run(GroupTask { form, query, codes, group, buffers, values: &mut values });
+                plan.instructions.run(GroupTask { form, query: profiled, group, buffers, values: &mut values });
                 indices.iter().zip(values).for_each(|(&index, value)| results[index] = value);
                 let Some(traces) = traces else { return };
                 let wanted: Vec<WantedTrace> = indices
@@ -226,7 +226,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                         form,
                         substitution,
                         query,
-                        codes,
+                        codes: profiled.codes_below(form.size()),
                         targets,
                         kept,
                     };
@@ -234,9 +234,9 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                 }
             }
             LaneFill::Alone { rows, columns } => {
-                let (codes, buffers) = (&distinct_codes(columns), &mut self.pair);
+                let (columns, buffers) = (ProfiledSequence::new(columns), &mut self.pair);
                 let value = &mut results[indices[0]];
-                plan.instructions.run(PairTask { form, rows, columns, codes, buffers, value });
+                plan.instructions.run(PairTask { form, rows, columns, buffers, value });
                 if std::ptr::eq(rows, query) {
                     // The rows and columns are exchanged here: all other code has the query in the
                     // columns.
@@ -310,7 +310,7 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
         let Some(form) = LocalScoring::<E>::new(scoring) else { return };
         let open: Vec<usize> = (0..all.len()).filter(|&index| results[index].is_none()).collect();
         let targets: Vec<&[Code]> = open.iter().map(|&index| all[index]).collect();
-        let codes = &distinct_codes(query);
+        let profiled = &ProfiledSequence::new(query);
         plan.distribute(query, &targets, E::lanes(plan.instructions), |fill, of| {
             let none = BestLocalCell { value: form.zero(), ..BestLocalCell::default() };
             let mut bests = [none; MAX_LANES];
@@ -319,14 +319,13 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
                 LaneFill::Together(targets) => {
                     let (group, buffers) = (TargetGroup::new(targets), &mut self.group);
                     if with_positions {
-                        let task = GroupTask { form: &form, query, codes, group, buffers, values: &mut bests };
+                        let task = GroupTask { form: &form, query: profiled, group, buffers, values: &mut bests };
                         plan.instructions.run(task);
                     } else {
                         let values = &mut [form.zero(); MAX_LANES];
                         plan.instructions.run(GroupTask {
                             form: &form,
-                            query,
-                            codes,
+                            query: profiled,
                             group,
                             buffers,
                             values: &mut *values,
@@ -336,9 +335,9 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
                 }
                 LaneFill::Alone { rows, columns } => {
                     is_exchanged = std::ptr::eq(rows, query);
-                    let (codes, buffers) = (&distinct_codes(columns), &mut self.pair);
+                    let (columns, buffers) = (ProfiledSequence::new(columns), &mut self.pair);
                     let value = &mut bests[0];
-                    plan.instructions.run(PairTask { form: &form, rows, columns, codes, buffers, value });
+                    plan.instructions.run(PairTask { form: &form, rows, columns, buffers, value });
                 }
             }
             for (&index, BestLocalCell { value, rows, columns }) in of.iter().zip(bests) {

@@ -96,11 +96,12 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, DifferenceScoring<E>, E, Great
 /// Computes the global scores of a group.
 ///
 /// # Safety
-/// The processor has the instructions of `W`. Codes of `task.query` are less than
-/// `task.form.size()`, codes of the targets less than [`STEPS`](crate::score::difference::STEPS).
+/// The processor has the instructions of `W`. Codes of the targets are less than
+/// [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
 unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Elem, Greatest>) {
-    let GroupTask { form, query, codes, group, buffers, values } = task;
+    let GroupTask { form, query, group, buffers, values } = task;
+    let (query, codes) = (query.symbols(), query.codes_below(form.size()));
     let (m, count) = (query.len(), W::COUNT);
     let affine = form.opening() != 0;
     let GroupBuffers { above: dh, gaps: f, profile, checkpoints } = buffers;

@@ -27,9 +27,7 @@ pub(super) struct GroupTask<'a, F, E, V> {
     /// The scoring. Its range must hold the scores of all pairs.
     pub form: &'a F,
     /// The query.
-    pub query: &'a [Code],
-    /// Distinct codes of the query.
-    pub codes: &'a [Code],
+    pub query: &'a ProfiledSequence<'a>,
     /// The targets.
     pub group: TargetGroup<'a>,
     /// Working memory.
@@ -112,10 +110,36 @@ impl<'a> TargetGroup<'a> {
     }
 }
 
-/// Returns the distinct codes of a sequence in increasing order.
-pub(super) fn distinct_codes(sequence: &[Code]) -> Vec<Code> {
-    let present = sequence.iter().fold(0u32, |set, &code| set | 1 << code);
-    (0..32).filter(|code| present >> code & 1 == 1).collect()
+/// A sequence whose codes select vectors of a profile. Kernels read these vectors without a check.
+#[derive(Debug, Clone)]
+pub(super) struct ProfiledSequence<'a> {
+    symbols: &'a [Code],
+    /// Distinct codes in increasing order.
+    codes: Vec<Code>,
+}
+
+impl<'a> ProfiledSequence<'a> {
+    /// Finds the distinct codes of a sequence.
+    pub(super) fn new(symbols: &'a [Code]) -> Self {
+        let mut present = [false; 1 << Code::BITS];
+        symbols.iter().for_each(|&code| present[code as usize] = true);
+        ProfiledSequence { symbols, codes: (0..=Code::MAX).filter(|&code| present[code as usize]).collect() }
+    }
+
+    /// Returns the symbols.
+    pub(super) fn symbols(&self) -> &'a [Code] {
+        self.symbols
+    }
+
+    /// Returns the distinct codes in increasing order, for a profile of `size` codes.
+    ///
+    /// # Panics
+    /// Panics if a code is not less than `size`.
+    #[inline(always)]
+    pub(super) fn codes_below(&self, size: usize) -> &[Code] {
+        assert!(self.codes.last().is_none_or(|&greatest| usize::from(greatest) < size), "a code has no scores");
+        &self.codes
+    }
 }
 
 #[cfg(test)]
@@ -139,6 +163,17 @@ mod tests {
         assert!(group.is_corner(5, 1) && group.is_corner(7, 2));
         assert!(!group.is_inside(6) && group.is_inside(7));
         assert!(TargetGroup::new(&targets[..1]).is_inside(4) && !TargetGroup::new(&targets[..1]).is_inside(3));
-        assert_eq!(distinct_codes(&[8, 1, 8]), [1, 8]);
+    }
+
+    #[test]
+    fn distinct_codes_are_sorted() {
+        assert_eq!(ProfiledSequence::new(&[8, 1, 8]).codes_below(9), [1, 8]);
+        assert!(ProfiledSequence::new(&[]).codes_below(0).is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "a code has no scores")]
+    fn code_beyond_the_profile_is_refused() {
+        ProfiledSequence::new(&[8, 40, 8]).codes_below(40);
     }
 }

@@ -6,7 +6,7 @@
 //! least 6 cycles.
 
 use super::ROWS;
-use super::group::{CodeStrip, GroupBuffers, GroupTask, TargetGroup};
+use super::group::{CodeStrip, GroupBuffers, GroupTask, ProfiledSequence, TargetGroup};
 use crate::score::LocalScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;
@@ -45,11 +45,11 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, E> {
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
-        let GroupTask { form, query, codes, group, buffers, values } = self;
+        let GroupTask { form, query, group, buffers, values } = self;
         // SAFETY: the caller guarantees the instructions of S, and `values` has MAX_LANES elements.
         unsafe {
             let mut nothing = NoPlaces;
-            align::<E::In<S>, _>(form, query, codes, &group, buffers, &mut nothing).store(values.as_mut_ptr());
+            align::<E::In<S>, _>(form, query, &group, buffers, &mut nothing).store(values.as_mut_ptr());
         }
     }
 }
@@ -60,10 +60,10 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, BestLocalC
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
-        let GroupTask { form, query, codes, group, buffers, values } = self;
+        let GroupTask { form, query, group, buffers, values } = self;
         let mut places = BestPlaces::new(form.zero());
         // SAFETY: the caller guarantees the instructions of S.
-        unsafe { align::<E::In<S>, _>(form, query, codes, &group, buffers, &mut places) };
+        unsafe { align::<E::In<S>, _>(form, query, &group, buffers, &mut places) };
         for (lane, best) in values.iter_mut().enumerate() {
             let pad = (group.rows() - group.symbols(lane)) as u32;
             let [rows, columns] = places.spans(lane, [ROWS as u32, CHUNK as u32]);
@@ -172,17 +172,17 @@ where
 /// Computes the greatest value of each lane.
 ///
 /// # Safety
-/// The processor has the instructions of `W`. Codes of `query` are less than `form.size()`, codes
-/// of the targets less than [`STEPS`](crate::score::difference::STEPS).
+/// The processor has the instructions of `W`. Codes of the targets are less than
+/// [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
 unsafe fn align<W: Lanes, N: PlaceNotes<W>>(
     form: &LocalScoring<W::Elem>,
-    query: &[Code],
-    codes: &[Code],
+    query: &ProfiledSequence,
     group: &TargetGroup,
     buffers: &mut GroupBuffers<W::Elem>,
     notes: &mut N,
 ) -> W {
+    let (query, codes) = (query.symbols(), query.codes_below(form.size()));
     let (m, count) = (query.len(), W::COUNT);
     let affine = !form.is_linear();
     let GroupBuffers { above: h, gaps: f, profile, .. } = buffers;

@@ -26,11 +26,13 @@ impl<E: LaneElement> SimdKernel for PairTask<'_, DifferenceScoring<E>, E, Greate
 /// Computes the global score of a pair.
 ///
 /// # Safety
-/// The processor has the instructions of `W`. Codes of `task.columns` are less than
-/// `task.form.size()`, codes of `task.rows` less than [`STEPS`](crate::score::difference::STEPS).
+/// The processor has the instructions of `W`. Codes of `task.rows` are less than
+/// [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
 unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem, Greatest>) {
-    let PairTask { form, rows, columns, codes, buffers, value } = task;
+    let PairTask { form, rows, columns, buffers, value } = task;
+    let codes = columns.codes_below(form.size());
+    let columns = columns.symbols();
     let n = columns.len();
     let PairBuffers { skew, above: dh, gaps: f } = buffers;
     let mut skew = Skew::<W>::new(columns, form.size(), skew);

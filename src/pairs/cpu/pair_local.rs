@@ -24,14 +24,16 @@ impl<E: LaneElement> SimdKernel for PairTask<'_, LocalScoring<E>, E, BestLocalCe
 /// Computes the local score of a pair, with the approximate position of its best cells.
 ///
 /// # Safety
-/// The processor has the instructions of `W`. Codes of `task.columns` are less than
-/// `task.form.size()`, codes of `task.rows` less than [`STEPS`](crate::score::difference::STEPS).
+/// The processor has the instructions of `W`. Codes of `task.rows` are less than
+/// [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
 unsafe fn align<W: Lanes>(task: PairTask<'_, LocalScoring<W::Elem>, W::Elem, BestLocalCell<W::Elem>>)
 where
     W::Elem: LaneElement,
 {
-    let PairTask { form, rows, columns, codes, buffers, value } = task;
+    let PairTask { form, rows, columns, buffers, value } = task;
+    let codes = columns.codes_below(form.size());
+    let columns = columns.symbols();
     let n = columns.len();
     let PairBuffers { skew, above: h, gaps: f } = buffers;
     let mut skew = Skew::<W>::new(columns, form.size(), skew);

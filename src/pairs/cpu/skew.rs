@@ -1,5 +1,6 @@
 //! One pair in all lanes, with the rows of a strip in adjacent lanes ([`Skew`](crate::simd::Skew)).
 
+use super::group::ProfiledSequence;
 use crate::seq::{Code, PAD};
 use crate::simd::{AlignedBuffer, SkewBuffers};
 
@@ -22,9 +23,7 @@ pub(super) struct PairTask<'a, F, E, V> {
     /// The sequence that is divided into strips. The shorter sequence is faster.
     pub rows: &'a [Code],
     /// The other sequence.
-    pub columns: &'a [Code],
-    /// Distinct codes of `columns`.
-    pub codes: &'a [Code],
+    pub columns: ProfiledSequence<'a>,
     /// Working memory.
     pub buffers: &'a mut PairBuffers<E>,
     /// Result: a value to be decoded by the scoring.

@@ -118,8 +118,8 @@ impl<E: LaneElement> SimdKernel for GroupTraceback<'_, '_, E> {
 ///
 /// # Safety
 /// The processor has the instructions of `W`. `TWO` is set only if the form of `task.group` has two
-/// steps. Codes of the query are less than `form.size()`, codes of the targets less than [`STEPS`].
-/// `j` of a traceback is at most the length of the query.
+/// steps. Codes of the targets are less than [`STEPS`]. `j` of a traceback is at most the length of
+/// the query.
 #[inline(always)]
 unsafe fn trace_lanes<W: Lanes, const AFFINE: bool, const TWO: bool>(task: GroupTraceback<'_, '_, W::Elem>) {
     let GroupTraceback { group, buffers, lane_traces } = task;
@@ -240,8 +240,8 @@ impl<W: Lanes> RecomputedPart<'_, W> {
     /// # Safety
     /// The processor has the instructions of `W`. `dh` and `f` have [`MAX_LANES`] elements before
     /// the columns, one for each column, and [`MAX_LANES`] after them. With `TWO` the form has two
-    /// steps. Without it, `skew` is made from the query, whose codes are less than `form.size()`.
-    /// Codes of the rows are less than [`STEPS`]. The columns are within the query.
+    /// steps. Without it, `skew` is made from the query. Codes of the rows are less than [`STEPS`].
+    /// The columns are within the query.
     #[inline(always)]
     unsafe fn compute<const AFFINE: bool, const TWO: bool>(
         &self,
