@@ -12,11 +12,14 @@
 //!
 //! The hits of a search are written query by query: [`search`].
 //!
+//! Clusters have the formats of several programs: [`cluster`].
+//!
 //! Multiple alignments have their own formats, including distances and an HTML page: [`msa`].
 //!
 //! The bytes depend only on the pairs. They contain no date and no path of the program, and every
 //! floating-point number is correctly rounded.
 
+pub mod cluster;
 #[doc(hidden)]
 pub mod columns;
 pub mod distance;
