@@ -10,6 +10,12 @@
 //! Formats of one clustering take a [`ClusterSet`]. [`write_table`], [`write_list`] and
 //! [`write_shared`] take one for each threshold.
 
+mod biom;
+mod clstr;
+mod mothur;
+mod otu_table;
+mod pairs;
+mod samples;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -21,6 +27,11 @@ use crate::seq::{SequenceId, SequenceStore, Strand};
 #[cfg(doc)]
 use crate::cluster::ClusterSet;
 
+pub use biom::write_biom;
+pub use clstr::write_clstr;
+pub use mothur::{write_list, write_shared};
+pub use otu_table::write_otu_table;
+pub use pairs::write_pairs;
 pub use table::write_table;
 pub use uc::write_uc;
 
