@@ -129,8 +129,8 @@
 //!
 //! `cli` and `bench` are on by default. `cli` is the program: argument parser, progress bars,
 //! signal handler and log. `bench` measures and tests devices, and includes `plot`, which draws dot
-//! plots of long pairs. A program that uses the library needs none of these features:
-//! `default-features = false` switches them off.
+//! plots of long pairs, heat maps of distances, and trees. A program that uses the library needs
+//! none of these features: `default-features = false` switches them off.
 //!
 //! # Modules
 //!

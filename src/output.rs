@@ -16,6 +16,8 @@
 //!
 //! Multiple alignments have their own formats, including distances and an HTML page: [`msa`].
 //!
+//! Matrices and trees can be drawn as pictures: `plot`, with the feature of the same name.
+//!
 //! The bytes depend only on the pairs. They contain no date and no path of the program, and every
 //! floating-point number is correctly rounded.
 
@@ -29,6 +31,8 @@ pub mod long;
 mod long_context;
 pub mod msa;
 pub mod placed;
+#[cfg(feature = "plot")]
+pub mod plot;
 pub mod search;
 pub mod sink;
 

@@ -10,6 +10,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::Picture;
 use crate::error::{Error, Result};
 use crate::output::long::{LongContext, LongPairAlignment};
+use crate::output::plot::bitmap::encode_rgb;
 use crate::output::strokes;
 use crate::output::ticks::ticks;
 use crate::seq::Alphabet;
@@ -58,20 +59,9 @@ pub fn draw(picture: Picture, context: &LongContext, alignments: &[LongPairAlign
                 let root = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
                 plot.draw(&root, PNG_SCALE, trace).map_err(|problem| failed(&problem))?;
             }
-            encode(&pixels, size.0, size.1).map_err(|problem| failed(&problem))
+            encode_rgb(&pixels, size.0, size.1)
         }
     }
-}
-
-fn encode(pixels: &[u8], width: u32, height: u32) -> std::result::Result<Vec<u8>, png::EncodingError> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(pixels)?;
-    writer.finish()?;
-    Ok(bytes)
 }
 
 /// A text in a picture.

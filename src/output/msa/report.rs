@@ -159,7 +159,7 @@ fn push_letters(rows: &MsaRows<'_>, output: &mut Output) -> Result<()> {
 }
 
 /// Appends bytes in base64, with four characters for every three bytes.
-fn push_base64(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(in crate::output) fn push_base64(out: &mut Vec<u8>, bytes: &[u8]) {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for three in bytes.chunks(3) {
         let bits = three.iter().fold(0, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - three.len()));

@@ -1,0 +1,188 @@
+//! The shapes of a picture.
+
+use super::colours::{BLACK, Rgb};
+use super::{bitmap, svg};
+use crate::error::Result;
+use crate::output::dotplot::Picture;
+use crate::output::{Output, strokes};
+
+/// Distance between the border of a picture and its contents, in units.
+pub(super) const MARGIN: f64 = 16.0;
+/// Height of the title's letters in units.
+pub(super) const TITLE_SIZE: f64 = 15.0;
+/// Height of other letters in units.
+pub(super) const TEXT_SIZE: f64 = 12.0;
+/// Distance between the centres of two lines of text in units.
+pub(super) const LINE: f64 = 18.0;
+
+/// A picture that is laid out. Coordinates are in units, to the right and downwards.
+#[derive(Debug, Default)]
+pub(super) struct Drawing {
+    /// Width and height, increased by [`Drawing::text`] if necessary.
+    pub(super) size: (f64, f64),
+    pub(super) shapes: Vec<DrawnShape>,
+}
+
+/// A part of a picture. Later shapes cover earlier ones.
+#[derive(Debug)]
+pub(super) enum DrawnShape {
+    /// A filled rectangle.
+    Rectangle {
+        /// Left and upper end.
+        at: (f64, f64),
+        size: (f64, f64),
+        colour: Rgb,
+        /// Text that appears at the pointer; empty for none.
+        tip: String,
+    },
+    /// Horizontal and vertical lines.
+    Lines {
+        colour: Rgb,
+        width: f64,
+        /// Both ends of each line: x, y, x, y.
+        ends: Vec<[f64; 4]>,
+    },
+    /// Square cells in rows.
+    Cells {
+        /// Left and upper end.
+        at: (f64, f64),
+        /// Width of a cell in units.
+        cell: usize,
+        /// Number of cells in a row.
+        columns: usize,
+        /// Colour of each cell, as a level of [`super::colours::of_level`].
+        levels: Vec<u8>,
+    },
+    /// A text.
+    Text(Caption),
+}
+
+/// The end of a text that its position refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CaptionAnchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A text in a picture.
+#[derive(Debug, Clone)]
+pub(super) struct Caption {
+    pub(super) text: String,
+    /// Position of the anchor, at half the height of capital letters.
+    pub(super) at: (f64, f64),
+    pub(super) anchor: CaptionAnchor,
+    /// Height of the letters in units.
+    pub(super) size: f64,
+    pub(super) colour: Rgb,
+    /// Whether the text runs upwards.
+    pub(super) is_upright: bool,
+    /// Text that appears at the pointer; empty for none.
+    pub(super) tip: String,
+}
+
+impl Caption {
+    /// Returns a black text that starts at this position.
+    pub(super) fn new(text: impl Into<String>, at: (f64, f64), size: f64) -> Self {
+        let (text, anchor) = (text.into(), CaptionAnchor::Start);
+        Caption { text, at, anchor, size, colour: BLACK, is_upright: false, tip: String::new() }
+    }
+
+    /// Returns the bounds of the text: left, top, right and bottom.
+    pub(super) fn bounds(&self) -> [f64; 4] {
+        let (width, half) = (text_width(&self.text, self.size), self.size / 2.0);
+        let before = match self.anchor {
+            CaptionAnchor::Start => 0.0,
+            CaptionAnchor::Middle => width / 2.0,
+            CaptionAnchor::End => width,
+        };
+        let (x, y) = self.at;
+        if self.is_upright {
+            [x - half, y + before - width, x + half, y + before]
+        } else {
+            [x - before, y - half, x - before + width, y + half]
+        }
+    }
+}
+
+impl Drawing {
+    /// Adds a text. The picture grows so that it contains the text and a margin.
+    pub(super) fn text(&mut self, caption: Caption) {
+        let [_, _, right, bottom] = caption.bounds();
+        self.size = (self.size.0.max(right + MARGIN), self.size.1.max(bottom + MARGIN));
+        self.shapes.push(DrawnShape::Text(caption));
+    }
+
+    /// Adds lines of notes from this position downwards.
+    pub(super) fn notes(&mut self, notes: &[String], at: (f64, f64)) {
+        for (number, note) in (0..).zip(notes) {
+            self.text(Caption::new(note, (at.0, at.1 + LINE * f64::from(number)), TEXT_SIZE));
+        }
+    }
+
+    /// Writes the picture in a format.
+    ///
+    /// # Errors
+    /// Returns [`crate::Error::Io`] if writing fails.
+    pub(super) fn write(&self, picture: Picture, mut output: Output) -> Result<()> {
+        let bytes = match picture {
+            Picture::Svg => svg::bytes(self)?,
+            Picture::Png => bitmap::bytes(self)?,
+        };
+        output.append(&bytes)?;
+        output.finish()
+    }
+}
+
+/// Returns an upper estimate of the width of a text in a sans-serif font, and in strokes.
+pub(super) fn text_width(text: &str, size: f64) -> f64 {
+    let share = |letter: char| match letter {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.35,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.05,
+        letter if !letter.is_ascii() || letter.is_ascii_uppercase() || "&#+=<>~".contains(letter) => {
+            if letter.is_ascii() { 0.85 } else { 1.05 }
+        }
+        _ => 0.66,
+    };
+    (text.chars().map(share).sum::<f64>() * size).max(strokes::width(&bitmap::drawn(text), size))
+}
+
+/// Formats the values of an axis with the decimals that distinguish them.
+pub(super) fn tick_labels(ticks: &[f64]) -> Vec<String> {
+    let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).next().unwrap_or(1.0);
+    ticks.iter().map(|tick| rounded(*tick, step)).collect()
+}
+
+/// Formats a multiple of `step`, which is 1, 2 or 5 times a power of 10.
+pub(super) fn rounded(value: f64, step: f64) -> String {
+    let decimals = (-step.log10() - 1e-6).ceil().max(0.0) as usize;
+    // Adding 0 removes the sign of -0.
+    let text = format!("{:.decimals$}", value + 0.0);
+    if text.trim_matches(['-', '0', '.']).is_empty() { "0".into() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tick_labels_have_the_decimals_of_their_step() {
+        assert_eq!(tick_labels(&[0.0, 0.2, 0.4, 3.0 * 0.2]), ["0", "0.2", "0.4", "0.6"]);
+        assert_eq!(tick_labels(&[0.0, 0.05, 0.1]), ["0", "0.05", "0.10"]);
+        assert_eq!(tick_labels(&[0.0, 5.0, 10.0]), ["0", "5", "10"]);
+        assert_eq!(tick_labels(&[0.0]), ["0"]);
+        assert_eq!(rounded(2e-6, 2e-6), "0.000002");
+    }
+
+    #[test]
+    fn bounds_contain_the_letters() {
+        let caption = Caption { anchor: CaptionAnchor::End, ..Caption::new("WWii", (100.0, 50.0), 10.0) };
+        let [left, top, right, bottom] = caption.bounds();
+        assert_eq!((top, right, bottom), (45.0, 100.0, 55.0));
+        assert!(left <= 100.0 - 2.0 * 9.9 - 2.0 * 2.8, "{left}");
+        let upright = Caption { is_upright: true, anchor: CaptionAnchor::Start, ..caption };
+        let [left, top, right, bottom] = upright.bounds();
+        assert_eq!((left, right, bottom), (95.0, 105.0, 50.0));
+        assert!(top < 50.0);
+    }
+}
