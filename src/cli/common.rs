@@ -1,5 +1,6 @@
 //! Options that several commands share, and their validation.
 
+pub(super) mod plot;
 pub(super) mod rows;
 
 use super::args::{

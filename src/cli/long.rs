@@ -3,8 +3,9 @@
 mod run;
 
 use super::args::*;
+use super::common::plot::PlotFile;
 use super::common::rows::check_score_only;
-use super::common::{ComputeOptions, OutputFiles, check_standard, check_strand, is_same_file};
+use super::common::{ComputeOptions, OutputFiles, check_standard, check_strand};
 use super::endings;
 use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
@@ -12,14 +13,13 @@ use super::size;
 use pairwave::gpu::kernels::{self, Family, offered};
 use pairwave::jobs::long::Strands;
 use pairwave::long::Method;
-use pairwave::output::dotplot::Picture;
 use pairwave::output::{Field, LongFormat};
 use pairwave::score::Mode;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions};
 use pairwave::{Error, Result};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// One pair of long sequences.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(super) struct Long {
     pub checkpoint: Option<PathBuf>,
     pub format: LongFormat,
     pub files: OutputFiles,
-    pub plot: Option<(PathBuf, Picture)>,
+    pub plot: Option<PlotFile>,
     pub compute: ComputeOptions,
     /// Arguments of the command.
     pub request: JobRequest,
@@ -77,7 +77,7 @@ impl TryFrom<LongArgs> for Long {
         let inputs = [query.as_path(), &target];
         check_standard(&inputs, "QUERY and TARGET cannot both be -")?;
         let files = OutputFiles::new(&args.output, args.machine.stats.as_deref(), &inputs)?;
-        let plot = args.plot.map(|path| plot(path, &inputs, files.names())).transpose()?;
+        let plot = args.plot.map(|path| PlotFile::new(path, &inputs, files.names())).transpose()?;
         endings::check("long", "--output", files.output.as_deref(), &args.rows.typed())?;
         endings::check("long", "--checkpoint", args.checkpoint.as_deref(), "a directory")?;
         Ok(Long {
@@ -176,27 +176,6 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
         LongFormatName::Sam => LongFormat::Sam { command: String::new() },
         LongFormatName::Text => LongFormat::Text { width: args.width.columns()? },
     })
-}
-
-/// Returns the file and format of a plot. Rejects a file that would overwrite another.
-fn plot(path: PathBuf, inputs: &[&Path], others: [Option<&Path>; 2]) -> Result<(PathBuf, Picture)> {
-    if !cfg!(feature = "plot") {
-        return Err(Error::usage("--plot: this program was built without the feature 'plot'"));
-    }
-    let typed = path.display();
-    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
-    let picture = match ending.as_deref().and_then(|ending| ending.to_str()) {
-        Some("svg") => Picture::Svg,
-        Some("png") => Picture::Png,
-        _ => return Err(Error::usage(format!("--plot {typed}: the name must end in .svg or .png"))),
-    };
-    if inputs.iter().any(|input| is_same_file(&path, input)) {
-        return Err(Error::usage(format!("--plot {typed} would overwrite an input file")));
-    }
-    if others.into_iter().flatten().any(|other| path == other || is_same_file(&path, other)) {
-        return Err(Error::usage(format!("--plot {typed} would overwrite another output file")));
-    }
-    Ok((path, picture))
 }
 
 /// Rejects options that apply only to nucleotides.

@@ -87,9 +87,9 @@ fn other_jobs_in_blocks_give_the_output_of_the_whole_job() {
     let jobs: [(&[&str], &str, &[&str]); 6] = [
         (&reads, "100M", &["--table", "--tree-out"]),
         (&["edit", GENES, "--max-distance", "0.2", "--max-hits", "4", "--align"], "20M", &[]),
-        (&["dist", GENES], "24M", &[]),
+        (&["dist", GENES], "24M", &["--plot"]),
         (&["dist", GENES, "--distance", "edit", "--format", "tsv"], "24M", &[]),
-        (&["tree", GENES, "--distance", "identity"], "24M", &[]),
+        (&["tree", GENES, "--distance", "identity"], "24M", &["--plot"]),
         (&["msa", GENES, "--mode", "clustalw"], "24M", &["--guidetree-out", "--distmat-out", "--report"]),
     ];
     for (number, (job, cells, others)) in jobs.iter().enumerate() {
@@ -98,7 +98,10 @@ fn other_jobs_in_blocks_give_the_output_of_the_whole_job() {
         runs(&["run", &work, "--share", "1/2", "--device", "cpu"]);
         runs(&["run", &work, "--device", "cpu"]);
         let files = |which: &str| -> Vec<String> {
-            let ending = |option: &str| path(&folder, &format!("{which}{number}{option}.out"));
+            let ending = |option: &str| {
+                let ending = if option == "--plot" { "svg" } else { "out" };
+                path(&folder, &format!("{which}{number}{option}.{ending}"))
+            };
             ["-o"].iter().chain(*others).flat_map(|option| [(*option).to_owned(), ending(option)]).collect()
         };
         let (whole, merged) = (files("whole"), files("merged"));
@@ -112,7 +115,14 @@ fn other_jobs_in_blocks_give_the_output_of_the_whole_job() {
         refused(&["merge", &path(&folder, "work1"), "--table", "t.tsv"])
             .contains("--table: the blocks belong to a job of 'edit'")
     );
+    assert!(
+        refused(&["merge", &path(&folder, "work1"), "--plot", "p.svg"])
+            .contains("--plot: the blocks belong to a job of 'edit'")
+    );
     let plan = |job: &[&str]| refused(&[&["plan"], job, &["--dry-run"]].concat());
+    for command in ["dist", "tree"] {
+        assert!(plan(&[command, GENES, "--plot", "p.svg"]).contains("--plot: 'pairwave plan' writes no results"));
+    }
     assert!(plan(&["dist", GENES, "--distance", "kmer"]).contains("--distance: k-mer distances"));
     assert!(plan(&["tree", GENES, "--tree", "mbed"]).contains("--tree mbed"));
     assert!(plan(&["msa", GENES, "--mode", "accurate"]).contains("--mode accurate needs no distances"));

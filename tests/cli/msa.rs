@@ -285,6 +285,67 @@ fn trees_and_distances_of_every_kind() {
     assert_snapshot!("trees_and_distances", text);
 }
 
+#[test]
+fn pictures_show_every_sequence_and_change_no_other_output() {
+    let folder = folder();
+    let genes = file(&folder, "genes.fa", GENES.replace(">g3", ">g<3>&"));
+    let aligned = path(&folder, "aligned.fa");
+    pairwave(&["msa", &genes, "-q", "-o", &aligned]).assert().success();
+    let bootstrap = ["tree", "--aligned", &aligned, "--bootstrap", "100"];
+    let jobs: [&[&str]; 8] = [
+        &["dist", &genes],
+        &["dist", &genes, "--distance", "edit", "--format", "tsv"],
+        &["dist", "--aligned", &aligned, "--kimura"],
+        &["tree", &genes],
+        &["tree", &genes, "--tree", "upgma"],
+        &["tree", &genes, "--tree", "mbed"],
+        &["tree", "--aligned", &aligned],
+        &bootstrap,
+    ];
+    let drawn = |job: &[&str]| {
+        let [rows, svg] = outputs(job, &[("--plot", "picture.svg")]).try_into().expect("two outputs");
+        assert_eq!(rows, outputs(job, &[])[0], "{job:?}");
+        svg
+    };
+    for job in jobs {
+        let svg = drawn(job);
+        assert!(svg.ends_with("</svg>\n") && !svg.contains("<3>"), "{svg}");
+        // Both sides of a matrix have names, and a leaf has one.
+        let count = if job[0] == "dist" { 2 } else { 1 };
+        for name in ["g1", "g2", "g&lt;3&gt;&amp;", "g4"] {
+            assert_eq!(svg.matches(&format!(">{name}</text>")).count(), count, "{job:?} {name}: {svg}");
+        }
+    }
+    // The numbers of both places in the tree are drawn as support.
+    let svg = drawn(&bootstrap);
+    assert!(svg.contains("<title>") && !svg.contains("TRICHOTOMY"), "{svg}");
+    assert!(svg == drawn(&[&bootstrap[..], &["--labels", "branches"]].concat()), "{svg}");
+    for command in ["dist", "tree"] {
+        let png = path(&folder, "picture.PNG");
+        pairwave(&[command, &genes, "-q", "--plot", &png]).assert().success();
+        assert!(std::fs::read(&png).expect("it is there").starts_with(b"\x89PNG\r\n\x1a\n"));
+    }
+}
+
+#[test]
+fn wrong_files_of_pictures_are_refused() {
+    let folder = folder();
+    let genes = file(&folder, "genes.svg", GENES);
+    let other = path(&folder, "other.svg");
+    let named = |text: String| text.replace(&path(&folder, ""), "@");
+    for command in ["dist", "tree"] {
+        let refused = |arguments: &[&str]| named(told(&[&[command, &genes], arguments].concat()));
+        let error = "2: pairwave: error: --plot";
+        assert_eq!(refused(&["--plot", "p.pdf"]), format!("{error} p.pdf: the name must end in .svg or .png"));
+        assert_eq!(refused(&["--plot", &genes]), format!("{error} @genes.svg would overwrite an input file"));
+        assert_eq!(
+            refused(&["--plot", &other, "-o", &other]),
+            format!("{error} @other.svg would overwrite another output file")
+        );
+    }
+    assert_eq!(entries(folder.path()), ["genes.svg"]);
+}
+
 /// Returns the standard error of a command without times.
 fn told(arguments: &[&str]) -> String {
     let run = pairwave(arguments).args(["--device", "cpu"]).output().expect("it runs");

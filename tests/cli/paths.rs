@@ -30,10 +30,10 @@ const JOBS: [&str; 27] = [
     "search --query @genes.fa --db @genes.pwdb -o @hits.tsv --device cpu",
     "search @genes.fa @genes.pwdb --outfmt 0 -o @hits.txt --device cpu",
     "edit @genes.fa @genes.fa --pairs @list.tsv --align -o @edits.tsv --device cpu",
-    "tree @genes.fa --pair-matrix @scores.txt -o @tree.nwk --device cpu",
+    "tree @genes.fa --pair-matrix @scores.txt -o @tree.nwk --plot @tree.svg --device cpu",
     "msa @genes.fa --guidetree-in @tree.nwk -o @rows.sto --report @rows.html --device cpu",
     "msa @genes.fa --mode clustalw --matrix @scores.txt --guidetree-out @guide.nwk --distmat-out @guide.phy -o @rows.fa --device cpu",
-    "dist @rows.fa --aligned -o @dist.phy --device cpu",
+    "dist @rows.fa --aligned -o @dist.phy --plot @dist.svg --device cpu",
     "papara -t @ref.nwk -s @ref.fa -q @reads.fa --table @best.tsv --tree-out @edges.nwk -o @placed.phy --device cpu",
     "papara -t @ref.nwk -s @ref.fa -q @reads.fa --checkpoint @reads.work -o @again.fa --device cpu",
     "long @one.fa @two.fa --format paf -o @long.paf --plot @long.svg --checkpoint @long.work --device cpu",
@@ -125,8 +125,9 @@ fn names_that_are_not_utf8_work_everywhere() {
         let name = String::from_utf8_lossy(name);
         assert!(!plain.is_empty(), "{name}");
         // Only headers and titles show file names.
-        let is_shown =
-            name.ends_with(".html") || name.ends_with(".blast7") || ["hits.txt", "printed"].contains(&&*name);
+        let is_shown = name.ends_with(".html")
+            || name.ends_with(".blast7")
+            || ["dist.svg", "hits.txt", "printed", "tree.svg"].contains(&&*name);
         let parts: &[&[u8]] = match name.ends_with(".sam") {
             true => &[b"$'", b"\\xe9", b"'"],
             false if is_shown => &[SHOWN.as_bytes()],

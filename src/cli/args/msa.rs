@@ -104,6 +104,10 @@ pub(crate) struct TreeArgs {
     #[command(flatten)]
     pub output: OutputArgs,
 
+    /// Draw the tree to this .svg or .png file: branch lengths to scale, with support values
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+
     #[command(flatten)]
     pub compute: ComputeArgs,
 }
@@ -136,6 +140,10 @@ pub(crate) struct DistArgs {
 
     #[command(flatten)]
     pub output: OutputArgs,
+
+    /// Draw a heat map of the distances to this .svg or .png file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
 
     #[command(flatten)]
     pub compute: ComputeArgs,
@@ -295,15 +303,17 @@ const TREE_EXAMPLES: &str = "\
 Examples:
   Build ClustalW's guide tree:
     pairwave tree genes.fa -o genes.dnd
-  Build a tree of an alignment, with bootstrap values:
-    pairwave tree --aligned aligned.fa --bootstrap 1000 -o genes.nwk";
+  Build a tree of an alignment with bootstrap values, and draw it:
+    pairwave tree --aligned aligned.fa --bootstrap 1000 -o genes.nwk --plot genes.svg";
 
 const DIST_EXAMPLES: &str = "\
 Examples:
   Write 1 - identity, as ClustalW's first stage computes it:
     pairwave dist genes.fa -o genes.phy
   Write edit distances divided by the length of the longer sequence:
-    pairwave dist genes.fa --distance edit --matrix-shape lower";
+    pairwave dist genes.fa --distance edit --matrix-shape lower
+  Draw a heat map of the distances:
+    pairwave dist genes.fa -o genes.phy --plot genes.svg";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MsaModeName {

@@ -69,6 +69,7 @@ fn options_of_tree_have_an_effect_or_are_rejected() {
             "--bootstrap 9",
             "--seed 3",
             "--labels branches",
+            "--plot @out/p.svg",
         ],
         idle: &[
             ("--alphabet", "--alphabet", "columns are compared letter by letter"),
@@ -101,6 +102,7 @@ fn options_of_dist_have_an_effect_or_are_rejected() {
             "--format clustal",
             "--format tsv",
             "--matrix-shape lower",
+            "--plot @out/p.svg",
         ],
         idle: &[
             ("--alphabet", "--alphabet", "columns are compared letter by letter"),

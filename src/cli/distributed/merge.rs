@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Jobs with the options of the further files that they write.
-const JOB_COMMANDS: [(&str, &str); 7] = [
+const JOB_COMMANDS: [(&str, &str); 9] = [
     ("search", "--report"),
     ("papara", "--table"),
     ("papara", "--tree-out"),
@@ -25,6 +25,8 @@ const JOB_COMMANDS: [(&str, &str); 7] = [
     ("msa", "--distmat-out"),
     ("msa", "--report"),
     ("long", "--plot"),
+    ("tree", "--plot"),
+    ("dist", "--plot"),
 ];
 
 /// Merges the results of all blocks.

@@ -201,8 +201,7 @@ impl Long {
             check(&context, &alignments, &scoring)?;
         }
         #[cfg(feature = "plot")]
-        let bytes =
-            self.plot.as_ref().map(|(_, picture)| dotplot::draw(*picture, &context, &alignments)).transpose()?;
+        let bytes = self.plot.as_ref().map(|plot| dotplot::draw(plot.picture, &context, &alignments)).transpose()?;
         writers::write(&self.format, &context, &alignments, output)?;
         #[cfg(feature = "plot")]
         if let (Some(mut picture), Some(bytes)) = (runner.picture.take(), bytes) {
@@ -223,7 +222,7 @@ impl JobCommand for Long {
     }
 
     fn files(&self) -> Files<'_> {
-        let picture = self.plot.as_ref().map(|(path, _)| path.as_path());
+        let picture = self.plot.as_ref().map(|plot| plot.path.as_path());
         Files::new(&self.files, picture)
     }
 

@@ -132,7 +132,7 @@ impl MultipleAlign {
             );
         }
         if let Some(file) = runner.picture.take() {
-            let title = self.title();
+            let title = self.source.title();
             write_report(&rows, Some(&guide.tree), &title, file)?;
         }
         // Writes the alignment last: once it exists, the other files exist too.
@@ -213,12 +213,6 @@ impl MultipleAlign {
             ModeChoice::Clustal(scoring) => self.pairs.costs(alphabet, scoring.transitions()?).map(Some),
             ModeChoice::Accurate(_) => self.pairs.costs(alphabet, 0.5).map(Some),
         }
-    }
-
-    /// Returns the title of the HTML page.
-    fn title(&self) -> String {
-        let path = &self.source.path;
-        path.file_name().unwrap_or(path.as_os_str()).display().to_string()
     }
 }
 

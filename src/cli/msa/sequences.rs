@@ -22,6 +22,11 @@ impl From<SequencesArgs> for SequenceFile {
 }
 
 impl SequenceFile {
+    /// Returns the title of pages and pictures: the name of the file.
+    pub(in crate::cli) fn title(&self) -> String {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).display().to_string()
+    }
+
     pub(in crate::cli) fn read(&self) -> Result<SequenceSet> {
         let written = OriginalLetters::read(&self.path, &self.options)?;
         if written.store.alphabet() == Alphabet::Bytes {

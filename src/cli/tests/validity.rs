@@ -166,6 +166,7 @@ fn fields_decide_what_edit_computes() {
 
 #[test]
 fn options_of_long_decide_its_job() {
+    use crate::cli::common::plot::PlotFile;
     use pairwave::jobs::long::Strands;
     use pairwave::long::Method;
     use pairwave::output::LongFormat;
@@ -194,7 +195,7 @@ fn options_of_long_decide_its_job() {
     assert_eq!((job.strand, job.top, job.min_score, job.prune), (Some(Strands::Both), 5, Some(100), false));
     assert_eq!((job.method, job.strip, job.chunk), (Some(Method::Chunked1), Some(4096), Some(512)));
     assert_eq!((job.host_memory, job.compute.memory), (Some(2 << 30), Some(1 << 30)));
-    assert_eq!(job.plot, Some(("Path.PNG".into(), Picture::Png)));
+    assert_eq!(job.plot, Some(PlotFile { path: "Path.PNG".into(), picture: Picture::Png }));
     assert_eq!(job.format, LongFormat::Text { width: 100 });
     assert!(job.compute.check);
     let ends = |line: &str| {

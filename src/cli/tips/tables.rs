@@ -248,7 +248,7 @@ pub(in crate::cli) const VALUES: &[(&str, AdviceEntry)] = &[
         "format",
         (&["bam"], "use --format sam: 'samtools view' makes BAM of it", &["allpairs", "search", "pairs", "long"]),
     ),
-    ("format", (&["svg", "png"], "use --plot FILE", &["long", "bench"])),
+    ("format", (&["svg", "png"], "use --plot FILE", &["long", "dist", "bench"])),
     ("format", (&["html"], "use --report FILE", &["search", "msa"])),
     ("alphabet", (&["nucl", "nuc", "nt", "nucleotide", "nucleotides", "dna5"], "use --alphabet dna", &[])),
     ("alphabet", (&["prot", "aa", "amino", "proteins", "peptide"], "use --alphabet protein", &[])),

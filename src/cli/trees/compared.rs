@@ -2,6 +2,7 @@
 //! alignment.
 
 use crate::cli::args::{ColumnArgs, PairScoringArgs, SequencesArgs};
+use crate::cli::common::plot::PlotFile;
 use crate::cli::common::{ComputeOptions, OutputFiles};
 use crate::cli::msa::{SequenceFile, SequenceSet};
 use crate::cli::runner::Files;
@@ -26,13 +27,19 @@ pub(super) struct ComparisonOptions {
     pub distance: PairDistance,
     pub pairs: PairScoringArgs,
     pub files: OutputFiles,
+    pub plot: Option<PlotFile>,
     pub compute: ComputeOptions,
 }
 
 impl ComparisonOptions {
     /// Returns the output files.
     pub(super) fn output_files(&self) -> Files<'_> {
-        Files::new(&self.files, None)
+        Files::new(&self.files, self.plot.as_ref().map(|plot| plot.path.as_path()))
+    }
+
+    /// Returns the first given option that names an output file besides the results.
+    pub(super) fn other_output(&self) -> Option<&'static str> {
+        self.plot.as_ref().map(|_| "--plot")
     }
 
     /// Returns the paths of the input files as typed.

@@ -3,6 +3,7 @@
 use super::compared::{Compared, ComparisonOptions};
 use crate::cli::args::*;
 use crate::cli::blocks::{BlockCommand, RowSink};
+use crate::cli::common::plot::PlotFile;
 use crate::cli::common::{ComputeOptions, OutputFiles, warn_of_names};
 use crate::cli::endings;
 use crate::cli::msa::SequenceSet;
@@ -15,6 +16,8 @@ use pairwave::jobs::msa::{DistanceRows, PairDistance, PairDistances};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::output::msa::{DistanceFormat, write_distances};
+#[cfg(feature = "plot")]
+use pairwave::output::plot::HeatMap;
 use pairwave::output::{DistanceMatrixShape, Output};
 use pairwave::tree::Distances;
 use pairwave::{Error, Result};
@@ -37,6 +40,7 @@ impl TryFrom<DistArgs> for DistanceMatrix {
         let compute = ComputeOptions::try_from(&args.compute)?;
         let inputs = [args.input.seqs.as_path()];
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
+        let plot = args.plot.map(|path| PlotFile::new(path, &inputs, files.names())).transpose()?;
         let is_clustal = args.format == DistanceFormatName::Clustal;
         let written = if is_clustal { "dst".to_owned() } else { endings::typed(args.format) };
         endings::check("dist", "--output", files.output.as_deref(), &written)?;
@@ -66,6 +70,7 @@ impl TryFrom<DistArgs> for DistanceMatrix {
                 distance: args.distance.distance.map_or_else(PairDistance::default, PairDistance::from),
                 pairs: args.pairs,
                 files,
+                plot,
                 compute,
             },
         })
@@ -97,7 +102,7 @@ impl JobCommand for DistanceMatrix {
                 let pool = thread_pool(runner.run.threads)?;
                 let distances = rows.distances(self.comparison.columns.unwrap_or_default(), &pool);
                 let names: Vec<&[u8]> = rows.names.iter().map(|name| name.as_slice()).collect();
-                self.write(&distances, &names, output)?;
+                self.write(&distances, &names, runner.picture.take(), output)?;
                 let pairs = (names.len() * names.len().saturating_sub(1) / 2) as u64;
                 let seconds = begin.elapsed().as_secs_f64();
                 return Ok(Summary { pairs, written: pairs, seconds, ..Summary::default() });
@@ -111,7 +116,7 @@ impl JobCommand for DistanceMatrix {
             Ok(())
         })?;
         let distances = result.ok_or_else(|| Error::Internal("a job without a result".into()))?;
-        self.write(&distances, &sequences.names(), output)?;
+        self.write(&distances, &sequences.names(), runner.picture.take(), output)?;
         Ok(summary)
     }
 
@@ -134,10 +139,39 @@ impl DistanceMatrix {
         })
     }
 
-    fn write(&self, distances: &Distances, names: &[&[u8]], output: Output) -> Result<()> {
+    /// Writes the matrix. Writes the picture first: once the matrix exists, its picture exists too.
+    fn write(&self, distances: &Distances, names: &[&[u8]], picture: Option<Output>, output: Output) -> Result<()> {
+        self.draw(distances, names, picture)?;
         let order: Vec<u32> = (0..names.len() as u32).collect();
         let renamed = write_distances(self.format, distances, names, &order, output)?;
         warn_of_names(self.comparison.files.output.as_deref(), &renamed);
+        Ok(())
+    }
+}
+
+#[cfg(feature = "plot")]
+impl DistanceMatrix {
+    /// Draws the heat map, if one is requested.
+    fn draw(&self, distances: &Distances, names: &[&[u8]], picture: Option<Output>) -> Result<()> {
+        let ComparisonOptions { source, columns, distance, plot, .. } = &self.comparison;
+        let (Some(picture), Some(plot)) = (picture, plot) else { return Ok(()) };
+        let legend = match (columns, distance) {
+            (Some(columns), _) if columns.kimura => "Kimura's distance of the columns",
+            (Some(_), _) => "Fraction of columns that differ",
+            (None, PairDistance::Clustal) => "ClustalW's distance: 1 - identities / shorter length",
+            (None, PairDistance::Identity) => "1 - identities / shorter length",
+            (None, PairDistance::Edit) => "Levenshtein distance / longer length",
+            (None, PairDistance::Kmer) => "1 - shared k-mers / k-mers of the shorter sequence",
+        };
+        let values = |row, column| distances.get(row, column);
+        HeatMap { names, values: &values, title: &source.title(), legend }.write(plot.picture, picture)
+    }
+}
+
+#[cfg(not(feature = "plot"))]
+impl DistanceMatrix {
+    /// Does nothing. Without the feature, no valid options request a picture.
+    fn draw(&self, _: &Distances, _: &[&[u8]], _: Option<Output>) -> Result<()> {
         Ok(())
     }
 }
@@ -147,6 +181,10 @@ impl BlockCommand for DistanceMatrix {
 
     fn inputs(&mut self) -> Vec<&mut PathBuf> {
         self.comparison.inputs()
+    }
+
+    fn other_output(&self) -> Option<&'static str> {
+        self.comparison.other_output()
     }
 
     fn job(&self, input: &Compared) -> Result<DistanceRows> {
@@ -163,7 +201,7 @@ impl BlockCommand for DistanceMatrix {
         let job = self.job(&input)?;
         let mut gathered = job.gather()?;
         let summary = source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
-        self.write(&gathered.finish()?, &input.sequences()?.names(), output)?;
+        self.write(&gathered.finish()?, &input.sequences()?.names(), runner.picture.take(), output)?;
         Ok(summary)
     }
 }

@@ -3,20 +3,26 @@
 use super::compared::{CodedRows, Compared, ComparisonOptions};
 use crate::cli::args::*;
 use crate::cli::blocks::{BlockCommand, RowSink};
+use crate::cli::common::plot::PlotFile;
 use crate::cli::common::{ComputeOptions, OutputFiles, first_given, warn_of_names};
 use crate::cli::msa::SequenceSet;
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use crate::cli::{endings, size};
-use bstr::BString;
+use bstr::{BStr, BString};
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::msa::{DistanceRows, PairDistance, SequenceTree, TreeMethod, TreeSummary};
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::output::Output;
+use pairwave::output::dotplot::Picture;
+#[cfg(feature = "plot")]
+use pairwave::output::plot::Phylogram;
 use pairwave::seq::NameRules;
 use pairwave::tree::newick::NameStyle;
+#[cfg(feature = "plot")]
+use pairwave::tree::newick::nodes;
 use pairwave::tree::{Bootstrap, Labels, neighbour_joining};
 use pairwave::{Error, Result};
 use serde::Serialize;
@@ -35,22 +41,26 @@ pub(in crate::cli) struct TreeMake {
     method: TreeMethod,
 }
 
-/// Builds the tree of sequences, and writes it.
-fn write_tree(job: &SequenceTree, names: &[Vec<u8>], run: &Run, mut output: Output) -> Result<TreeSummary> {
-    let summary = job.run(run, |trees| {
-        trees.iter().for_each(|made| output.buffer().extend_from_slice(&made.newick(NameStyle::Quoted, names)));
-        Ok(())
-    })?;
-    output.finish()?;
-    Ok(summary)
+/// Newick texts of a tree.
+struct TreeTexts {
+    /// Text of the output.
+    written: BString,
+    /// Text of the picture, with support values as names of nodes, if it differs.
+    drawn: Option<BString>,
+}
+
+impl TreeTexts {
+    fn new(written: BString) -> Self {
+        TreeTexts { written, drawn: None }
+    }
 }
 
 /// Returns the tree of an alignment, as ClustalW writes it.
-fn tree_of_rows(rows: &CodedRows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<BString> {
+fn tree_of_rows(rows: &CodedRows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<TreeTexts> {
     let pool = thread_pool(run.threads)?;
     let tree = neighbour_joining(rows.distances(bootstrap.comparison, &pool), &pool);
     if bootstrap.trials == 0 {
-        return Ok(tree.dnd(&rows.names));
+        return Ok(TreeTexts::new(tree.dnd(&rows.names)));
     }
     if rows.codes.len() < 4 {
         return Err(Error::usage(format!(
@@ -59,7 +69,8 @@ fn tree_of_rows(rows: &CodedRows, bootstrap: Bootstrap, labels: Labels, run: &Ru
         )));
     }
     let support = tree.support(rows.alphabet, &rows.codes, bootstrap, &pool);
-    Ok(tree.labelled(&rows.names, &support, labels))
+    let text = |labels| tree.labelled(&rows.names, &support, labels);
+    Ok(TreeTexts { written: text(labels), drawn: (labels != Labels::Nodes).then(|| text(Labels::Nodes)) })
 }
 
 impl TryFrom<TreeArgs> for TreeMake {
@@ -69,6 +80,7 @@ impl TryFrom<TreeArgs> for TreeMake {
         let compute = ComputeOptions::try_from(&args.compute)?;
         let inputs = [args.input.seqs.as_path()];
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
+        let plot = args.plot.map(|path| PlotFile::new(path, &inputs, files.names())).transpose()?;
         endings::check("tree", "--output", files.output.as_deref(), "newick")?;
         args.pairs.check(args.distances.pair.distance)?;
         args.pairs.check_tree(&args.distances)?;
@@ -101,6 +113,7 @@ impl TryFrom<TreeArgs> for TreeMake {
                 distance: args.distances.pair.distance.map_or_else(PairDistance::default, PairDistance::from),
                 pairs: args.pairs,
                 files,
+                plot,
                 compute,
             },
         })
@@ -108,6 +121,34 @@ impl TryFrom<TreeArgs> for TreeMake {
 }
 
 impl TreeMake {
+    /// Builds the tree of sequences, and writes it.
+    fn write_tree(
+        &self,
+        job: &SequenceTree,
+        names: &[Vec<u8>],
+        mut runner: JobRunner,
+        output: Output,
+    ) -> Result<TreeSummary> {
+        let mut written = BString::default();
+        let summary = job.run(&runner.run, |trees| {
+            trees.iter().for_each(|made| written.extend_from_slice(&made.newick(NameStyle::Quoted, names)));
+            Ok(())
+        })?;
+        self.write(&TreeTexts::new(written), runner.picture.take(), output)?;
+        Ok(summary)
+    }
+
+    /// Writes a tree. Writes the picture first: once the tree exists, its picture exists too.
+    fn write(&self, texts: &TreeTexts, picture: Option<Output>, mut output: Output) -> Result<()> {
+        let ComparisonOptions { source, plot, .. } = &self.comparison;
+        if let (Some(picture), Some(plot)) = (picture, plot) {
+            let text = texts.drawn.as_ref().unwrap_or(&texts.written);
+            write_picture(text.as_ref(), &source.title(), plot.picture, picture)?;
+        }
+        output.buffer().extend_from_slice(&texts.written);
+        output.finish()
+    }
+
     /// Returns the unique names of leaves, and warns of renamed ones.
     fn written_names(&self, sequences: &SequenceSet) -> Vec<Vec<u8>> {
         let order: Vec<u32> = (0..sequences.store.len() as u32).collect();
@@ -127,6 +168,20 @@ impl TreeMake {
     }
 }
 
+/// Draws the tree in a Newick text.
+#[cfg(feature = "plot")]
+fn write_picture(text: &BStr, title: &str, picture: Picture, output: Output) -> Result<()> {
+    let nodes =
+        nodes(text).map_err(|error| Error::Internal(format!("the tree cannot be read again: {}", error.message)))?;
+    Phylogram { nodes: &nodes, title }.write(picture, output)
+}
+
+/// Does nothing. Without the feature, no valid options request a picture.
+#[cfg(not(feature = "plot"))]
+fn write_picture(_: &BStr, _: &str, _: Picture, _: Output) -> Result<()> {
+    Ok(())
+}
+
 impl JobCommand for TreeMake {
     type Input = Compared;
     type Summary = TreeSummary;
@@ -144,20 +199,19 @@ impl JobCommand for TreeMake {
         self.comparison.read()
     }
 
-    fn run(&self, input: Compared, mut runner: JobRunner, mut output: Output) -> Result<TreeSummary> {
+    fn run(&self, input: Compared, mut runner: JobRunner, output: Output) -> Result<TreeSummary> {
         let sequences = match input {
             Compared::Sequences(sequences) => sequences,
             Compared::Rows(rows) => {
                 let begin = Instant::now();
-                let text = tree_of_rows(&rows, self.bootstrap, self.labels, &runner.run)?;
-                output.buffer().extend_from_slice(&text);
-                output.finish()?;
+                let texts = tree_of_rows(&rows, self.bootstrap, self.labels, &runner.run)?;
+                self.write(&texts, runner.picture.take(), output)?;
                 return Ok(TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() });
             }
         };
         let job = self.tree_of(&sequences)?;
         runner.show_progress(job.cells());
-        write_tree(&job, &self.written_names(&sequences), &runner.run, output)
+        self.write_tree(&job, &self.written_names(&sequences), runner, output)
     }
 
     fn stats(summary: &TreeSummary) -> impl Serialize {
@@ -177,6 +231,10 @@ impl BlockCommand for TreeMake {
 
     fn inputs(&mut self) -> Vec<&mut PathBuf> {
         self.comparison.inputs()
+    }
+
+    fn other_output(&self) -> Option<&'static str> {
+        self.comparison.other_output()
     }
 
     fn job(&self, input: &Compared) -> Result<DistanceRows> {
@@ -199,6 +257,6 @@ impl BlockCommand for TreeMake {
         let given = Some(Arc::new(gathered.finish()?));
         let sequences = input.sequences()?;
         let job = SequenceTree { given, ..self.tree_of(sequences)? };
-        write_tree(&job, &self.written_names(sequences), &runner.run, output)
+        self.write_tree(&job, &self.written_names(sequences), runner, output)
     }
 }
