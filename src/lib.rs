@@ -288,7 +288,9 @@ pub use jobs::{
     PairSource, PhyloAlignment, PhyloResult, Progress, ReadSource, Run, Search, SearchHit, Summary,
 };
 pub use papara::{GapModel, Reference};
-pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, PhyloScheme, Scoring, SubstitutionMatrix};
+pub use score::{
+    Ambiguity, CoverageFilter, EndGaps, Gaps, IdentityDefinition, Mode, PhyloScheme, Scoring, SubstitutionMatrix,
+};
 pub use seq::{Alphabet, ReadOptions, SequenceStore};
 
 use seq::Code;

@@ -7,6 +7,7 @@ pub mod bound;
 pub mod chance;
 #[doc(hidden)]
 pub mod clustal;
+pub mod coverage;
 #[doc(hidden)]
 pub mod difference;
 pub mod edit;
@@ -26,6 +27,7 @@ pub mod statistics;
 pub mod substitution;
 
 pub use bound::IdentityFilter;
+pub use coverage::CoverageFilter;
 pub use difference::DifferenceScoring;
 pub use edit::{EditDistance, EditMode, EditScheme, Equality, Limit, OverlapReach};
 pub use edit_filter::edit_filter;

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use self::compute::AllPairsSession;
 use super::block::{Block, Encode};
-use super::check::{check_scores, not_scored};
+use super::check::{check_coverage, check_scores, not_scored};
 use super::edit_filter::{EditFilter, IdentityGoal};
 use super::session::SessionStart;
 use super::{Feed, Job, Run, Summary};
@@ -35,7 +35,7 @@ use crate::output::{Details, LineMaker, OutputPair};
 use crate::pairs::kernels::family_of;
 use crate::pairs::plan;
 use crate::pairs::{Pairs, ResultFilter, ScoreThresholds};
-use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
+use crate::score::{AlignmentCounts, CoverageFilter, IdentityDefinition, IdentityFilter, Mode, Scoring};
 use crate::seq::{QueryStrands, SequenceId, SequenceStore, Strand, Strands};
 
 /// Maximum number of traced results that the calling thread processes alone. Only GPUs report more.
@@ -50,21 +50,27 @@ pub struct AllPairs {
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
     /// The strand of each query that is aligned with the targets. Only DNA has minus strands. If
-    /// both strands of a pair reach `min_identity` and `min_score`, the row has the one with the
-    /// greater score, or the plus strand if the scores are equal.
+    /// both strands of a pair reach `min_identity`, `min_score` and `coverage`, the row has the one
+    /// with the greater score, or the plus strand if the scores are equal.
     pub strand: Strands,
     /// The definition of identity.
     pub definition: IdentityDefinition,
     /// Minimum identity of reported pairs, as a fraction.
     pub min_identity: Option<f64>,
+    /// Minimum coverages of reported pairs.
+    pub coverage: CoverageFilter,
     /// Minimum score of reported pairs. It is tested before any alignment.
     pub min_score: Option<i64>,
-    /// Whether to compute scores only, without alignments. Excludes `min_identity`.
+    /// Whether to compute scores only, without alignments. Excludes `min_identity` and `coverage`.
     pub score_only: bool,
     /// Maximum number of pairs for each query. Global alignments are ranked by identity, then by
     /// score. Local alignments are ranked by score, then by identity. With `score_only`, the score
     /// alone counts. Equal pairs are ranked by the order of targets.
     pub max_hits: Option<usize>,
+    /// Whether only those pairs of each query are reported that have its best identity. For local
+    /// alignments and with `score_only`, the score counts instead. `max_hits` also limits these
+    /// pairs.
+    pub top_hits_only: bool,
     /// Whether to rescore every alignment, and to fail if the result differs from the computed
     /// score.
     pub check: bool,
@@ -135,9 +141,11 @@ impl AllPairs {
             strand: Strands::default(),
             definition: IdentityDefinition::default(),
             min_identity: None,
+            coverage: CoverageFilter::default(),
             min_score: None,
             score_only: false,
             max_hits: None,
+            top_hits_only: false,
             check: false,
             edit_filter: EditFilter::default(),
         }
@@ -217,6 +225,7 @@ impl Job for AllPairs {
                 "scores alone have no identity: omit either this or `min_identity`",
             ));
         }
+        check_coverage(&self.coverage, self.score_only)?;
         check_scores(&self.scoring, self.definition, self.strand)?;
         if let Some(why) = not_scored(&self.scoring, self.queries.alphabet()) {
             return Err(Error::usage_of("queries", why));

@@ -1,4 +1,4 @@
-//! Aligns listed pairs: one row per pair, in the order of the list.
+//! Aligns listed pairs: one row for each pair that passes the filter, in the order of the list.
 //!
 //! The pairs are records with equal numbers of two files, which the job reads in step, or pairs of
 //! sequence numbers in a list. In both cases, the job reads them in parts. Each part is one chunk
@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::pairs::cpu::workers;
 use crate::pairs::kernels::family_of;
 use crate::pairs::{Pairs, ResultFilter};
-use crate::score::{IdentityDefinition, Scoring};
+use crate::score::{CoverageFilter, IdentityDefinition, Scoring};
 use crate::seq::{PairedChunks, QueryStrands, SequenceId, SequenceStore, Strands};
 
 /// Default maximum number of pairs in a chunk.
@@ -68,7 +68,7 @@ impl PairSource {
     }
 }
 
-/// Pairs to align, with one row for each pair.
+/// Pairs to align, with one row for each pair that passes the filter.
 ///
 /// ```
 /// use pairwave::jobs::pairs::{PairList, PairSource};
@@ -92,12 +92,14 @@ pub struct PairList {
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
     /// The strand of each query that is aligned with its target. Only DNA has minus strands. For
-    /// both strands, the row has the strand with the greater score, or the plus strand if the
-    /// scores are equal.
+    /// both strands, the row has the strand with the greater score, or the plus strand if the scores
+    /// are equal. Only strands that reach `coverage` count.
     pub strand: Strands,
     /// The definition of identity.
     pub definition: IdentityDefinition,
-    /// Whether to compute scores only, without alignments.
+    /// Minimum coverages. A pair that does not reach them has no row.
+    pub coverage: CoverageFilter,
+    /// Whether to compute scores only, without alignments. Excludes `coverage`.
     pub score_only: bool,
     /// Whether to rescore every alignment, and to fail if the result differs from the computed
     /// score.
@@ -136,6 +138,7 @@ impl PairList {
             scoring,
             strand: Strands::default(),
             definition: IdentityDefinition::default(),
+            coverage: CoverageFilter::default(),
             score_only: false,
             check: false,
             chunk_pairs: CHUNK_PAIRS,
@@ -182,9 +185,11 @@ impl PairList {
             strand: self.strand,
             definition: self.definition,
             min_identity: None,
+            coverage: self.coverage,
             min_score: None,
             score_only: self.score_only,
             max_hits: None,
+            top_hits_only: false,
             check: self.check,
             edit_filter: EditFilter::Off,
         }
@@ -251,7 +256,7 @@ impl Job for PairList {
         Ok(PairListSession { threads, sets: sets_of(self), engines })
     }
 
-    /// Passes on one row per pair, in the order of the list.
+    /// Passes on one row for each pair that passes the filter, in the order of the list.
     fn feed(&self, Feed { source, run, sink }: Feed<'_, PairRow>, session: &mut PairListSession) -> Result<Summary> {
         let started = Instant::now();
         let PairListSession { threads, sets, engines } = session;

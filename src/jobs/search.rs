@@ -12,12 +12,13 @@
 //! A pair is a *hit* if all of these hold:
 //! - its score is at least `min_score` (and at least 1 for a local alignment);
 //! - its E-value is at most `max_evalue`;
-//! - its alignment has at least `min_identity` and `min_query_cover`.
+//! - its alignment has at least `min_identity` and `min_query_cover`, and reaches `coverage`.
 //!
 //! The best `max_hits` hits of each query are reported, queries in input order. Hits are ordered by
 //! falling score, and hits with equal scores by the order of the subjects' input. Pairs are traced
 //! back in this order until `max_hits` of them pass the filters, or no pair with a sufficient score
-//! is left. The result does not depend on engines, chunks or threads.
+//! is left. The result does not depend on engines, chunks or threads. With `top_hits_only`, only
+//! the hits with the score of the best hit are reported, and at most `max_hits` of them.
 //!
 //! The lists are ordered by score, but BLAST orders by E-value. The two orders differ only by the
 //! finite-size correction: of two subjects with equal scores, the shorter one has the smaller
@@ -40,7 +41,7 @@ use std::sync::Arc;
 
 use self::compute::SearchSession;
 use super::block::Block;
-use super::check::{check_scores, not_scored};
+use super::check::{check_coverage, check_scores, not_scored};
 use super::session::{SessionEngines, SessionStart, Threads};
 use super::{Feed, Job, Run, Summary};
 use crate::engine::Engine;
@@ -49,7 +50,7 @@ pub use crate::output::search::SearchHit;
 use crate::pairs::Pairs;
 use crate::pairs::kernels::family_of;
 use crate::score::statistics::{DatabaseSize, Statistics};
-use crate::score::{IdentityDefinition, Mode, Scoring};
+use crate::score::{CoverageFilter, IdentityDefinition, Mode, Scoring};
 use crate::seq::{Alphabet, QueryStrands, SequenceId, SequenceStore, Strands, Subjects};
 
 /// Default maximum E-value of hits, as in BLAST.
@@ -82,10 +83,15 @@ pub struct Search {
     /// Minimum fraction of the query that a hit spans, from the first to the last symbol between
     /// the end gaps.
     pub min_query_cover: Option<f64>,
+    /// Minimum coverages of hits. Unlike `min_query_cover`, they count only symbols that are
+    /// aligned with symbols.
+    pub coverage: CoverageFilter,
     /// Maximum number of hits for each query; at least 1.
     pub max_hits: usize,
-    /// Whether to compute scores only, without alignments. Excludes `min_identity` and
-    /// `min_query_cover`.
+    /// Whether only the hits with the score of their query's best hit are reported.
+    pub top_hits_only: bool,
+    /// Whether to compute scores only, without alignments. Excludes `min_identity`,
+    /// `min_query_cover` and `coverage`.
     pub score_only: bool,
     /// Whether to rescore every alignment, and to fail if the result differs from the computed
     /// score.
@@ -110,7 +116,9 @@ impl Search {
             min_score: None,
             min_identity: None,
             min_query_cover: None,
+            coverage: CoverageFilter::default(),
             max_hits: MAX_HITS,
+            top_hits_only: false,
             score_only: false,
             check: false,
             chunk_bytes: None,
@@ -148,7 +156,7 @@ impl Search {
 
     /// Returns whether alignments decide which pairs are hits.
     fn has_filters(&self) -> bool {
-        self.min_identity.is_some() || self.min_query_cover.is_some()
+        self.min_identity.is_some() || self.min_query_cover.is_some() || self.coverage.is_set()
     }
 
     /// Returns the number of pairs to keep for a query, counting each strand separately. The best
@@ -221,6 +229,7 @@ impl Job for Search {
         if self.max_hits == 0 {
             return Err(Error::usage_value("max_hits", self.max_hits, "at least 1 is needed"));
         }
+        check_coverage(&self.coverage, self.score_only)?;
         if self.score_only && self.has_filters() {
             return Err(Error::usage_of(
                 "score_only",

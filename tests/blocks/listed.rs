@@ -7,7 +7,7 @@ use pairwave::engine::Engine;
 use pairwave::jobs::blocks::{Block, Divisible, Whole};
 use pairwave::jobs::{PairList, PairRow, PairSource};
 use pairwave::pairs::Pairs;
-use pairwave::score::{Mode, Scoring};
+use pairwave::score::{CoverageFilter, Mode, Scoring};
 use pairwave::seq::{Alphabet, PairedChunks, ReadOptions, SequenceStore, Strands};
 
 use support::blocks::check_blocks;
@@ -46,7 +46,9 @@ fn blocks_of_listed_pairs_equal_the_job() {
         let sets = sets(&mut rng, scoring.alphabet);
         let all = PairList { strand, check: true, ..PairList::new(listed(&mut rng, &sets), Arc::new(scoring)) };
         let scored = PairList { score_only: true, check: false, chunk_pairs: 7, ..all.clone() };
-        for job in [all, scored] {
+        let coverage = CoverageFilter { target: Some(0.2), ..CoverageFilter::default() };
+        let covered = PairList { coverage, chunk_pairs: 7, ..all.clone() };
+        for job in [all, scored, covered] {
             let expected = whole(&job);
             check_codec(&job, &expected, &mut rng);
             let cells = job.cells().expect("it makes sense").expect("it is known");

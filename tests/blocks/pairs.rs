@@ -10,7 +10,7 @@ use pairwave::jobs::{AllPairs, EditFilter, Feed, Job, PairResult, Run};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, MockEngine};
-use pairwave::score::{Gaps, Mode, Scoring};
+use pairwave::score::{CoverageFilter, Gaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
 use pairwave::{Error, jobs::Summary};
 
@@ -40,6 +40,7 @@ fn jobs(rng: &mut Rng) -> Vec<(&'static str, AllPairs)> {
     let rectangle = AllPairs { against: Some(Arc::clone(&others)), ..triangle.clone() };
     let affine = Scoring { gaps: Gaps::from_blast(5, 2), mode: Mode::Local, ..Scoring::truong() };
     let local = AllPairs { scoring: Arc::new(affine), min_score: Some(1), ..triangle.clone() };
+    let coverage = CoverageFilter { query: Some(0.5), ..CoverageFilter::default() };
     let protein = AllPairs::new(sequences(rng, Alphabet::Protein, 15), Arc::new(Scoring::protein()));
     vec![
         ("triangle", triangle.clone()),
@@ -49,11 +50,16 @@ fn jobs(rng: &mut Rng) -> Vec<(&'static str, AllPairs)> {
         ("identity", AllPairs { min_identity: Some(0.8), ..triangle.clone() }),
         ("best", AllPairs { max_hits: Some(3), ..triangle.clone() }),
         ("both strands", AllPairs { strand: Strands::Both, max_hits: Some(2), ..triangle.clone() }),
-        ("reverse strands", AllPairs { strand: Strands::Minus, ..triangle }),
+        ("reverse strands", AllPairs { strand: Strands::Minus, ..triangle.clone() }),
         ("both strands of two", AllPairs { strand: Strands::Both, min_identity: Some(0.7), ..rectangle.clone() }),
         ("local", local.clone()),
+        ("top local", AllPairs { top_hits_only: true, coverage, ..local.clone() }),
         ("best local", AllPairs { against: Some(others), max_hits: Some(2), strand: Strands::Both, ..local }),
         ("protein", protein),
+        ("covered", AllPairs { strand: Strands::Both, coverage, ..rectangle.clone() }),
+        ("top", AllPairs { top_hits_only: true, ..triangle.clone() }),
+        ("best of top", AllPairs { top_hits_only: true, max_hits: Some(1), ..rectangle.clone() }),
+        ("top scores", AllPairs { top_hits_only: true, score_only: true, ..triangle }),
         ("one query", AllPairs { queries: store(Alphabet::Dna, &[dna.codes(8).to_vec()]), ..rectangle }),
     ]
 }

@@ -7,7 +7,7 @@ use pairwave::engine::{Capacity, Engine};
 use pairwave::jobs::blocks::{Block, Divisible, Whole};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::mock::{Act, MockEngine};
-use pairwave::score::{EndGaps, Mode, NamedScheme, Scoring};
+use pairwave::score::{CoverageFilter, EndGaps, Mode, NamedScheme, Scoring};
 use pairwave::seq::database::{MakeOptions, read_sorted};
 use pairwave::seq::{Alphabet, Code, ReadOptions, SequenceStore, Strands, Subjects};
 use pairwave::{Error, Search, SearchHit};
@@ -57,6 +57,7 @@ fn searches(rng: &mut Rng) -> Vec<(&'static str, Search)> {
     let (protein, dna) = (search(rng, local(Alphabet::Protein)), search(rng, local(Alphabet::Dna)));
     let whole = |end_gaps| Scoring { end_gaps, mode: Mode::Global, ..Scoring::protein() };
     let (global, free) = (search(rng, whole(EndGaps::Charged)), search(rng, whole(EndGaps::Free)));
+    let coverage = CoverageFilter { both: Some(0.9), ..CoverageFilter::default() };
     assert_eq!(dna.strand, Strands::Both);
     vec![
         ("proteins", protein.clone()),
@@ -65,13 +66,15 @@ fn searches(rng: &mut Rng) -> Vec<(&'static str, Search)> {
         ("few of both strands", Search { max_hits: 3, max_evalue: Some(1e9), ..dna.clone() }),
         ("reverse strands", Search { strand: Strands::Minus, max_hits: 2, ..dna.clone() }),
         ("alike", Search { min_identity: Some(0.9), max_hits: 4, max_evalue: Some(1e9), ..dna.clone() }),
-        ("covered", Search { min_query_cover: Some(0.8), max_hits: 2, ..dna }),
+        ("covered", Search { min_query_cover: Some(0.8), max_hits: 2, ..dna.clone() }),
         ("scores", Search { score_only: true, check: false, max_hits: 5, ..protein.clone() }),
         ("improbable", Search { max_evalue: Some(1e-6), ..protein.clone() }),
         ("by score", Search { max_evalue: None, min_score: Some(20), max_hits: 7, ..protein.clone() }),
         ("small chunks", Search { chunk_bytes: Some(90), max_evalue: Some(1e9), ..protein }),
         ("global", Search { max_hits: 3, ..global }),
         ("free ends", Search { min_score: Some(0), chunk_bytes: Some(200), ..free }),
+        ("top", Search { top_hits_only: true, max_evalue: Some(1e9), ..dna.clone() }),
+        ("top and covered", Search { top_hits_only: true, max_hits: 2, coverage, max_evalue: Some(1e9), ..dna }),
     ]
 }
 

@@ -13,7 +13,7 @@ use pairwave::output::Output;
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::workers;
 use pairwave::pairs::mock::{Act, MockEngine};
-use pairwave::score::{Mode, Scoring};
+use pairwave::score::{CoverageFilter, Mode, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore, Strands};
 use pairwave::{Error, Result};
 use support::*;
@@ -102,6 +102,7 @@ fn jobs() -> Vec<AllPairs> {
     let all = AllPairs::new(store(0x11e5, 60), scoring(Mode::Global));
     let against = Some(store(0x7a6, 23));
     let strand = Strands::Both;
+    let coverage = CoverageFilter { both: Some(0.5), ..CoverageFilter::default() };
     vec![
         all.clone(),
         AllPairs { check: true, against: against.clone(), ..all.clone() },
@@ -109,6 +110,7 @@ fn jobs() -> Vec<AllPairs> {
         AllPairs { score_only: true, min_score: Some(-30), max_hits: Some(3), strand, ..all.clone() },
         AllPairs { min_identity: Some(0.4), ..all.clone() },
         AllPairs { max_hits: Some(2), ..all.clone() },
+        AllPairs { coverage, top_hits_only: true, strand, ..all.clone() },
         AllPairs { strand, against, min_score: Some(-60), ..all.clone() },
         AllPairs { strand, max_hits: Some(1), scoring: scoring(Mode::Local), min_score: Some(1), ..all.clone() },
         AllPairs { min_score: Some(1 << 40), ..all },

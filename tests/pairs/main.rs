@@ -1,6 +1,7 @@
 //! Scores and alignments of pairs, by every engine.
 
 mod bound;
+mod coverage;
 mod cpu;
 mod job;
 mod kernels;

@@ -148,7 +148,7 @@ fn assert_same<T: PartialEq + std::fmt::Debug>(actual: &[T], expected: &[T], wha
 
 /// Creates engines with small capacities, so that several engines share a chunk and return it in
 /// pieces.
-fn little(seed: usize) -> Vec<Box<dyn Engine<Pairs>>> {
+pub(crate) fn little(seed: usize) -> Vec<Box<dyn Engine<Pairs>>> {
     let mock = |cells, pairs| Capacity { cells, pairs, store_bytes: u64::MAX, batches: 2 };
     let capacities = [mock(3_000, 7), mock(40_000, 64), mock(500, 3)];
     let engines = (0..2).map(|index| capacities[(seed + index) % 3]);

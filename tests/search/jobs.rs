@@ -7,6 +7,7 @@ use pairwave::engine::{Capacity, Engine};
 use pairwave::gpu::kernels::{self, Family};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::mock::{Act, MockEngine};
+use pairwave::score::CoverageFilter;
 use pairwave::seq::Strands;
 use pairwave::{Error, Job, Run, SearchHit};
 
@@ -71,6 +72,21 @@ fn searches(seed: u64) -> Vec<(Search, SequenceStore)> {
         for (min_score, cover) in [(None, None), (Some(-20), None), (None, Some(0.5))] {
             all.push((Search { min_score, min_query_cover: cover, max_hits: 5, ..search.clone() }, subjects.clone()));
         }
+    }
+    for scoring in [protein(), dna(), global(EndGaps::Charged), global(EndGaps::Free)] {
+        let (search, subjects) = self::search(seed, &scoring);
+        let max_evalue = search.max_evalue.map(|_| 1e9);
+        for (query, target, both) in
+            [(None, None, None), (Some(0.8), None, None), (None, Some(0.9), None), (Some(0.5), None, Some(0.4))]
+        {
+            for (top_hits_only, max_hits) in [(false, 3), (true, 1), (true, 500)] {
+                let coverage = CoverageFilter { query, target, both };
+                let search = Search { coverage, top_hits_only, max_hits, max_evalue, ..search.clone() };
+                all.push((search, subjects.clone()));
+            }
+        }
+        let (score_only, check) = (true, false);
+        all.push((Search { top_hits_only: true, score_only, check, max_evalue, ..search }, subjects));
     }
     all
 }
@@ -161,6 +177,18 @@ fn few_pairs_are_traced_beyond_reported_hits() {
 }
 
 #[test]
+fn only_best_hits_are_traced_if_only_they_are_reported() {
+    for scoring in [protein(), dna()] {
+        let (search, _) = self::search(0x7ad0, &scoring);
+        let top = Search { top_hits_only: true, ..search };
+        let (_, summary) = support::run_on(&top, vec![cpu()], &support::two_threads()).unwrap();
+        // Both strands of a pair may have the best score.
+        let copies = if top.strand == Strands::Both { 2 } else { 1 };
+        assert!(summary.written > 0 && summary.aligned <= copies * summary.written, "{summary:?}");
+    }
+}
+
+#[test]
 fn empty_sets_give_no_hits() {
     let (search, _) = self::search(1, &protein());
     let empty = Arc::new(Subjects::from_store(SequenceStore::builder(Alphabet::Protein).build()));
@@ -200,6 +228,21 @@ fn invalid_searches_are_refused() {
         (Search { min_identity: Some(90.0), ..of_proteins.clone() }, "min_identity 90"),
         (Search { min_query_cover: Some(-0.1), ..of_proteins.clone() }, "min_query_cover -0.1"),
         (Search { score_only: true, min_identity: Some(0.5), ..of_proteins.clone() }, "score_only"),
+        (
+            Search {
+                coverage: CoverageFilter { target: Some(1.5), ..CoverageFilter::default() },
+                ..of_proteins.clone()
+            },
+            "coverage.target 1.5",
+        ),
+        (
+            Search {
+                score_only: true,
+                coverage: CoverageFilter { both: Some(0.0), ..CoverageFilter::default() },
+                ..of_proteins.clone()
+            },
+            "score_only: scores alone have no coverage",
+        ),
         (Search { strand: Strands::Both, ..of_proteins.clone() }, "strand"),
         (Search { queries: Arc::clone(&of_dna.queries), ..of_proteins.clone() }, "queries"),
         (Search { subjects: of_dna.subjects, ..of_proteins }, "subjects"),

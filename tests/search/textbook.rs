@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use pairwave::pairs::oracle::{needleman_wunsch, smith_waterman};
-use pairwave::score::{Mode, Statistics};
+use pairwave::score::{AlignmentCounts, CoverageFilter, Mode, Statistics};
 use pairwave::seq::{SequenceStore, Strand, Strands, reverse_complement};
 use pairwave::{Cigar, Search, SearchHit};
 
@@ -43,6 +43,16 @@ fn cover(cigar: &Cigar, query_symbols: u32) -> f64 {
     (cigar.query_span() - ends) as f64 / f64::from(query_symbols)
 }
 
+/// Returns whether an alignment reaches the coverages, computed in whole numbers from thousandths.
+fn is_covered(filter: &CoverageFilter, counts: &AlignmentCounts, m: u32, n: u32) -> bool {
+    let covered = counts.matches + counts.mismatches;
+    let reaches = |minimum: Option<f64>, length: u32| {
+        let thousandths = (1000.0 * minimum.unwrap_or_default()).round() as u64;
+        1000 * covered >= thousandths * u64::from(length.max(1))
+    };
+    reaches(filter.query, m) && reaches(filter.target, n) && reaches(filter.both, m) && reaches(filter.both, n)
+}
+
 /// Returns all hits of a search in order, by the definition.
 pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<HitSummary> {
     let (scoring, queries) = (&*search.scoring, &search.queries);
@@ -78,7 +88,8 @@ pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<HitSummary>
                     && search
                         .min_identity
                         .is_none_or(|least| search.definition.identity(&cigar.counts(), m, n) >= least)
-                    && search.min_query_cover.is_none_or(|least| cover(&cigar, m) >= least);
+                    && search.min_query_cover.is_none_or(|least| cover(&cigar, m) >= least)
+                    && is_covered(&search.coverage, &cigar.counts(), m, n);
                 if is_hit {
                     let alignment = (!search.score_only).then(|| (starts.0, starts.1, cigar.to_string()));
                     of_pair.push(HitSummary { query, record: record.into(), strand, score, alignment, evalue });
@@ -89,6 +100,9 @@ pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<HitSummary>
             actual.extend(of_pair.into_iter().max_by_key(|row| row.score));
         }
         actual.sort_by_key(|row| (Reverse(row.score), row.record));
+        if let Some(best) = actual.first().map(|row| row.score).filter(|_| search.top_hits_only) {
+            actual.retain(|row| row.score == best);
+        }
         actual.truncate(search.max_hits);
         all.extend(actual);
     }

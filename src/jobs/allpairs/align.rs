@@ -45,6 +45,15 @@ impl PairAligner {
         self.job.min_score.is_none_or(|least| hit.score >= least)
     }
 
+    /// Returns whether the lengths of a pair allow the coverages.
+    fn may_cover(&self, hit: &PairHit) -> bool {
+        if !self.job.coverage.is_set() {
+            return true;
+        }
+        let (row, target) = self.orient(hit);
+        self.job.coverage.may_pass(self.planned.queries.length(row), self.planned.targets().length(target))
+    }
+
     /// Returns a result without an alignment.
     pub(super) fn scored(&self, hit: &PairHit) -> PairResult {
         let (row, target) = self.orient(hit);
@@ -63,7 +72,7 @@ impl PairAligner {
     /// Returns whether a pair may pass the filters. Engines may report more pairs than pass this
     /// exact test. The number of aligned pairs must not depend on the engine.
     pub(super) fn may_reach(&self, hit: &PairHit) -> bool {
-        if !self.scores_enough(hit) {
+        if !self.scores_enough(hit) || !self.may_cover(hit) {
             return false;
         }
         let Some(filter) = &self.filter else { return true };
@@ -132,7 +141,8 @@ impl PairAligner {
         Aligning { scoring, definition: *definition, check: *check, interrupt: &self.interrupt }
     }
 
-    /// Aligns a pair, unless the engine traced it back. Returns `None` if its identity is too low.
+    /// Aligns a pair, unless the engine traced it back. Returns `None` if its identity or a coverage
+    /// is too low.
     pub(super) fn align(
         &self,
         hit: &PairHit,
@@ -153,7 +163,8 @@ impl PairAligner {
         };
         let names = || [job.queries.name(query), job.targets().name(target)];
         let AlignedPair { alignment, counts, identity } = self.aligning().align(pair, names, workspace)?;
-        let keep = self.filter.as_ref().is_none_or(|filter| filter.passes(identity));
+        let keep = self.filter.as_ref().is_none_or(|filter| filter.passes(identity))
+            && job.coverage.passes(&counts, planned.queries.length(row), planned.targets().length(target));
         let score = alignment.score;
         let result = PairResult { query, target, strand, score, counts, identity, alignment: Some(alignment) };
         Ok(keep.then_some(result))

@@ -1,7 +1,7 @@
 //! Blocks of all pairs. They are cut along the queries. A query that is too large for a block is
 //! cut along its targets.
 
-use super::select::keep_best;
+use super::select::ResultSelection;
 use super::{AllPairs, PairResult, row};
 use crate::error::Result;
 use crate::jobs::Job;
@@ -48,8 +48,7 @@ impl Divisible for AllPairs {
     }
 
     fn join(&self, rows: &mut Vec<PairResult>) {
-        if let Some(most) = self.max_hits {
-            keep_best(rows, most, self.is_local());
-        }
+        // Each row already has the better strand of its pair.
+        ResultSelection::from_job(self, false).select_hits(rows);
     }
 }

@@ -50,12 +50,15 @@ pub(super) struct ResultSelection {
     /// Whether pairs have a result for each strand.
     has_strands: bool,
     max_hits: Option<usize>,
-    is_local: bool,
+    top_hits_only: bool,
+    /// Whether results are ranked by score and then identity. Otherwise by identity and then score.
+    score_first: bool,
 }
 
 impl ResultSelection {
     pub(super) fn from_job(job: &AllPairs, has_strands: bool) -> Self {
-        ResultSelection { has_strands, max_hits: job.max_hits, is_local: job.is_local() }
+        let &AllPairs { max_hits, top_hits_only, score_only, .. } = job;
+        ResultSelection { has_strands, max_hits, top_hits_only, score_first: score_only || job.is_local() }
     }
 
     /// Orders the results of a chunk and removes unselected ones. Threads of `pool` help to sort
@@ -68,8 +71,16 @@ impl ResultSelection {
         if self.has_strands {
             keep_better_strands(results);
         }
+        self.select_hits(results);
+    }
+
+    /// Keeps the best results of each query. `results` must be ordered by query and target.
+    pub(super) fn select_hits<R: Ranked>(&self, results: &mut Vec<R>) {
+        if self.top_hits_only {
+            keep_top(results, self.score_first);
+        }
         if let Some(most) = self.max_hits {
-            keep_best(results, most, self.is_local);
+            keep_best(results, most, self.score_first);
         }
     }
 }
@@ -87,10 +98,26 @@ pub(in crate::jobs) fn keep_better_strands<R: Ranked>(results: &mut Vec<R>) {
     });
 }
 
+/// Keeps the results of each query with its best score or its best identity, without changing their
+/// order. `results` must be ordered by query.
+fn keep_top<R: Ranked>(results: &mut Vec<R>, by_score: bool) {
+    let mut kept = Vec::with_capacity(results.len());
+    for hits in results.chunk_by(|a, b| a.position().0 == b.position().0) {
+        let best_score = hits.iter().map(R::score).max();
+        let best_identity = hits.iter().map(R::identity).max_by(f64::total_cmp);
+        let is_top = |hit: &&R| match by_score {
+            true => Some(hit.score()) == best_score,
+            false => Some(hit.identity()) == best_identity,
+        };
+        kept.extend(hits.iter().filter(is_top).cloned());
+    }
+    *results = kept;
+}
+
 /// Keeps at most `most` results of each query, without changing their order. Results are ranked by
 /// identity and then score, or by score and then identity. (A local alignment of few symbols often
 /// has an identity of 1.) `results` must be ordered by query and target.
-pub(super) fn keep_best<R: Ranked>(results: &mut Vec<R>, most: usize, score_first: bool) {
+fn keep_best<R: Ranked>(results: &mut Vec<R>, most: usize, score_first: bool) {
     let mut kept = Vec::with_capacity(results.len());
     for hits in results.chunk_by_mut(|a, b| a.position().0 == b.position().0) {
         // The sort is stable: equal hits keep the order of their targets.

@@ -77,7 +77,7 @@ impl<'a> PairRowFinisher<'a> {
             let rows = rows(&chunk, results)?;
             self.delivery.end_done()?;
             self.delivery.rows(&rows)?;
-            if !self.delivery.count_off(rows.len() as u64) {
+            if !self.delivery.count_off(chunk.pairs.len() as u64) {
                 return Err(Error::Internal(format!("the chunk of pair {} is in several blocks", chunk.first)));
             }
         }
@@ -98,8 +98,8 @@ impl<'a> PairRowFinisher<'a> {
     }
 }
 
-/// Returns the rows of a chunk. `results` has one result for each strand of each different pair, in
-/// any order.
+/// Returns the rows of a chunk. `results` has one result for each strand of each different pair that
+/// reaches the minimum coverages, in any order.
 fn rows(chunk: &PairListChunk, mut results: Vec<PairResult>) -> Result<Vec<PairRow>> {
     results.sort_unstable_by_key(|result| (result.query, result.target, result.strand));
     if chunk.planned.strands.copies() > 1 {
@@ -110,14 +110,21 @@ fn rows(chunk: &PairListChunk, mut results: Vec<PairResult>) -> Result<Vec<PairR
     let are_different = results.len() == chunk.pairs.len();
     let mut results: Vec<((u32, u32), Option<PairResult>)> =
         results.into_iter().map(|result| ((result.query, result.target), Some(result))).collect();
+    let may_lack = chunk.all.coverage.is_set();
     let row = |(number, pair): (u64, &(u32, u32))| {
         let index = results.binary_search_by_key(pair, |result| result.0);
         let result = index.ok().and_then(|index| match are_different {
             true => results[index].1.take(),
             false => results[index].1.clone(),
         });
-        let result = result.ok_or_else(|| Error::Internal(format!("pair {number} has no result")))?;
-        Ok(PairRow { number, queries: Arc::clone(&chunk.all.queries), targets: Arc::clone(targets), result })
+        match result {
+            Some(result) => {
+                let (queries, targets) = (Arc::clone(&chunk.all.queries), Arc::clone(targets));
+                Some(Ok(PairRow { number, queries, targets, result }))
+            }
+            None if may_lack => None,
+            None => Some(Err(Error::Internal(format!("pair {number} has no result")))),
+        }
     };
-    (chunk.first..).zip(&chunk.pairs).map(row).collect()
+    (chunk.first..).zip(&chunk.pairs).filter_map(row).collect()
 }

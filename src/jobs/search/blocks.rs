@@ -105,9 +105,12 @@ impl Divisible for Search {
     }
 
     /// Selects the best hits. A subject is in one block and has at most one hit there, so the best
-    /// hits are among the best of each block.
+    /// hits are among the best of each block. This also holds for the hits with the best score.
     fn join(&self, rows: &mut Vec<SearchHit>) {
         rows.sort_by_key(|hit| (Reverse(hit.score), hit.record));
+        if let Some(best) = rows.first().map(|hit| hit.score).filter(|_| self.top_hits_only) {
+            rows.retain(|hit| hit.score == best);
+        }
         rows.truncate(self.max_hits);
     }
 }

@@ -70,8 +70,10 @@ impl<'a> Gatherer<'a> {
         let is_own = |batch: &QueryBatch| batch.queries.contains(&first) && batch.chunks.contains(&chunk);
         let keep = |batch: &mut QueryBatch| {
             for hit in &outcome.report.hits {
+                let symbols = subjects.store.length(hit.target);
                 if hit.score < thresholds.threshold(hit.query)
-                    || !tracer.is_significant(hit, subjects.store.length(hit.target))
+                    || !tracer.is_significant(hit, symbols)
+                    || !tracer.may_cover(hit, symbols)
                 {
                     continue;
                 }

@@ -41,6 +41,8 @@ struct OpenQuery {
     hits: Vec<SearchHit>,
     /// Records of the hits. A pair may occur on both strands.
     records: HashSet<u64>,
+    /// Whether only hits with the score of the best hit are wanted.
+    top_only: bool,
 }
 
 /// A pair that may become a hit.
@@ -54,12 +56,20 @@ struct HitTrial {
 impl OpenQuery {
     /// Returns the number of remaining pairs that may become hits now.
     fn wanted(&self, most: usize) -> usize {
-        (most - self.hits.len()).min(self.left.len())
+        match self.left.as_slice().first() {
+            Some(next) if self.has_place(next.score.0) => (most - self.hits.len()).min(self.left.len()),
+            _ => 0,
+        }
+    }
+
+    /// Returns whether a pair with this score may become a hit. Pairs arrive best first.
+    fn has_place(&self, score: i64) -> bool {
+        !self.top_only || self.hits.first().is_none_or(|best| best.score == score)
     }
 
     /// Adds a hit, unless the other strand of the pair is already a hit, with at least this score.
     fn take(&mut self, hit: SearchHit, most: usize) {
-        if self.hits.len() < most && self.records.insert(hit.record) {
+        if self.hits.len() < most && self.has_place(hit.score) && self.records.insert(hit.record) {
             self.hits.push(hit);
         }
     }
@@ -73,6 +83,11 @@ impl HitTracer<'_> {
         statistics.evalue(hit.score, query_symbols, subject_symbols, &self.job.database_size()) <= most
     }
 
+    /// Returns whether the lengths of a pair allow the coverages.
+    pub(super) fn may_cover(&self, hit: &PairHit, subject_symbols: u32) -> bool {
+        self.job.coverage.may_pass(self.queries.length(hit.query), subject_symbols)
+    }
+
     /// Delivers the hits of these queries: the best pairs of each list that pass the filters. Adds
     /// the number of aligned pairs to `aligned`.
     pub(super) fn deliver(
@@ -84,8 +99,14 @@ impl HitTracer<'_> {
         let most = self.job.max_hits;
         let (mut window, mut wanted) = (Vec::new(), 0);
         for (query, best) in queries {
-            let left = best.into_sorted().into_iter();
-            let open = OpenQuery { query, left, hits: Vec::new(), records: HashSet::new() };
+            let mut sorted = best.into_sorted();
+            if self.job.top_hits_only && !self.job.has_filters() {
+                // Every pair becomes a hit, so the first one is the best hit.
+                let top = sorted.first().map(|best| best.score);
+                sorted.truncate(sorted.partition_point(|pair| Some(pair.score) == top));
+            }
+            let (left, top_only) = (sorted.into_iter(), self.job.top_hits_only);
+            let open = OpenQuery { query, left, hits: Vec::new(), records: HashSet::new(), top_only };
             wanted += open.wanted(most);
             window.push(open);
             if wanted >= WINDOW {
@@ -216,6 +237,7 @@ impl HitTracer<'_> {
             f64::from(inner.end.saturating_sub(inner.start)) / f64::from(m.max(1))
         };
         let passes = job.min_identity.is_none_or(|least| reaches(hit.identity, least))
+            && job.coverage.passes(&hit.counts, m, n)
             && job.min_query_cover.is_none_or(|least| reaches(cover(), least));
         hit.alignment = Some(alignment);
         Ok(passes.then_some(hit))
