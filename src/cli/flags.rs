@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors name them, with the option to type for each.
-const FLAGS: [(&str, &str); 58] = [
+const FLAGS: [(&str, &str); 61] = [
     ("against", "--against"),
     ("aligned", "--aligned"),
     ("all_ends", "--all-ends"),
@@ -14,6 +14,9 @@ const FLAGS: [(&str, &str); 58] = [
     ("checkpoint", "--checkpoint"),
     ("chunk", "--chunk"),
     ("counts", "--counts"),
+    ("coverage.both", "--min-cov"),
+    ("coverage.query", "--query-cov"),
+    ("coverage.target", "--target-cov"),
     ("definition", "--iddef"),
     ("degap", "--degap"),
     ("deletion", "--gap-open and --gap-extend"),

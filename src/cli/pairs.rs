@@ -14,7 +14,7 @@ use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, PairList, PairRow, PairSource, Run, Summary};
 use pairwave::output::{self, Contents, Context, Output, OutputPair, PairFormat, PairKind, PairWriter};
 use pairwave::pairs::kernels::family_of;
-use pairwave::score::{IdentityDefinition, Scoring};
+use pairwave::score::{CoverageFilter, IdentityDefinition, Scoring};
 use pairwave::seq::{
     PairedChunks, ReadOptions, SequenceStore, Strands, paired, read_files, read_pairs, read_partners, read_qualified,
 };
@@ -33,6 +33,8 @@ pub(super) struct PairsJob {
     pub scoring: ScoringChoice,
     pub strand: Strands,
     pub identity: IdentityDefinition,
+    /// Minimum coverages of a written pair.
+    pub coverage: CoverageFilter,
     pub score_only: bool,
     pub format: PairFormat,
     pub files: OutputFiles,
@@ -175,10 +177,12 @@ impl BlockCommand for PairsJob {
     }
 
     fn job(&self, input: &PairsInput) -> Result<PairList> {
+        let needs_alignment = self.format.needs_alignment() || self.coverage.is_set() || self.compute.check;
         Ok(PairList {
             strand: self.strand,
             definition: self.identity,
-            score_only: self.score_only || !self.format.needs_alignment() && !self.compute.check,
+            coverage: self.coverage,
+            score_only: self.score_only || !needs_alignment,
             check: self.compute.check,
             ..PairList::new(input.source.clone(), Arc::new(input.scoring.clone()))
         })

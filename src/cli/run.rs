@@ -30,9 +30,10 @@ pub(super) struct AllPairsInput {
 }
 
 impl AllPairsOptions {
-    /// Returns whether pairs that cannot reach the identity stay unaligned.
+    /// Returns whether pairs that cannot reach the identity or the coverages stay unaligned.
     fn is_filtered(&self) -> bool {
-        self.selection.min_identity.is_some_and(|identity| identity > 0.0)
+        let selection = &self.selection;
+        selection.min_identity.is_some_and(|identity| identity > 0.0) || selection.coverage.is_set()
     }
 }
 
@@ -96,7 +97,9 @@ impl BlockCommand for AllPairsOptions {
 
     fn job(&self, input: &AllPairsInput) -> Result<jobs::AllPairs> {
         let selection = &self.selection;
-        let needs_alignment = self.format.needs_alignment() || self.is_filtered() || selection.max_hits.is_some();
+        let is_ranked = selection.max_hits.is_some() || selection.top_hits_only;
+        let is_selected = selection.min_identity.is_some() || selection.coverage.is_set();
+        let needs_alignment = self.format.needs_alignment() || is_selected || is_ranked;
         Ok(jobs::AllPairs {
             queries: Arc::clone(&input.queries),
             against: input.against.clone(),
@@ -104,9 +107,11 @@ impl BlockCommand for AllPairsOptions {
             strand: self.strand,
             definition: selection.identity,
             min_identity: selection.min_identity,
+            coverage: selection.coverage,
             min_score: least_score(selection.min_score, &self.format, input.scoring.mode),
             score_only: selection.score_only || !needs_alignment && !self.compute.check,
             max_hits: selection.max_hits.map(|most| most.get() as usize),
+            top_hits_only: selection.top_hits_only,
             check: self.compute.check,
             edit_filter: selection.edit_filter,
         })

@@ -4,14 +4,13 @@ mod hits;
 mod run;
 
 use super::args::*;
-use super::common::rows::check_score_only;
+use super::common::rows::{check_fraction, check_score_only};
 use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, check_strand};
 use super::endings;
 use super::scoring::ScoringChoice;
-use super::tips::share_of_percent;
 use pairwave::output::search::SearchFormat;
 use pairwave::output::{Field, SEARCH_FIELDS};
-use pairwave::score::{Mode, Scoring};
+use pairwave::score::{CoverageFilter, Mode, Scoring};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions, Strands};
 use pairwave::{Error, Result};
@@ -49,9 +48,12 @@ pub(super) struct SearchSelection {
     pub evalue: Option<f64>,
     pub min_score: Option<i64>,
     pub max_hits: Option<NonZeroUsize>,
+    /// Whether only the hits with the best score of their query are written.
+    pub top_hits_only: bool,
     /// Least identity, from 0 to 1.
     pub min_identity: Option<f64>,
     pub query_cover: Option<f64>,
+    pub coverage: CoverageFilter,
     pub score_only: bool,
 }
 
@@ -123,14 +125,8 @@ fn resolved(scoring: &[ScoringChoice; 2], alphabet: Alphabet) -> Result<Scoring>
 }
 
 fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
-    for (option, given) in [("--min-identity", args.identities.min_identity), ("--query-cover", args.query_cover)] {
-        let Some(given) = given.filter(|given| !(0.0..=1.0).contains(given)) else { continue };
-        let advice = match given {
-            1.0..=100.0 => format!("; did you mean {}?", share_of_percent(given)),
-            _ => String::new(),
-        };
-        return Err(Error::usage(format!("{option} {given}: must be a fraction from 0 to 1{advice}")));
-    }
+    check_fraction("--min-identity", args.identities.min_identity)?;
+    check_fraction("--query-cover", args.query_cover)?;
     if let Some(evalue) = args.evalue {
         if evalue.is_nan() || evalue < 0.0 {
             return Err(Error::usage(format!("--evalue {evalue}: must not be negative")));
@@ -154,8 +150,10 @@ fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
         evalue: args.evalue,
         min_score: args.scores.min_score,
         max_hits: args.max_target_seqs.map(positive).transpose()?,
+        top_hits_only: args.top_hits_only,
         min_identity: args.identities.min_identity,
         query_cover: args.query_cover,
+        coverage: args.coverage.filter(args.results.score_only)?,
         score_only: args.results.score_only,
     })
 }

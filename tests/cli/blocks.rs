@@ -57,16 +57,17 @@ fn words(job: &[String]) -> Vec<&str> {
 fn pairs_in_blocks_give_the_output_of_the_whole_job() {
     needs_adapter();
     let folder = folder();
-    let jobs: [&[&str]; 5] = [
+    let jobs: [&[&str]; 6] = [
         &["allpairs", GENES, "--min-identity", "0.9", "--fields", "query,target,identity,cigar"],
         &["allpairs", GENES, "--max-hits", "3"],
         &["allpairs", WINDOWS, GENES, "--strand", "both", "--max-hits", "2", "--format", "sam"],
         &["allpairs", GENES, "--format", "phylip", "--matrix-shape", "lower"],
         &["allpairs", WINDOWS, GENES, "--mode", "local", "--format", "text"],
+        &["allpairs", WINDOWS, GENES, "--query-cov", "0.9", "--top-hits-only"],
     ];
     for (number, job) in jobs.iter().enumerate() {
         // Blocks have whole queries, or one query with a part of its targets.
-        let cells = ["24M", "5M", "2M", "5M", "1M"][number];
+        let cells = ["24M", "5M", "2M", "5M", "1M", "300K"][number];
         let work = planned(&folder, &format!("work{number}"), cells, job);
         compute(&work);
         let whole = pairwave(job).arg("--quiet").assert().success();
@@ -145,12 +146,13 @@ fn searches_and_listed_pairs_in_blocks_give_the_output_of_the_whole_job() {
         .collect();
     let list = list.replace("w1", &names[0]).replace("w2", &names[1]).replace("w3", &names[2]);
     let list = file(&folder, "list.tsv", list);
-    let jobs: [(&[&str], &str, bool); 12] = [
+    let jobs: [(&[&str], &str, bool); 14] = [
         (&["search", &queries, &db], "100K", true),
         (&["search", &queries, &db, "-k", "1", "--outfmt", "6"], "1M", false),
         (&["search", &queries, &db, "--evalue", "1e-90", "--outfmt", "7"], "200K", false),
         (&["search", &queries, &subjects, "-k", "3", "--outfmt", "0"], "300K", true),
         (&["search", &queries, &subjects, "--id", "0.6", "--query-cover", "0.5", "--format", "jsonl"], "500K", false),
+        (&["search", &queries, &subjects, "--min-cov", "0.9", "--top-hits-only"], "100K", false),
         (&["search", &queries, &db, "--mode", "global", "--min-score", "0", "--format", "paf"], "500K", false),
         (&["search", WINDOWS, GENES, "-k", "2", "--format", "sam"], "1M", false),
         (
@@ -160,6 +162,7 @@ fn searches_and_listed_pairs_in_blocks_give_the_output_of_the_whole_job() {
         ),
         (&["pairs", GENES, GENES, "--strand", "both"], "8M", false),
         (&["pairs", GENES, GENES, "--format", "sam"], "4M", false),
+        (&["pairs", GENES, GENES, "--strand", "minus", "--min-cov", "0.965"], "4M", false),
         (&["pairs", WINDOWS, "--pairs", &list, "--mode", "local", "--format", "text"], "1", false),
         (&["pairs", GENES, GENES, "--score-only", "--format", "jsonl"], "1", false),
     ];

@@ -11,6 +11,7 @@ mod support;
 mod bench;
 mod blocks;
 mod chance;
+mod coverage;
 mod edit;
 mod ends;
 mod fields;

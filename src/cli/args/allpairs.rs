@@ -6,7 +6,7 @@ use crate::cli::args::input::{LettersArgs, StrandArgs};
 use crate::cli::args::machine::ComputeArgs;
 use crate::cli::args::output::{MatrixShapeArgs, OutputArgs, RowsArgs, WidthArgs};
 use crate::cli::args::scoring::{AlignmentArgs, IdentityArgs};
-use crate::cli::args::selection::{MinIdentityArgs, MinScoreArgs, ScoreOnlyArgs};
+use crate::cli::args::selection::{CoverageArgs, MinIdentityArgs, MinScoreArgs, ScoreOnlyArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -47,6 +47,9 @@ pub(crate) struct AllPairsArgs {
     pub scores: MinScoreArgs,
 
     #[command(flatten)]
+    pub coverage: CoverageArgs,
+
+    #[command(flatten)]
     pub identity: IdentityArgs,
 
     /// Write at most this many pairs per query: the best by identity, then by score, then by input
@@ -56,6 +59,13 @@ pub(crate) struct AllPairsArgs {
     /// order.
     #[arg(long, value_name = "N", help_heading = SELECTION)]
     pub max_hits: Option<u32>,
+
+    /// Write only the pairs of each query that have its best identity
+    ///
+    /// With --mode local, the score counts instead of the identity. --max-hits also limits these
+    /// pairs.
+    #[arg(long, help_heading = SELECTION)]
+    pub top_hits_only: bool,
 
     #[command(flatten)]
     pub results: ScoreOnlyArgs,
@@ -91,7 +101,9 @@ pub(crate) struct AllPairsArgs {
 fn as_in_allpairs(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "fields" => with_more_help(arg, FIELDS),
-        "strand" => with_more_help(arg, "Strands below --min-identity or --min-score are excluded first."),
+        "strand" => {
+            with_more_help(arg, "Strands below --min-identity, --min-score or a minimum coverage are excluded first.")
+        }
         _ => arg,
     }
 }

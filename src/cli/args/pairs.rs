@@ -6,7 +6,7 @@ use crate::cli::args::input::{LettersArgs, StrandArgs};
 use crate::cli::args::machine::ComputeArgs;
 use crate::cli::args::output::{OutputArgs, RowsArgs, WidthArgs};
 use crate::cli::args::scoring::{AlignmentArgs, IdentityArgs};
-use crate::cli::args::selection::ScoreOnlyArgs;
+use crate::cli::args::selection::{CoverageArgs, ScoreOnlyArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -15,7 +15,8 @@ use std::path::PathBuf;
 /// Without --pairs, both files are read in step, and only a part of them is in memory at a time, so
 /// they may be of any size. The command fails if one file has more records than the other. With
 /// --pairs, each line of a list names a sequence of A and one of B. Every pair is written, in input
-/// order. Scores, alignments and the order of the output do not depend on the devices.
+/// order; with --query-cov, --target-cov or --min-cov, only those with sufficient coverage. Scores,
+/// alignments and the order of the output do not depend on the devices.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave pairs [OPTIONS] <A> [B]", after_long_help = EXAMPLES, mut_args(as_in_pairs))]
 pub(crate) struct PairsArgs {
@@ -47,6 +48,9 @@ pub(crate) struct PairsArgs {
     pub alignment: AlignmentArgs,
 
     #[command(flatten)]
+    pub coverage: CoverageArgs,
+
+    #[command(flatten)]
     pub identity: IdentityArgs,
 
     #[command(flatten)]
@@ -70,6 +74,7 @@ fn as_in_pairs(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "alphabet" => arg.help(ALPHABET),
         "fields" => with_more_help(arg, FIELDS),
+        "strand" => with_more_help(arg, "Strands below a minimum coverage are excluded first."),
         _ => arg,
     }
 }

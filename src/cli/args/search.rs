@@ -6,7 +6,7 @@ use crate::cli::args::input::{LettersArgs, StrandArgs};
 use crate::cli::args::machine::ComputeArgs;
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::scoring::LocalAlignmentArgs;
-use crate::cli::args::selection::{MinIdentityArgs, MinScoreArgs, ScoreOnlyArgs};
+use crate::cli::args::selection::{CoverageArgs, MinIdentityArgs, MinScoreArgs, ScoreOnlyArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -55,6 +55,12 @@ pub(crate) struct SearchArgs {
     #[arg(short = 'k', long, visible_alias = "max-hits", value_name = "N", help_heading = SELECTION)]
     pub max_target_seqs: Option<usize>,
 
+    /// Write only the hits of each query that have its best score
+    ///
+    /// --max-target-seqs also limits these hits.
+    #[arg(long, help_heading = SELECTION)]
+    pub top_hits_only: bool,
+
     #[command(flatten)]
     pub scores: MinScoreArgs,
 
@@ -64,6 +70,9 @@ pub(crate) struct SearchArgs {
     /// Write only hits that span at least this fraction of the query, from 0 to 1
     #[arg(long, value_name = "FRACTION", help_heading = SELECTION, allow_negative_numbers = true)]
     pub query_cover: Option<f64>,
+
+    #[command(flatten)]
+    pub coverage: CoverageArgs,
 
     #[command(flatten)]
     pub results: ScoreOnlyArgs,

@@ -19,10 +19,38 @@ pub(crate) struct MinScoreArgs {
     pub min_score: Option<i64>,
 }
 
+// Minimum coverages.
+#[derive(Debug, Clone, Copy, clap::Args, Default)]
+pub(crate) struct CoverageArgs {
+    /// Write only alignments that cover at least this fraction of the query, from 0 to 1
+    ///
+    /// The coverage is (matches + mismatches) / query length, the field query_coverage. Symbols
+    /// opposite gaps do not count.
+    #[arg(long, value_name = "FRACTION", help_heading = SELECTION, allow_negative_numbers = true)]
+    pub query_cov: Option<f64>,
+
+    /// Write only alignments that cover at least this fraction of the target, from 0 to 1
+    ///
+    /// The coverage is (matches + mismatches) / target length, the field target_coverage.
+    #[arg(long, value_name = "FRACTION", help_heading = SELECTION, allow_negative_numbers = true)]
+    pub target_cov: Option<f64>,
+
+    /// Write only alignments that cover at least this fraction of both sequences, from 0 to 1
+    #[arg(long, value_name = "FRACTION", help_heading = SELECTION, allow_negative_numbers = true)]
+    pub min_cov: Option<f64>,
+}
+
 // Scores without alignments.
 #[derive(Debug, Clone, Copy, clap::Args, Default)]
 pub(crate) struct ScoreOnlyArgs {
     /// Compute scores only, no alignments
     #[arg(long, help_heading = SELECTION)]
     pub score_only: bool,
+}
+
+impl CoverageArgs {
+    /// Returns the options with their values.
+    pub(crate) fn options(&self) -> [(&'static str, Option<f64>); 3] {
+        [("--query-cov", self.query_cov), ("--target-cov", self.target_cov), ("--min-cov", self.min_cov)]
+    }
 }

@@ -1,7 +1,9 @@
 //! Options for the rows that a job writes, and their validation.
 
-use crate::cli::args::{RowFormat, RowsArgs, WidthArgs};
+use crate::cli::args::{CoverageArgs, RowFormat, RowsArgs, WidthArgs};
+use crate::cli::tips::share_of_percent;
 use crate::cli::{endings, size};
+use pairwave::score::CoverageFilter;
 use pairwave::{Error, Result};
 
 /// Default number of alignment columns per block of the text format.
@@ -52,6 +54,27 @@ impl WidthArgs {
         size::check_positive("--width", self.width)?;
         Ok(self.width.unwrap_or(WIDTH))
     }
+}
+
+impl CoverageArgs {
+    /// Returns the validated filter.
+    pub(in crate::cli) fn filter(&self, score_only: bool) -> Result<CoverageFilter> {
+        for (option, given) in self.options() {
+            check_fraction(option, given)?;
+            check_score_only(score_only, &[(option, given.is_some(), "needs alignments")])?;
+        }
+        Ok(CoverageFilter { query: self.query_cov, target: self.target_cov, both: self.min_cov })
+    }
+}
+
+/// Rejects the value of an option that is not a fraction. Suggests the fraction for a percentage.
+pub(in crate::cli) fn check_fraction(option: &str, given: Option<f64>) -> Result<()> {
+    let Some(given) = given.filter(|given| !(0.0..=1.0).contains(given)) else { return Ok(()) };
+    let advice = match given {
+        1.0..=100.0 => format!("; did you mean {}?", share_of_percent(given)),
+        _ => String::new(),
+    };
+    Err(Error::usage(format!("{option} {given}: must be a fraction from 0 to 1{advice}")))
 }
 
 /// Refuses options that need alignments where only scores are computed.

@@ -2,14 +2,13 @@
 
 use super::format::format;
 use crate::cli::args::{AllPairsArgs, EditFilterName};
-use crate::cli::common::rows::check_score_only;
+use crate::cli::common::rows::{check_fraction, check_score_only};
 use crate::cli::common::{ComputeOptions, OutputFiles, check_standard, check_strand, max_hits};
 use crate::cli::endings;
 use crate::cli::scoring::ScoringChoice;
-use crate::cli::tips::share_of_percent;
 use pairwave::jobs::EditFilter;
 use pairwave::output::PairFormat;
-use pairwave::score::{IdentityDefinition, Mode};
+use pairwave::score::{CoverageFilter, IdentityDefinition, Mode};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{ReadOptions, Strands};
 use pairwave::{Error, Result};
@@ -36,9 +35,12 @@ pub(in crate::cli) struct AllPairsOptions {
 pub(in crate::cli) struct AllPairsSelection {
     /// Least identity, from 0 to 1.
     pub min_identity: Option<f64>,
+    pub coverage: CoverageFilter,
     pub min_score: Option<i64>,
     pub identity: IdentityDefinition,
     pub max_hits: Option<NonZeroU32>,
+    /// Whether only the pairs with the best identity of their query are written.
+    pub top_hits_only: bool,
     pub score_only: bool,
     /// When edit distances exclude pairs before they are scored.
     pub edit_filter: EditFilter,
@@ -69,31 +71,24 @@ impl TryFrom<AllPairsArgs> for AllPairsOptions {
 }
 
 fn selection(args: &AllPairsArgs, mode: Mode) -> Result<AllPairsSelection> {
-    if let Some(given) = args.identities.min_identity {
-        if given > 1.0 && given <= 100.0 {
-            return Err(Error::usage(format!(
-                "--min-identity {given}: must be a fraction from 0 to 1; did you mean {}?",
-                share_of_percent(given)
-            )));
-        }
-        if !(0.0..=1.0).contains(&given) {
-            return Err(Error::usage(format!("--min-identity {given}: must be a fraction from 0 to 1")));
-        }
-    }
+    check_fraction("--min-identity", args.identities.min_identity)?;
     check_score_only(
         args.results.score_only,
         &[
             ("--min-identity", args.identities.min_identity.is_some(), "compares identities"),
             ("--max-hits", args.max_hits.is_some(), "ranks by identity"),
+            ("--top-hits-only", args.top_hits_only, "compares identities"),
             ("--iddef", args.identity.iddef.is_some(), "defines identity"),
             ("--check", args.compute.machine.check, "rescores alignments"),
         ],
     )?;
     Ok(AllPairsSelection {
         min_identity: args.identities.min_identity,
+        coverage: args.coverage.filter(args.results.score_only)?,
         min_score: args.scores.min_score,
         identity: args.identity.definition(mode)?,
         max_hits: max_hits(args.max_hits)?,
+        top_hits_only: args.top_hits_only,
         score_only: args.results.score_only,
         edit_filter: match args.edit_filter {
             Some(_) if args.identities.min_identity.is_none() => {

@@ -57,8 +57,10 @@ fn check_matrix(args: &AllPairsArgs, mode: Mode) -> Result<()> {
         ("--min-identity", args.identities.min_identity.is_some()),
         ("--min-score", args.scores.min_score.is_some()),
         ("--max-hits", args.max_hits.is_some()),
+        ("--top-hits-only", args.top_hits_only),
     ];
-    if let Some(option) = first_given(&filters) {
+    let coverages = args.coverage.options().map(|(option, given)| (option, given.is_some()));
+    if let Some(option) = first_given(&filters).or_else(|| first_given(&coverages)) {
         return Err(Error::usage(format!(
             "{option} would leave holes in the matrix: remove it, because phylip needs every pair"
         )));
@@ -114,7 +116,8 @@ fn check_definition(args: &AllPairsArgs, format: &PairFormat) -> Result<()> {
         PairFormat::Blast6 | PairFormat::Phylip { .. } => true,
         PairFormat::Paf | PairFormat::Sam { .. } | PairFormat::Text { .. } => false,
     };
-    let has_effect = shows_identity || args.identities.min_identity.is_some() || args.max_hits.is_some();
+    let selects = args.identities.min_identity.is_some() || args.max_hits.is_some() || args.top_hits_only;
+    let has_effect = shows_identity || selects;
     if args.identity.iddef.is_some() && !has_effect {
         return Err(Error::usage(format!(
             "--iddef: nothing that {} writes here depends on the definition of identity: remove it",

@@ -31,6 +31,7 @@ impl TryFrom<PairsArgs> for PairsJob {
                 ("--check", args.compute.machine.check, "rescores alignments"),
             ],
         )?;
+        let coverage = args.coverage.filter(args.results.score_only)?;
         let identity = args.identity.definition(scoring.mode())?;
         // Options that both commands share have the same meaning.
         let shared = AllPairsArgs {
@@ -69,6 +70,7 @@ impl TryFrom<PairsArgs> for PairsJob {
             scoring,
             strand,
             identity,
+            coverage,
             score_only: args.results.score_only,
             format,
             files,

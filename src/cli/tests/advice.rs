@@ -25,7 +25,7 @@ fn inputs(command: &str) -> &'static str {
 /// Returns a value for an option that the advice shows with a placeholder.
 fn sample(command: &str, option: &str) -> &'static str {
     match (command, option) {
-        (_, "min-identity" | "query-cover" | "transition-weight") => "0.9",
+        (_, "min-identity" | "query-cover" | "query-cov" | "target-cov" | "min-cov" | "transition-weight") => "0.9",
         (_, "mismatch") => "-4",
         (_, "memory") => "1G",
         ("msa", "matrix") => "gonnet",

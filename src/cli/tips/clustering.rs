@@ -128,9 +128,15 @@ pub(in crate::cli) const OPTIONS: &[AdviceEntry] = &[
     (&["in", "input", "i"], "use --query FILE, or the first file without an option", &["search"]),
     (&["usersort"], "the sequences are always sorted: remove it", &["cluster"]),
     (&["c"], "for -c of CD-HIT use --min-identity FRACTION; for -c of MMseqs2 use --query-cover FRACTION", &["search"]),
-    (&["c"], "for -c of CD-HIT use --min-identity FRACTION; there is no minimum coverage", OF_ONE_FILE),
+    (&["c"], "for -c of CD-HIT use --min-identity FRACTION; for -c of MMseqs2 use --min-cov FRACTION", &["allpairs"]),
+    (&["c"], "for -c of CD-HIT use --min-identity FRACTION; there is no minimum coverage", &["cluster"]),
     (&["cov-mode", "as", "al"], "use --query-cover FRACTION, the fraction of the query", &["search"]),
-    (&["cov-mode", "as", "al", "query-cov", "target-cov"], "there is no minimum coverage: remove it", OF_ONE_FILE),
+    (
+        &["cov-mode", "as", "al"],
+        "use --query-cov FRACTION, --target-cov FRACTION or --min-cov FRACTION for both",
+        &["allpairs"],
+    ),
+    (&["cov-mode", "as", "al", "query-cov", "target-cov"], "there is no minimum coverage: remove it", &["cluster"]),
     (&["e"], "E-values are not computed: use --min-score to select by score", &["allpairs"]),
     (&["e", "evalue", "e-value"], "E-values are not computed: remove it", &["cluster"]),
 ];
