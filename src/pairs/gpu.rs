@@ -36,7 +36,7 @@ use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::choosing::WorkEstimate;
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::engine::{self, BatchContext, FinishedBatch, FollowUp, GpuKind};
-use crate::gpu::kernel_set::{KernelSet, has_kernel_set};
+use crate::gpu::kernel_set::{KernelSet, KernelSizes, has_kernel_set};
 use crate::gpu::kernels::{Family, Kernel, KernelKind, ScoreType, of_kind};
 use crate::gpu::launch::{BatchResults, Slot};
 use crate::gpu::memory::{MIN_BYTES, MemoryShares, memory_budget};
@@ -59,6 +59,10 @@ const MAX_OUTPUT_BYTES: u64 = 512 << 20;
 const FIRST_WORDS_A_SYMBOL: [f64; 2] = [0.55, 0.02];
 
 /// Configuration of an adapter, chosen by measurement ([`tune`]) or from these defaults.
+///
+/// The sizes of slices are not part of [`PairsShape`], because an adapter does not determine them:
+/// they differ by alphabet and gap costs, and are measured and stored together with the speeds that
+/// hold only for them. [`PairsGpu::configure`] changes both together.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Config {
     /// Columns per slice of `nw_slice`.
@@ -123,13 +127,28 @@ impl Config {
     }
 }
 
+/// Sizes of the kernels, except the slices of [`Config`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairsShape {
+    /// Sizes of the kernels that can store directions.
+    pub matrix: MatrixKernelShape,
+    /// Sizes of the kernels for local scores.
+    pub tile: TileShape,
+}
+
+impl KernelSizes for PairsShape {
+    fn for_adapter(adapter: &FoundAdapter, _gpu: &Gpu) -> Self {
+        PairsShape { matrix: MatrixKernelShape::for_adapter(adapter), tile: TileShape::for_adapter(adapter) }
+    }
+}
+
 /// A GPU that computes pairs of whole sequences.
 pub type PairsGpu = engine::GpuEngine<Pairs>;
 
 /// State of a device for pairs that is shared by all batches.
 pub struct PairsDeviceState {
     config: Config,
-    kernels: KernelSet<Shader, MatrixKernelShape>,
+    kernels: KernelSet<Shader, PairsShape>,
     stores: ResidentStores,
     scratch: GrowingBuffer,
     scratch_budget: u64,
@@ -187,7 +206,7 @@ impl PairsGpu {
             scratch: GrowingBuffer::default(),
             scratch_budget: kernels.binding.min(budget),
             max_slots,
-            tiles: Tiles::new(TileShape::for_adapter(adapter)),
+            tiles: Tiles::default(),
             pool: None,
             is_host_busy: false,
             output_budget: kernels.binding.min(MAX_OUTPUT_BYTES),
@@ -218,12 +237,6 @@ impl PairsGpu {
     /// Limits the scratch memory to this number of bytes.
     pub fn with_scratch_budget(mut self, bytes: u64) -> Self {
         self.state.limit_scratch(bytes);
-        self
-    }
-
-    /// Sets the sizes of the kernels for local scores.
-    pub fn with_tile_shape(mut self, shape: TileShape) -> Self {
-        self.state.tiles = Tiles::new(shape);
         self
     }
 
@@ -327,7 +340,7 @@ impl Slot for PairsSlot {
     }
 }
 
-has_kernel_set!(PairsDeviceState, Shader, MatrixKernelShape);
+has_kernel_set!(PairsDeviceState, Shader, PairsShape);
 
 impl GpuKind for Pairs {
     type Choice = PairsChoice;

@@ -216,7 +216,7 @@ fn alignments_are_computed_if_a_buffer_is_refused() {
     assert_eq!(computed_in_shortage(kernel_checked("nw_rows"), &batch, short, check_pairs), (4, true));
     let short = ("arena", 0, u64::MAX);
     assert!(!computed_in_shortage(kernel_checked("nw_rows"), &batch, short, check_pairs).1);
-    let any = || gpu_default().with_shape(SMALL_SHAPE);
+    let any = || with_matrix(gpu_default(), SMALL_SHAPE);
     let (refused, is_done) = computed_in_shortage(any(), &batch, short, check_pairs);
     assert!(is_done && refused > 2, "{refused} arenas refused: another kernel should compute it");
 }

@@ -160,7 +160,7 @@ fn long_tracebacks_are_complete(stem: &str) {
     // work.
     let shape = MatrixKernelShape { subgroup_workgroup: subgroup, tile_workgroup: 16, ..SMALL_SHAPE };
     let scorings = [scorings(), six_scorings(&Scoring::truong())].concat();
-    let mut engine = kernel_default(stem).with_shape(shape);
+    let mut engine = with_matrix(kernel_default(stem), shape);
     let mut computed = 0;
     for scoring in scorings.iter().filter(|scoring| scoring.alphabet == Alphabet::Dna) {
         for length in [4_000, 9_600, 14_600, 17_000] {

@@ -35,7 +35,7 @@ fn many_tasks_are_traced(stem: &str) {
         (0..260).map(|index| if index < 2 { 0 } else { 1 + rng.next_u32() as usize % 3 }).collect();
     let widest = adapter().description.subgroup_sizes[1].clamp(4, 128);
     let shape = MatrixKernelShape { rows_workgroup: 1, subgroup_workgroup: widest, ..SMALL_SHAPE };
-    let mut engine = kernel_checked(stem).with_shape(shape);
+    let mut engine = with_matrix(kernel_checked(stem), shape);
     for scoring in six_scorings(&Scoring::truong()) {
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
         let batch = one_batch(&store, &scoring);
@@ -57,7 +57,7 @@ fn padded_lengths_are_traced(stem: &str) {
     // The number of columns is fixed, because short sequences would otherwise get fewer columns per
     // lane.
     let shape = MatrixKernelShape { lane_columns: Some(16), ..MatrixKernelShape::default() };
-    let mut engine = kernel_default(stem).with_shape(shape);
+    let mut engine = with_matrix(kernel_default(stem), shape);
     for scoring in six_scorings(&Scoring::truong()) {
         let small = [3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257];
         check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &small), &scoring);
@@ -90,7 +90,7 @@ fn every_number_of_lane_columns_is_traced(stem: &str) {
         let unit = (lanes * columns) as usize;
         let mut lengths = vec![11, 12, 13, 23, 24, 25];
         lengths.extend([unit - 1, unit, unit + 1, 2 * unit - 1, 2 * unit, 2 * unit + 1]);
-        let mut engine = kernel_checked(stem).with_shape(shape);
+        let mut engine = with_matrix(kernel_checked(stem), shape);
         for scoring in six_scorings(&Scoring::truong()) {
             check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &lengths), &scoring);
         }

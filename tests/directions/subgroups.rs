@@ -23,7 +23,7 @@ fn team_under(scorings: &[Scoring], lanes: u32, mut engine: PairsGpu, seed: u64)
 fn workgroups_of_every_size() {
     for lanes in [4, 8, 16, 32, 64, 128] {
         let shape = MatrixKernelShape { diagonal_workgroup: lanes, ..SMALL_SHAPE };
-        team(lanes, kernel_checked("nw_diagonal").with_shape(shape), 0x7ea3 + lanes as u64);
+        team(lanes, with_matrix(kernel_checked("nw_diagonal"), shape), 0x7ea3 + lanes as u64);
     }
 }
 
@@ -67,11 +67,10 @@ fn emulate_subgroups(source: String, lanes: u32) -> String {
 fn with_subgroups(lanes: u32, sizes: [u32; 2]) -> PairsGpu {
     let mut adapter = adapter();
     adapter.description.subgroup_sizes = sizes;
-    PairsGpu::open(&adapter, Config::default())
-        .expect("the adapter opens")
+    let engine = PairsGpu::open(&adapter, Config::default()).expect("the adapter opens");
+    with_matrix(engine, SMALL_SHAPE)
         .with_runtime_checks()
         .with_kernel(kernels::find("nw_diagonal_subgroup"))
-        .with_shape(SMALL_SHAPE)
         .with_rewritten_shaders(Box::new(move |source| emulate_subgroups(source, lanes)))
 }
 

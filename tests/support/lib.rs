@@ -21,7 +21,7 @@ use pairwave::engine::Engine;
 use pairwave::gpu::kernels;
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::{CpuWorker, PairsScratch};
-use pairwave::pairs::gpu::{Config, MatrixKernelShape, PairsGpu};
+use pairwave::pairs::gpu::{Config, MatrixKernelShape, PairsGpu, PairsShape};
 use pairwave::pairs::plan::PairsSpec;
 use pairwave::pairs::{PairHit, PairsBatch, PairsReport, ResultFilter};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring};
@@ -67,16 +67,22 @@ pub const SMALL_SHAPE: MatrixKernelShape = MatrixKernelShape {
     lane_columns: Some(4),
 };
 
+/// Sets the sizes of the kernels that can store directions.
+pub fn with_matrix(engine: PairsGpu, matrix: MatrixKernelShape) -> PairsGpu {
+    let shape = engine.shape();
+    engine.with_shape(PairsShape { matrix, ..shape })
+}
+
 /// Returns an engine that uses one kernel, with wgpu's checks and small sizes.
 pub fn kernel_checked(stem: &str) -> PairsGpu {
     let kernel = kernels::find(stem).expect("a kernel of the table");
-    gpu_checked().with_kernel(Some(kernel)).with_shape(SMALL_SHAPE)
+    with_matrix(gpu_checked().with_kernel(Some(kernel)), SMALL_SHAPE)
 }
 
 /// Returns an engine that uses one kernel, with the sizes that jobs use on hardware.
 pub fn kernel_default(stem: &str) -> PairsGpu {
     let kernel = kernels::find(stem).expect("a kernel of the table");
-    gpu_default().with_kernel(Some(kernel)).with_shape(MatrixKernelShape::default())
+    with_matrix(gpu_default().with_kernel(Some(kernel)), MatrixKernelShape::default())
 }
 
 /// Returns a CPU thread as an engine. It computes scores but no tracebacks.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::gpu::kernels::{Family, Kernel};
 use crate::measure::simulate::RandomPairs;
 use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableChart, TableColumn};
-use crate::pairs::gpu::{Config, PairsGpu, TILE_COLUMNS, TILE_LANES, TileShape};
+use crate::pairs::gpu::{Config, PairsGpu, TILE_COLUMNS, TILE_LANES};
 use crate::pairs::{Pairs, ResultFilter};
 use crate::score::{Gaps, Mode, Scoring};
 use std::sync::Arc;
@@ -111,10 +111,11 @@ fn measure(
     work: &mut Option<RandomPairs>,
 ) -> Result<Timing> {
     let adapter = context.adapter().ok_or_else(|| Error::Internal("no adapter to measure".into()))?;
-    let shape = TileShape::for_adapter(adapter);
-    let shape = TileShape { lanes: lanes.or(shape.lanes), columns: columns.or(shape.columns), ..shape };
     let engine = PairsGpu::open(adapter, Config::for_adapter(adapter))?;
-    let mut engine = engine.with_kernel(Some(kernel)).with_tile_shape(shape);
+    let mut shape = engine.shape();
+    shape.tile.lanes = lanes.or(shape.tile.lanes);
+    shape.tile.columns = columns.or(shape.tile.columns);
+    let mut engine = engine.with_kernel(Some(kernel)).with_shape(shape);
     let of = |pairs| RandomPairs::random(scoring, ResultFilter::Scores, length, pairs);
     // Compiles the kernel before the clock starts. Two queries fill both halves of a lane.
     let targets = if context.quick { 8 } else { 2048 };

@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::device::{Gpu, GrowingBuffer};
-use crate::gpu::kernel_set::KernelSizes;
 use crate::gpu::kernels::Scan;
 use crate::pairs::kernels::layout::EndGapKind;
 use crate::pairs::kernels::matrix::MatrixVariant;
@@ -171,8 +170,9 @@ impl Default for MatrixKernelShape {
     }
 }
 
-impl KernelSizes for MatrixKernelShape {
-    fn for_adapter(adapter: &FoundAdapter, _gpu: &Gpu) -> Self {
+impl MatrixKernelShape {
+    /// Returns the defaults for a kind of adapter.
+    pub(super) fn for_adapter(adapter: &FoundAdapter) -> Self {
         let default = MatrixKernelShape::default();
         if adapter.is_software() {
             MatrixKernelShape {
@@ -187,9 +187,7 @@ impl KernelSizes for MatrixKernelShape {
             default
         }
     }
-}
 
-impl MatrixKernelShape {
     /// Returns the variant of a kernel for a batch.
     pub fn variant(
         &self,

@@ -75,7 +75,7 @@ impl PairsDeviceState {
         BatchSituation {
             batch,
             extent,
-            shape: &self.kernels.shape,
+            shape: &self.kernels.shape.matrix,
             adapter: &self.kernels.gpu.description,
             features: self.kernels.gpu.device.features(),
             slice: self.config.slice,
@@ -171,8 +171,9 @@ impl PairsDeviceState {
         let wants_traceback = batch.chunk.filter.has_alignments() && scoring.carries_matches();
         let rows_words = extent.target_symbols.div_ceil(4).max(1);
         let fit_variant = |walk| {
-            let with_arenas =
-                |arenas| self.kernels.shape.variant(scan, batch, &extent, &self.kernels.gpu.description, arenas, walk);
+            let with_arenas = |arenas| {
+                self.kernels.shape.matrix.variant(scan, batch, &extent, &self.kernels.gpu.description, arenas, walk)
+            };
             // A small batch needs one arena. The driver compiles a kernel with one arena in a tenth
             // of the time.
             let mut variant = with_arenas(1);

@@ -68,7 +68,7 @@ impl PairsDeviceState {
         if !sw_tile::i32_holds(&batch.chunk.scoring, shorter) {
             return Err(self.kernels.gpu.refusal("scores of sequences of this length do not fit in 32 bits"));
         }
-        let ways = self.tiles.ways(&self.kernels.gpu, site.kernel, batch, shorter);
+        let ways = self.tiles.ways(&self.kernels.gpu, &self.kernels.shape.tile, site.kernel, batch, shorter);
         let ways = ways.ok_or_else(|| match site.kernel {
             Some(kernel) => self
                 .kernels
@@ -114,7 +114,7 @@ impl PairsDeviceState {
             };
             let problem = TileProblem { chunk, runs: runs.clone(), pairs, lists };
             let end_word = |id| queries.end_word(&chunk.queries, id);
-            let plan = TilePlan::new(&self.kernels.gpu, &self.tiles, ways, problem, limits, end_word)?;
+            let plan = TilePlan::new(&self.kernels.gpu, &self.kernels.shape.tile, ways, problem, limits, end_word)?;
             match self.scratch.reserve(&self.kernels.gpu, "scratch", plan.scratch_bytes, wgpu::BufferUsages::STORAGE) {
                 Ok(buffer) => break (plan, buffer.clone()),
                 Err(error) if !sparing || plan.scratch_bytes <= MIN_SCRATCH_BYTES => return Err(error),
@@ -155,7 +155,7 @@ impl PairsDeviceState {
                 let again = RecomputedPairs::new(batch, &pairs);
                 tracing::trace!(pairs = pairs.len(), cells = again.cells(), "computed again");
                 let threads = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() as u64);
-                let right = if again.cells() <= threads.saturating_mul(self.tiles.shape.host_cells) {
+                let right = if again.cells() <= threads.saturating_mul(self.kernels.shape.tile.host_cells) {
                     again.compute_scores_on_host(self.pool.as_deref())?
                 } else {
                     let ways = TileKernels { halves: false, alone: Packing::One, slack: 0, ..chosen.ways };

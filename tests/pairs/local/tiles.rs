@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pairwave::Error;
 use pairwave::engine::{Engine, thread_pool};
 use pairwave::gpu::kernels::find;
-use pairwave::pairs::gpu::{PairsGpu, TileShape};
+use pairwave::pairs::gpu::{PairsGpu, PairsShape, TileShape};
 use pairwave::pairs::oracle::smith_waterman;
 use pairwave::pairs::plan::PairsSpec;
 use pairwave::pairs::{PairHit, PairsBatch, ResultFilter, ScoreThresholds};
@@ -20,9 +20,16 @@ const STEMS: [&str; 4] = ["sw_tile", "sw_tile_half", "sw_tile_half_targets", "sw
 const SMALL: TileShape =
     TileShape { workgroup: 16, lanes: Some(4), columns: Some(4), halves: false, most_rows: u64::MAX, host_cells: 0 };
 
-fn engine(stem: &str, shape: TileShape) -> PairsGpu {
+fn engine(stem: &str, tile: TileShape) -> PairsGpu {
     let kernel = find(stem).expect("a kernel of the table");
-    support::gpu_checked().with_kernel(Some(kernel)).with_tile_shape(shape)
+    with_tiles(tile).with_kernel(Some(kernel))
+}
+
+/// Returns an engine that chooses among the kernels for local scores, with these sizes.
+fn with_tiles(tile: TileShape) -> PairsGpu {
+    let engine = support::gpu_checked();
+    let shape = engine.shape();
+    engine.with_shape(PairsShape { tile, ..shape })
 }
 
 /// Creates sequences of length 0, 1, and around the columns of a lane, of a pass, and of several
@@ -124,7 +131,7 @@ fn scores_beyond_f16_are_computed_again() {
         assert!(greatest >= 2048, "{greatest}");
         check(&mut engine("sw_tile_half", TileShape { halves: true, ..SMALL }), &store, &scoring, u64::MAX, "halves");
         // By default, two queries share the f16 lanes, and the remaining queries use i32.
-        let mut both = support::gpu_checked().with_tile_shape(TileShape { halves: true, ..SMALL });
+        let mut both = with_tiles(TileShape { halves: true, ..SMALL });
         for _ in 0..2 {
             check(&mut both, &store, &scoring, u64::MAX, "both");
         }
@@ -147,7 +154,7 @@ fn two_queries_have_their_own_scores() {
     for shape in
         [TileShape { halves: true, ..SMALL }, TileShape { halves: true, lanes: Some(4), columns: Some(12), ..SMALL }]
     {
-        let mut engine = support::gpu_checked().with_tile_shape(shape);
+        let mut engine = with_tiles(shape);
         let hits = support::compute(&mut engine, &support::batches(&job, u64::MAX));
         assert_eq!(hits.len(), queries.len() * targets.len());
         for hit in hits {

@@ -1,6 +1,6 @@
 //! Divides a batch into dispatches of the kernels for local scores.
 
-use super::shape::{TileKernels, Tiles, cheapest};
+use super::shape::{TileKernels, TileShape, cheapest};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::kernels::{LaneGrouping, Packing};
@@ -78,7 +78,7 @@ pub(super) struct TileProblem<'a> {
 impl TilePlan {
     pub(super) fn new(
         gpu: &Gpu,
-        tiles: &Tiles,
+        shape: &TileShape,
         ways: TileKernels,
         problem: TileProblem<'_>,
         limits: TileLimits,
@@ -87,8 +87,8 @@ impl TilePlan {
         let TileProblem { chunk, runs, pairs, lists } = problem;
         // One unused part, so that the buffer is never empty.
         let mut plan = TilePlan { parts: vec![bytemuck::Zeroable::zeroed()], ..TilePlan::default() };
-        let most_rows = tiles.shape.most_rows;
-        for (variant, runs) in chosen_variants(gpu, tiles, ways, chunk, runs, limits.slots)? {
+        let most_rows = shape.most_rows;
+        for (variant, runs) in chosen_variants(gpu, shape, ways, chunk, runs, limits.slots)? {
             let is_f16 = variant.is_f16();
             // Pairs that bounds do not rule out are computed again with i32. The i32 kernels that
             // do this compute scores, not bounds.
@@ -165,14 +165,14 @@ impl TilePlan {
 /// and one for all other queries. Returns each variant with its runs.
 fn chosen_variants(
     gpu: &Gpu,
-    tiles: &Tiles,
+    shape: &TileShape,
     ways: TileKernels,
     chunk: &PairsChunk,
     runs: Vec<TileRun>,
     slots: u64,
 ) -> Result<Vec<(TileVariant, Vec<TileRun>)>> {
     let choose = |grouping, packing, runs: &[TileRun]| {
-        let variants = tiles.variants(&gpu.description, &chunk.scoring, grouping, packing);
+        let variants = shape.variants(&gpu.description, &chunk.scoring, grouping, packing);
         let variant = cheapest(&variants, runs, chunk, slots);
         variant.ok_or_else(|| gpu.refusal("its workgroup memory is too small for a profile"))
     };

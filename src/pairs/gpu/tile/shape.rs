@@ -106,6 +106,40 @@ impl TileShape {
             TileShape::default()
         }
     }
+
+    /// Returns all sizes of a kernel that fit in the adapter's memory.
+    pub(super) fn variants(
+        &self,
+        adapter: &AdapterDescription,
+        scoring: &Scoring,
+        grouping: LaneGrouping,
+        packing: Packing,
+    ) -> Vec<TileVariant> {
+        let [least, most] = adapter.subgroup_sizes;
+        let by_subgroups = grouping == LaneGrouping::Subgroup;
+        let workgroup = if by_subgroups { self.workgroup.max(most) } else { self.workgroup };
+        let workgroup = workgroup.min(adapter.max_workgroup_invocations);
+        let lanes = self.lanes.map_or(LANES.to_vec(), |lanes| vec![lanes]);
+        let columns = self.columns.map_or(COLUMNS.to_vec(), |columns| vec![columns]);
+        let sizes = lanes.iter().flat_map(|&lanes| columns.iter().map(move |&columns| (lanes, columns)));
+        let variant = |(lanes, columns)| TileVariant {
+            grouping,
+            packing,
+            lanes,
+            columns,
+            workgroup,
+            codes: scoring.alphabet.size() as u32,
+            gaps: scoring.gaps,
+            group: None,
+            passes: false,
+            split: false,
+        };
+        sizes
+            .map(variant)
+            .filter(|variant| variant.lanes <= if by_subgroups { least } else { workgroup })
+            .filter(|variant| variant.workgroup_bytes() <= adapter.workgroup_memory_bytes)
+            .collect()
+    }
 }
 
 /// Kernels for a batch.
@@ -155,9 +189,8 @@ impl ObservedShare {
 }
 
 /// State of the local kernels of a device.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(in crate::pairs::gpu) struct Tiles {
-    pub shape: TileShape,
     /// Share of pairs that exceeded f16.
     saturated: ObservedShare,
     /// Share of pairs that bounds did not rule out.
@@ -165,15 +198,12 @@ pub(in crate::pairs::gpu) struct Tiles {
 }
 
 impl Tiles {
-    pub(in crate::pairs::gpu) fn new(shape: TileShape) -> Self {
-        Tiles { shape, saturated: ObservedShare::default(), listed: ObservedShare::default() }
-    }
-
     /// Chooses the kernels for a batch: the kernel that the user selected, or the fastest that the
     /// device supports.
     pub(super) fn ways(
         &mut self,
         gpu: &Gpu,
+        shape: &TileShape,
         kernel: Option<&'static Kernel>,
         batch: &PairsBatch,
         shorter: u32,
@@ -198,7 +228,7 @@ impl Tiles {
         }
         let (grouping, _) =
             there(LaneGrouping::Subgroup, Packing::One).or_else(|| there(LaneGrouping::Workgroup, Packing::One))?;
-        let has_halves = self.shape.halves && symbols_fit && there(LaneGrouping::Subgroup, Packing::Queries).is_some();
+        let has_halves = shape.halves && symbols_fit && there(LaneGrouping::Subgroup, Packing::Queries).is_some();
         let halves = has_halves && (sw_tile::f16_holds(scoring, shorter) || self.saturated.is_below(MAX_SATURATED));
         let alone = if halves { Packing::Targets } else { Packing::One };
         Some(TileKernels { grouping, halves, alone, slack: self.slack(batch) })
@@ -220,40 +250,6 @@ impl Tiles {
     /// Adds the observation that bounds did not rule out `listed` of `pairs` pairs.
     pub(super) fn observe_listed(&mut self, listed: usize, pairs: u64) {
         self.listed.observe(listed, pairs);
-    }
-
-    /// Returns all sizes of a kernel that fit in the adapter's memory.
-    pub(super) fn variants(
-        &self,
-        adapter: &AdapterDescription,
-        scoring: &Scoring,
-        grouping: LaneGrouping,
-        packing: Packing,
-    ) -> Vec<TileVariant> {
-        let [least, most] = adapter.subgroup_sizes;
-        let by_subgroups = grouping == LaneGrouping::Subgroup;
-        let workgroup = if by_subgroups { self.shape.workgroup.max(most) } else { self.shape.workgroup };
-        let workgroup = workgroup.min(adapter.max_workgroup_invocations);
-        let lanes = self.shape.lanes.map_or(LANES.to_vec(), |lanes| vec![lanes]);
-        let columns = self.shape.columns.map_or(COLUMNS.to_vec(), |columns| vec![columns]);
-        let sizes = lanes.iter().flat_map(|&lanes| columns.iter().map(move |&columns| (lanes, columns)));
-        let variant = |(lanes, columns)| TileVariant {
-            grouping,
-            packing,
-            lanes,
-            columns,
-            workgroup,
-            codes: scoring.alphabet.size() as u32,
-            gaps: scoring.gaps,
-            group: None,
-            passes: false,
-            split: false,
-        };
-        sizes
-            .map(variant)
-            .filter(|variant| variant.lanes <= if by_subgroups { least } else { workgroup })
-            .filter(|variant| variant.workgroup_bytes() <= adapter.workgroup_memory_bytes)
-            .collect()
     }
 }
 
