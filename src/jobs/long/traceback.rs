@@ -160,15 +160,38 @@ impl LongTraceback {
         traceback_options: TracebackOptions,
         shared: &mut JobShared,
     ) -> Result<TracebackResult> {
-        let (rows, columns) = (framed.rows, framed.columns);
-        let (height, width) = (rows.1 - rows.0, columns.1 - columns.0);
         let framed = Arc::new(framed);
         let cells = framed.cells();
-        let Watch { interrupt, .. } = shared.watch;
+        if let Some(traced) = self.trace_by_fastest(pair, &framed, grid, traceback_options, shared)? {
+            self.traced_cells += cells;
+            return Ok(traced);
+        }
+        if shared.engine_pool.members.is_empty() {
+            return Err(shared.engine_pool.no_engine_left());
+        }
+        // If `framed` is still shared, the other owner is an abandoned engine.
+        let framed = Arc::unwrap_or_clone(framed);
+        let (rows, columns) = (framed.rows, framed.columns);
+        let finer = finer_grid(pair, framed, shared)?;
+        self.traced_cells += cells;
+        self.trace_through(pair, (rows, columns), &finer, traceback_options, shared)
+    }
+
+    /// Traces through a region with the fastest engine that has enough memory. Returns `None` if no
+    /// engine has.
+    fn trace_by_fastest(
+        &mut self,
+        pair: &LongPair,
+        framed: &Arc<FramedRegion>,
+        grid: &BorderGrid,
+        traceback_options: TracebackOptions,
+        shared: &mut JobShared,
+    ) -> Result<Option<TracebackResult>> {
+        let (height, width) = size_of_region(framed);
         // Engines that refused this region. They may trace other regions.
         let mut refused: Vec<String> = Vec::new();
         loop {
-            if interrupt.load(Ordering::Relaxed) {
+            if shared.watch.interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
             let mut members = shared.engine_pool.by_speed();
@@ -182,15 +205,12 @@ impl LongTraceback {
                 if is_stuck && shared.engine_pool.call_reserve() {
                     continue;
                 }
-                break;
+                return Ok(None);
             };
             let regions = member_ahead(shared, id);
-            let ahead = self.ahead.next(grid, pair, &framed, regions)?;
-            match self.trace_by(pair, (&framed, ahead), traceback_options, id, shared) {
-                Some(Ok(traced)) => {
-                    self.traced_cells += cells;
-                    return Ok(traced);
-                }
+            let ahead = self.ahead.next(grid, pair, framed, regions)?;
+            match self.trace_by(pair, (framed, ahead), traceback_options, id, shared) {
+                Some(Ok(traced)) => return Ok(Some(traced)),
                 Some(Err((name, error @ Error::Unsuited { .. }))) => {
                     tracing::warn!("{name} cannot trace {height} x {width} cells: {error}");
                     refused.push(name);
@@ -199,26 +219,18 @@ impl LongTraceback {
                 None => shared.engine_pool.remove_abandoned(),
             }
         }
-        if shared.engine_pool.members.is_empty() {
-            return Err(shared.engine_pool.no_engine_left());
-        }
-        let cut = MatrixCut::finer(height, width);
-        if cut.mark_every >= height && cut.pitch.is_none_or(|pitch| pitch >= width) {
-            return Err(untraceable(shared, height, width));
-        }
-        let border_store = Arc::clone(&shared.border_store);
-        let line = |edge, places| border_store.put(edge).map(|piece| BorderLine::of(places, LinePart::Piece(piece)));
-        // If `framed` is still shared, the other owner is an abandoned engine.
-        let FramedRegion { top, left, .. } = Arc::unwrap_or_clone(framed);
-        let (top, left) = (line(top, columns.0..=columns.1)?, line(left, rows.0..=rows.1)?);
-        let (pair_too, best) = (pair.clone(), Arc::default());
-        let part =
-            MatrixPart { pair: pair_too, rows, columns, top, left, cut, needs_traceback: true, prune: false, best };
-        let watch = Watch { interrupt, progress: None };
-        let grid = sweep(part, shared.engine_pool, &border_store, None, watch)?.grid;
-        self.traced_cells += cells;
-        // Traces through all regions of the finer grid, each from the point where the last one
-        // ended.
+    }
+
+    /// Traces through all regions of a finer grid, each from the point where the last one ended.
+    /// `rows` and `columns` are those of the whole grid.
+    fn trace_through(
+        &mut self,
+        pair: &LongPair,
+        (rows, columns): ((u32, u32), (u32, u32)),
+        grid: &BorderGrid,
+        traceback_options: TracebackOptions,
+        shared: &mut JobShared,
+    ) -> Result<TracebackResult> {
         let mut whole: Vec<(u32, Op)> = Vec::new();
         let entered = self.at;
         let mut ended = false;
@@ -227,9 +239,10 @@ impl LongTraceback {
             if (framed.rows, framed.columns) == (rows, columns) {
                 // The sweep kept no line inside the region, because it is small enough for every
                 // engine.
+                let (height, width) = size_of_region(&framed);
                 return Err(untraceable(shared, height, width));
             }
-            let traced = self.trace(pair, framed, &grid, traceback_options, shared)?;
+            let traced = self.trace(pair, framed, grid, traceback_options, shared)?;
             let Some(to) = traced.to else {
                 return Err(Error::Internal("a traceback through a region ended nowhere".into()));
             };
@@ -301,6 +314,31 @@ impl<'a> RegionSettings<'a> {
 fn member_ahead(shared: &mut JobShared, id: usize) -> usize {
     let member = shared.engine_pool.members.iter_mut().find(|member| member.id == id);
     member.and_then(|member| member.ask(|engine| engine.max_prepared_regions())).unwrap_or(0)
+}
+
+/// Returns the numbers of rows and columns of a region.
+fn size_of_region(framed: &FramedRegion) -> (u32, u32) {
+    (framed.rows.1 - framed.rows.0, framed.columns.1 - framed.columns.0)
+}
+
+/// Sweeps a region again with a finer grid inside, and returns that grid.
+///
+/// # Errors
+/// [`Error::Internal`] if the region is too small for a finer grid; the errors of [`sweep`].
+fn finer_grid(pair: &LongPair, framed: FramedRegion, shared: &mut JobShared) -> Result<BorderGrid> {
+    let (height, width) = size_of_region(&framed);
+    let cut = MatrixCut::finer(height, width);
+    if cut.mark_every >= height && cut.pitch.is_none_or(|pitch| pitch >= width) {
+        return Err(untraceable(shared, height, width));
+    }
+    let FramedRegion { rows, columns, top, left, .. } = framed;
+    let border_store = Arc::clone(&shared.border_store);
+    let line = |edge, places| border_store.put(edge).map(|piece| BorderLine::of(places, LinePart::Piece(piece)));
+    let (top, left) = (line(top, columns.0..=columns.1)?, line(left, rows.0..=rows.1)?);
+    let (pair, best) = (pair.clone(), Arc::default());
+    let part = MatrixPart { pair, rows, columns, top, left, cut, needs_traceback: true, prune: false, best };
+    let watch = Watch { interrupt: shared.watch.interrupt, progress: None };
+    Ok(sweep(part, shared.engine_pool, &border_store, None, watch)?.grid)
 }
 
 /// Returns the error for engines that cannot trace a region of 1,024 x 1,024 cells. Every engine
