@@ -1,7 +1,7 @@
 //! The engines of a job, their watchdog and their statistics.
 
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::TICK;
@@ -120,32 +120,7 @@ impl EnginePool {
         mut is_over: impl FnMut() -> bool,
     ) -> Vec<T> {
         let (sender, receiver) = channel();
-        let task = Arc::new(task);
-        let (workers, others): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.members).into_iter().partition(|member| ids.contains(&member.id));
-        self.members = others;
-        let mut away = Vec::new();
-        for mut member in workers {
-            let (id, heartbeat, stats) = (member.id, Arc::clone(&member.heartbeat), member.stats.clone());
-            let (task, sender) = (Arc::clone(&task), sender.clone());
-            let name = format!("pairwave-{id}-{}", stats.name);
-            let work = move || {
-                let done = catch(|| task(&mut member));
-                // Drops the captures of the task before the pool receives the result.
-                drop(task);
-                if let Err(unheard) = sender.send((member, done)) {
-                    let _ = catch(|| drop(unheard));
-                }
-            };
-            away.push(RunningMember { id, heartbeat, stats });
-            if let Err(error) = std::thread::Builder::new().name(name).spawn(work) {
-                let there = away.pop();
-                there.into_iter().for_each(|there| {
-                    self.record_abandoned(there, format!("no thread could be started: {}", plain(&error)))
-                });
-            }
-        }
-        drop((task, sender));
+        let mut away = self.start(ids, task, sender);
         let tick = TICK.min(self.patience / 4);
         let (mut results, mut looked, mut ending) = (Vec::new(), Instant::now(), None);
         while !away.is_empty() {
@@ -192,6 +167,42 @@ impl EnginePool {
         is_over();
         self.members.sort_by_key(|member| member.id);
         results
+    }
+
+    /// Starts a task on the members with these numbers, each on a separate thread that sends the
+    /// member and its result back. Returns the members whose threads were started.
+    fn start<T: Send + 'static>(
+        &mut self,
+        ids: &[usize],
+        task: impl Fn(&mut PoolMember) -> T + Send + Sync + 'static,
+        sender: Sender<(PoolMember, Result<T, String>)>,
+    ) -> Vec<RunningMember> {
+        let task = Arc::new(task);
+        let (workers, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.members).into_iter().partition(|member| ids.contains(&member.id));
+        self.members = others;
+        let mut away = Vec::new();
+        for mut member in workers {
+            let (id, heartbeat, stats) = (member.id, Arc::clone(&member.heartbeat), member.stats.clone());
+            let (task, sender) = (Arc::clone(&task), sender.clone());
+            let name = format!("pairwave-{id}-{}", stats.name);
+            let work = move || {
+                let done = catch(|| task(&mut member));
+                // Drops the captures of the task before the pool receives the result.
+                drop(task);
+                if let Err(unheard) = sender.send((member, done)) {
+                    let _ = catch(|| drop(unheard));
+                }
+            };
+            away.push(RunningMember { id, heartbeat, stats });
+            if let Err(error) = std::thread::Builder::new().name(name).spawn(work) {
+                let there = away.pop();
+                there.into_iter().for_each(|there| {
+                    self.record_abandoned(there, format!("no thread could be started: {}", plain(&error)))
+                });
+            }
+        }
+        away
     }
 
     /// Records that a member was abandoned.
