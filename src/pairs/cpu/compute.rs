@@ -184,12 +184,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
         let form = &form;
         let profiled = &ProfiledSequence::new(query);
         let ids = block_targets(chunk, block);
-        let is_exchanged = |target: SequenceId| chunk.earlier_is_query && target < block.query;
-        let kept = |target: SequenceId, greatest: Greatest| {
-            let (m, n) = (query.len() as u32, chunk.targets.length(target));
-            let (score, matches) = form.decode(greatest.value, m, n);
-            chunk.filter.keeps(block.query, score, matches, m, n).then_some((score, matches))
-        };
+        let scored = ScoredBlock { chunk, block, form };
         // Without query symbols there is nothing to trace.
         let may_trace = chunk.filter.has_alignments() && form.determines_alignments() && m > 0;
         let mut results = vec![Greatest::default(); ids.len()];
@@ -209,15 +204,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                 plan.instructions.run(GroupTask { form, query: profiled, group, buffers, values: &mut values });
                 indices.iter().zip(values).for_each(|(&index, value)| results[index] = value);
                 let Some(traces) = traces else { return };
-                let wanted: Vec<WantedTrace> = indices
-                    .iter()
-                    .enumerate()
-                    .filter(|&(_, &index)| kept(ids[index], results[index]).is_some())
-                    .map(|(lane, &index)| {
-                        let is_exchanged = is_exchanged(ids[index]);
-                        WantedTrace { lane, index, is_exchanged, greatest: results[index] }
-                    })
-                    .collect();
+                let wanted = scored.wanted(ids, indices, &results);
                 self.tracer.count(indices.len(), wanted.len());
                 if is_kept && outcome.is_ok() {
                     let (substitution, kept) = (&chunk.scoring.substitution, &mut self.group.checkpoints);
@@ -245,20 +232,62 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
             }
         });
         outcome?;
-        let tells_ends = chunk.filter.has_alignments() && chunk.scoring.has_own_ends();
+        let reports_ends = chunk.filter.has_alignments() && chunk.scoring.has_own_ends();
         for ((&target, greatest), span) in ids.iter().zip(results).zip(spans) {
-            let Some((score, matches)) = kept(target, greatest) else { continue };
-            into.hits.push(PairHit { query: block.query, target, score, matches });
-            if tells_ends {
-                let (m, n) = (query.len() as u32, chunk.targets.length(target));
-                let region = EndRegion::before_gaps([m, n], [greatest.columns_left, greatest.rows_left]);
-                into.ends.push(if is_exchanged(target) { region.exchanged() } else { region });
+            let Some(hit) = scored.kept(target, greatest) else { continue };
+            into.hits.push(hit);
+            if reports_ends {
+                into.ends.push(scored.end(target, greatest));
             }
             if let Some(traces) = &mut into.traces {
                 traces.spans.push(span);
             }
         }
         Ok(true)
+    }
+}
+
+/// A block whose pairs are scored in one integer width.
+struct ScoredBlock<'a, E> {
+    chunk: &'a PairsChunk,
+    block: &'a PairsBlock,
+    form: &'a DifferenceScoring<E>,
+}
+
+impl<E: LaneElement> ScoredBlock<'_, E> {
+    /// Returns the lengths of the query and of a target.
+    fn lengths(&self, target: SequenceId) -> [u32; 2] {
+        [self.chunk.queries.length(self.block.query), self.chunk.targets.length(target)]
+    }
+
+    /// Returns whether the target takes the place of the query in the alignment.
+    fn is_exchanged(&self, target: SequenceId) -> bool {
+        self.chunk.earlier_is_query && target < self.block.query
+    }
+
+    /// Returns the hit of a target if the chunk's filter keeps it.
+    fn kept(&self, target: SequenceId, greatest: Greatest) -> Option<PairHit> {
+        let (query, [m, n]) = (self.block.query, self.lengths(target));
+        let (score, matches) = self.form.decode(greatest.value, m, n);
+        let is_kept = self.chunk.filter.keeps(query, score, matches, m, n);
+        is_kept.then_some(PairHit { query, target, score, matches })
+    }
+
+    /// Returns the targets of a group whose alignments the chunk's filter keeps. `indices` are the
+    /// positions of the group's targets in `ids` and `results`.
+    fn wanted(&self, ids: &[SequenceId], indices: &[usize], results: &[Greatest]) -> Vec<WantedTrace> {
+        let is_kept = |&(_, &index): &(usize, &usize)| self.kept(ids[index], results[index]).is_some();
+        let trace = |(lane, &index): (usize, &usize)| {
+            let is_exchanged = self.is_exchanged(ids[index]);
+            WantedTrace { lane, index, is_exchanged, greatest: results[index] }
+        };
+        indices.iter().enumerate().filter(is_kept).map(trace).collect()
+    }
+
+    /// Returns the region that contains the end of the alignment with a target.
+    fn end(&self, target: SequenceId, greatest: Greatest) -> EndRegion {
+        let region = EndRegion::before_gaps(self.lengths(target), [greatest.columns_left, greatest.rows_left]);
+        if self.is_exchanged(target) { region.exchanged() } else { region }
     }
 }
 
