@@ -278,19 +278,28 @@ fn drive<W: Work>(
     }
     owner.wait_for_threads(&receiver, ending.unwrap_or_else(Instant::now) + GRACE);
     engine_set.members = owner.kept();
-    if let Some(error) = failure {
-        return Err(error);
+    match failure {
+        Some(error) => Err(error),
+        None => owner.end(control, start),
     }
-    if control.interrupt.load(Ordering::Relaxed) {
-        return Err(Error::Interrupted);
-    }
-    if owner.queue.has_work() {
-        return Err(owner.no_engine_error());
-    }
-    Ok(RunStats::from_engines(owner.members.into_iter().map(|member| member.stats), start.elapsed().as_secs_f64()))
 }
 
 impl<W: Work> Owner<W> {
+    /// Returns the statistics of a run without errors of the sink.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`]; the error for work that no engine is left to do.
+    fn end(self, control: &Control, start: Instant) -> Result<RunStats> {
+        if control.interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        if self.queue.has_work() {
+            return Err(self.no_engine_error());
+        }
+        let stats = self.members.into_iter().map(|member| member.stats);
+        Ok(RunStats::from_engines(stats, start.elapsed().as_secs_f64()))
+    }
+
     /// Starts a thread for each engine. All engines join the queue before any of them takes work,
     /// so that the first one does not take everything.
     fn start(&mut self, engines: Vec<RatedEngine<W>>) {
