@@ -204,6 +204,40 @@ fn documents() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(|path| (path.clone(), text(&path))).collect()
 }
 
+/// Returns the commands of a document that are shown without output and can run, in blocks and in
+/// tables.
+#[cfg(unix)]
+fn commands_without_output(text: &str) -> impl Iterator<Item = &str> {
+    const JOBS: [&str; 16] = [
+        "allpairs ",
+        "search ",
+        "pairs ",
+        "edit ",
+        "long ",
+        "papara ",
+        "msa ",
+        "tree ",
+        "dist ",
+        "makedb ",
+        "dbinfo ",
+        "man ",
+        "completions ",
+        "plan ",
+        "run ",
+        "merge ",
+    ];
+    let in_blocks = text.split("```sh\n").skip(1).flat_map(|block| block.split("```").next().unwrap_or("").lines());
+    let in_tables =
+        text.lines().filter(|line| line.starts_with("| ")).flat_map(|line| line.split('`').skip(1).step_by(2));
+    in_blocks.chain(in_tables).filter(|line| {
+        let is_job = line
+            .strip_prefix("pairwave ")
+            .is_some_and(|rest| JOBS.iter().any(|job| rest.starts_with(job)) && !rest.contains("..."));
+        let runs_ranks = cfg!(feature = "mpi") && line.starts_with("mpirun ") && !line.contains("...");
+        is_job || runs_ranks || line.starts_with("mkdir ")
+    })
+}
+
 /// Every command of README.md and docs/ runs, and its output equals the output shown. `pairwave
 /// devices` is skipped because its output differs between machines, and `pairwave bench` because it
 /// is slow.
@@ -239,36 +273,7 @@ fn documentation_shows_real_output() {
             assert_eq!(String::from_utf8_lossy(&written), expected, "{command}");
             shown += 1;
         }
-        let in_blocks = text.split("```sh\n").skip(1).flat_map(|block| block.split("```").next().unwrap_or("").lines());
-        let in_tables =
-            text.lines().filter(|line| line.starts_with("| ")).flat_map(|line| line.split('`').skip(1).step_by(2));
-        let jobs = [
-            "allpairs ",
-            "search ",
-            "pairs ",
-            "edit ",
-            "long ",
-            "papara ",
-            "msa ",
-            "tree ",
-            "dist ",
-            "makedb ",
-            "dbinfo ",
-            "man ",
-            "completions ",
-            "plan ",
-            "run ",
-            "merge ",
-        ];
-        let is_whole = |command: &&str| {
-            let rest = command.strip_prefix("pairwave ");
-            rest.is_some_and(|rest| jobs.iter().any(|job| rest.starts_with(job)) && !rest.contains("..."))
-        };
-        let is_run = |line: &&str| {
-            let runs_ranks = cfg!(feature = "mpi") && line.starts_with("mpirun ") && !line.contains("...");
-            is_whole(line) || runs_ranks || line.starts_with("mkdir ")
-        };
-        for command in in_blocks.chain(in_tables).filter(is_run) {
+        for command in commands_without_output(&text) {
             // One machine runs all ranks here.
             let output = run(&command.replace("--map-by ppr:1:node ", ""));
             assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));

@@ -1,6 +1,8 @@
 //! Every shader, in every variant that is used, is parsed, validated, and translated to SPIR-V, MSL
 //! and HLSL.
 
+use std::fmt::Debug;
+
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use pairwave::clustal::kernels::program::{self as clustal, ClustalPass};
@@ -325,86 +327,34 @@ fn merges() -> Vec<profile::ProfileVariant> {
     tiles.into_iter().chain([4, 16, 64].map(|workgroup| profile::ProfileVariant::Cross { workgroup })).collect()
 }
 
+/// Returns the shader of a program.
+fn text(variant: &(impl KernelProgram + Debug), workgroup: u32, workgroup_bytes: u32) -> Text {
+    let source = variant.source().expect("all imports exist");
+    Text { name: format!("{variant:?}"), source, workgroup, workgroup_bytes }
+}
+
 /// Returns all shaders, including the traceback after each kernel that can store directions.
 fn texts() -> Vec<Text> {
-    let of_slice = |variant: nw_slice::SliceVariant| Text {
-        name: format!("{variant:?}"),
-        source: variant.source().expect("all imports exist"),
-        workgroup: variant.workgroup,
-        workgroup_bytes: variant.workgroup_bytes(),
-    };
-    let of_matrix = |variant: &matrix::MatrixVariant| Text {
-        name: format!("{variant:?}"),
-        source: variant.source().expect("all imports exist"),
-        workgroup: variant.workgroup,
-        workgroup_bytes: variant.workgroup_bytes(),
-    };
-    let of_walk = |variant: &matrix::MatrixVariant| Text {
-        name: format!("walk after {variant:?}"),
-        source: MatrixTraceback(*variant).source().expect("all imports exist"),
-        workgroup: TRACEBACK_WORKGROUP,
-        workgroup_bytes: 0,
+    let of_walk = |variant: &matrix::MatrixVariant| {
+        let walk = text(&MatrixTraceback(*variant), TRACEBACK_WORKGROUP, 0);
+        Text { name: format!("walk after {variant:?}"), ..walk }
     };
     let matrices = matrices();
-    let mut all: Vec<Text> = slices().into_iter().map(of_slice).collect();
-    all.extend(half_slices().into_iter().map(|variant| Text {
-        name: format!("{variant:?}"),
-        source: variant.source().expect("all imports exist"),
-        workgroup: variant.workgroup,
-        workgroup_bytes: variant.workgroup_bytes(),
-    }));
-    all.extend(matrices.iter().map(of_matrix));
+    let mut all: Vec<Text> =
+        slices().iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())).collect();
+    all.extend(half_slices().iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())));
+    all.extend(matrices.iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())));
     // The traceback does not depend on the workgroup size, so that many texts are equal.
     let mut seen = std::collections::HashSet::new();
     all.extend(matrices.iter().map(of_walk).filter(|text| seen.insert(text.source.clone())));
-    all.extend(tiles().into_iter().map(|variant| Text {
-        name: format!("{variant:?}"),
-        source: variant.source().expect("all imports exist"),
-        workgroup: variant.workgroup,
-        workgroup_bytes: variant.workgroup_bytes(),
-    }));
-    all.extend(distances().into_iter().map(|variant| Text {
-        name: format!("{variant:?}"),
-        source: variant.source().expect("all imports exist"),
-        workgroup: variant.workgroup,
-        workgroup_bytes: variant.workgroup_bytes(),
-    }));
-    all.extend(strips().into_iter().map(|variant| Text {
-        name: format!("{variant:?}"),
-        source: variant.source().expect("all imports exist"),
-        workgroup: variant.lanes,
-        workgroup_bytes: variant.workgroup_bytes(),
-    }));
-    all.extend(tracebacks().into_iter().map(|variant| Text {
-        name: format!("{variant:?}"),
-        source: variant.source().expect("all imports exist"),
-        workgroup: variant.workgroup,
-        workgroup_bytes: variant.workgroup_bytes(),
-    }));
-    all.extend(blocks().into_iter().map(|variant| Text {
-        name: format!("{variant:?}"),
-        source: variant.source().expect("all imports exist"),
-        workgroup: variant.workgroup,
-        workgroup_bytes: variant.workgroup_bytes(),
-    }));
-    all.extend(passes().into_iter().map(|variant| Text {
-        name: format!("{variant:?}"),
-        source: variant.source().expect("all imports exist"),
-        workgroup: variant.workgroup,
-        workgroup_bytes: variant.workgroup_bytes(),
-    }));
-    all.extend(sums().into_iter().map(|variant| Text {
-        name: format!("{variant:?}"),
-        source: variant.source().expect("all imports exist"),
-        workgroup: variant.workgroup,
-        workgroup_bytes: variant.workgroup_bytes(),
-    }));
-    all.extend(merges().into_iter().map(|variant| Text {
-        name: format!("{variant:?}"),
-        source: variant.source().expect("all imports exist"),
-        workgroup: variant.workgroup(),
-        workgroup_bytes: variant.workgroup_bytes(),
-    }));
+    all.extend(tiles().iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())));
+    all.extend(distances().iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())));
+    all.extend(strips().iter().map(|variant| text(variant, variant.lanes, variant.workgroup_bytes())));
+    all.extend(tracebacks().iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())));
+    all.extend(blocks().iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())));
+    all.extend(passes().iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())));
+    all.extend(sums().iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())));
+    all.extend(merges().iter().map(|variant| text(variant, variant.workgroup(), variant.workgroup_bytes())));
     all
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use pairwave::error::Result;
-use pairwave::long::oracle::LongMatrices;
+use pairwave::long::oracle::{LongMatrices, OraclePath};
 use pairwave::long::{
     BestCell, BestSoFar, Border, LeftSource, LongEngine, LongPair, Method, PanelSweep, PathPoint, PathState, SweepSink,
     TraceRegion,
@@ -150,6 +150,39 @@ pub fn check_sweep(
     check_pruned_sweep(engine, case, cuts, mark_every, prune.then_some(0))
 }
 
+/// Comparison of borders with the oracle.
+struct BorderCheck<'a> {
+    pair: &'a LongPair,
+    prune: bool,
+    path: Option<OraclePath>,
+}
+
+impl BorderCheck<'_> {
+    /// Returns whether the path is in state H in a cell. Such cells are correct despite pruning.
+    fn is_on_path(&self, i: u32, j: u32) -> bool {
+        let points = self.path.iter().flat_map(|path| &path.points);
+        points.into_iter().any(|(at, _)| (at.i, at.j, at.state) == (i, j, PathState::H))
+    }
+
+    /// Compares a border, whose positions in the matrix `at` returns.
+    fn compare(&self, actual: &Border, expected: &Border, at: &dyn Fn(usize) -> (u32, u32), what: &str) {
+        assert_eq!((actual.h.len(), actual.gap.len()), (expected.h.len(), expected.gap.len()), "length of {what}");
+        for k in 0..expected.h.len() {
+            let (i, j) = at(k);
+            let (h, gap) = ((actual.h[k], expected.h[k]), (actual.gap[k], expected.gap[k]));
+            if !self.prune || self.is_on_path(i, j) {
+                assert_eq!(h.0, h.1, "H[{i},{j}] of {what}");
+            }
+            if !self.prune {
+                // The gap value of the corner is not used.
+                assert!(k == 0 || gap.0 == gap.1, "gap from [{i},{j}] of {what} is {}, not {}", gap.0, gap.1);
+            }
+            assert!(h.0 <= h.1 && (k == 0 || gap.0 <= gap.1), "[{i},{j}] of {what} is too great");
+            assert!(h.0 >= 0 || !self.pair.is_local(), "H[{i},{j}] of {what} is {}", h.0);
+        }
+    }
+}
+
 /// Checks a sweep like [`check_sweep`], with pruning by a score that is known in advance or not.
 pub fn check_pruned_sweep(
     engine: &mut dyn LongEngine,
@@ -167,28 +200,7 @@ pub fn check_pruned_sweep(
     let mut all = SweptPair { best: None, marks: Vec::new(), pruned_cells: 0 };
     let ends: Vec<u32> = cuts.iter().copied().filter(|&cut| 0 < cut && cut < n).chain([n]).collect();
     let path = case.from().map(|from| matrices.trace_back(from, 0, 0));
-    // Cells of the path in state H are correct despite pruning.
-    let on_path = |i: u32, j: u32| {
-        path.iter()
-            .flat_map(|traceback| &traceback.points)
-            .any(|(at, _)| (at.i, at.j, at.state) == (i, j, PathState::H))
-    };
-    let same = |actual: &Border, expected: &Border, at: &dyn Fn(usize) -> (u32, u32), what: &str| {
-        assert_eq!((actual.h.len(), actual.gap.len()), (expected.h.len(), expected.gap.len()), "length of {what}");
-        for k in 0..expected.h.len() {
-            let (i, j) = at(k);
-            let (h, gap) = ((actual.h[k], expected.h[k]), (actual.gap[k], expected.gap[k]));
-            if !prune || on_path(i, j) {
-                assert_eq!(h.0, h.1, "H[{i},{j}] of {what}");
-            }
-            if !prune {
-                // The gap value of the corner is not used.
-                assert!(k == 0 || gap.0 == gap.1, "gap from [{i},{j}] of {what} is {}, not {}", gap.0, gap.1);
-            }
-            assert!(h.0 <= h.1 && (k == 0 || gap.0 <= gap.1), "[{i},{j}] of {what} is too great");
-            assert!(h.0 >= 0 || !pair.is_local(), "H[{i},{j}] of {what} is {}", h.0);
-        }
-    };
+    let borders = BorderCheck { pair, prune, path };
     let mut start = 0;
     for end in ends {
         let (columns, interrupt) = ((start, end), AtomicBool::new(false));
@@ -213,7 +225,7 @@ pub fn check_pruned_sweep(
         let (right, marks, progress) =
             (right.into_inner().unwrap(), marks.into_inner().unwrap(), progress.into_inner().unwrap());
         let what = format!("columns {start}..={end}");
-        same(&right, &matrices.column_edge(end as usize, 0..m as usize), &|k| (k as u32, end), &what);
+        borders.compare(&right, &matrices.column_edge(end as usize, 0..m as usize), &|k| (k as u32, end), &what);
         let marked: Vec<u32> = (mark_every..m).step_by(mark_every as usize).chain([m]).collect();
         let actual: Vec<u32> = marks.keys().copied().collect();
         if is_kept {
@@ -226,7 +238,7 @@ pub fn check_pruned_sweep(
         }
         for (&row, edge) in &marks {
             let expected = matrices.row_edge(row as usize, start as usize..end as usize);
-            same(edge, &expected, &|k| (row, start + k as u32), &format!("row {row}, {what}"));
+            borders.compare(edge, &expected, &|k| (row, start + k as u32), &format!("row {row}, {what}"));
         }
         assert_eq!(progress.0, u64::from(m) * u64::from(end - start), "cells of {what}");
         let best = case.best(start..end);
