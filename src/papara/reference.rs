@@ -79,8 +79,11 @@ impl Reference {
     /// # Panics
     /// Panics if there are fewer names than rows.
     pub fn rename(&mut self, names: Vec<BString>) {
-        let leaves =
-            self.leaf_rows.iter().zip(0..).filter_map(|(&row, leaf)| Some((leaf, names[row? as usize].clone())));
+        let leaves = self
+            .leaf_rows
+            .iter()
+            .zip(0..)
+            .filter_map(|(&row, leaf)| Some((NodeId(leaf), names[row? as usize].clone())));
         self.tree.rename(leaves);
         self.names = names;
     }
@@ -92,7 +95,7 @@ impl Reference {
 
     /// Returns the row of a leaf, or `None` for an inner node.
     pub fn leaf_row(&self, node: NodeId) -> Option<u32> {
-        self.leaf_rows[node as usize]
+        self.leaf_rows[node.index()]
     }
 
     /// Returns the fraction of `-` among the letters of all rows at sites.
@@ -158,7 +161,7 @@ fn match_names(tree: &mut ReferenceTree, names: &[BString]) -> Result<Vec<Option
     let mut is_used = vec![false; names.len()];
     leaf_rows.iter().flatten().for_each(|&row| is_used[row as usize] = true);
     let mut renamed = Vec::new();
-    for (node, name) in tree.leaves().filter(|&(leaf, _)| leaf_rows[leaf as usize].is_none()) {
+    for (node, name) in tree.leaves().filter(|&(leaf, _)| leaf_rows[leaf.index()].is_none()) {
         let others = [name.replace("_", " "), name.replace(" ", "_")];
         let row =
             others.iter().find_map(|name| rows.get(name.as_bstr()).copied()).filter(|&row| !is_used[row as usize]);
@@ -168,10 +171,10 @@ fn match_names(tree: &mut ReferenceTree, names: &[BString]) -> Result<Vec<Option
         }
     }
     for &(node, row) in &renamed {
-        leaf_rows[node as usize] = Some(row);
+        leaf_rows[node.index()] = Some(row);
     }
     tree.rename(renamed.into_iter().map(|(node, row)| (node, names[row as usize].clone())));
-    let leaves = tree.leaves().filter(|&(leaf, _)| leaf_rows[leaf as usize].is_none()).map(|(_, name)| name);
+    let leaves = tree.leaves().filter(|&(leaf, _)| leaf_rows[leaf.index()].is_none()).map(|(_, name)| name);
     let rowless: Vec<&BStr> = leaves.collect();
     let rows = names.iter().zip(&is_used).filter(|(_, is_used)| !**is_used).map(|(name, _)| name.as_bstr());
     let leafless: Vec<&BStr> = rows.collect();

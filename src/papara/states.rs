@@ -105,7 +105,7 @@ fn write_cells<C: Send>(
             sets.iter_mut().zip(reference.leaf_sets(node, sites)).for_each(|(to, set)| *to = set);
             sets
         };
-        let leaves: Vec<[u32; WIDTH]> = (0..reference.tree.names.len() as NodeId).map(leaf).collect();
+        let leaves: Vec<[u32; WIDTH]> = (0..reference.tree.names.len() as u32).map(NodeId).map(leaf).collect();
         let states = EdgeSides::new(&reference.tree, &sets, &leaves);
         let gaps = EdgeSides::new(&reference.tree, flags, &leaves);
         for edge in 0..reference.tree.edges.len() {
@@ -127,7 +127,7 @@ struct EdgeSides<'a, V: EdgeValues> {
 
 impl<'a, V: EdgeValues> EdgeSides<'a, V> {
     fn new(tree: &ReferenceTree, values: &'a V, leaves: &[[u32; WIDTH]]) -> Self {
-        let edge_of = |child: NodeId| child as usize - 1;
+        let edge_of = |child: NodeId| child.index() - 1;
         // `below[edge]` contains the values of the side below the edge. Edge n - 1 leads to node n,
         // and nodes below node n have larger numbers.
         let none = values.leaf(&[0; WIDTH], 0);

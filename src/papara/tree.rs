@@ -15,8 +15,24 @@ use bstr::{BStr, BString, ByteSlice};
 use crate::error::Result;
 use crate::tree::newick::{self, NewickError, NewickNode, quoted_with};
 
-/// Index of a node.
-pub type NodeId = u32;
+/// Index of a node. It is a type of its own, because edges also have numbers, which differ by 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// Node 0, which is above all other nodes.
+    pub const TOP: NodeId = NodeId(0);
+
+    /// Returns the position of the node in lists of nodes.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Returns the number of the edge that leads down to the node; `None` for the top.
+    pub fn edge_above(self) -> Option<u32> {
+        self.0.checked_sub(1)
+    }
+}
 
 /// An edge, seen from node 0.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,12 +94,12 @@ impl ReferenceTree {
 
     /// Returns the nodes and names of the leaves.
     pub fn leaves(&self) -> impl Iterator<Item = (NodeId, &BStr)> {
-        self.names.iter().enumerate().filter_map(|(node, name)| Some((node as NodeId, name.as_ref()?.as_bstr())))
+        self.names.iter().enumerate().filter_map(|(node, name)| Some((NodeId(node as u32), name.as_ref()?.as_bstr())))
     }
 
     /// Renames leaves. No two leaves may have the same name.
     pub(super) fn rename(&mut self, renamed: impl Iterator<Item = (NodeId, BString)>) {
-        renamed.for_each(|(leaf, name)| self.names[leaf as usize] = Some(name));
+        renamed.for_each(|(leaf, name)| self.names[leaf.index()] = Some(name));
         let ranked = self.rank();
         debug_assert!(ranked.is_ok(), "two leaves are called {ranked:?}");
     }
@@ -107,26 +123,23 @@ impl ReferenceTree {
     pub fn annotated(&self) -> BString {
         let mut text = BString::default();
         // Each entry is a node and the number of its children already written.
-        let mut stack: Vec<(NodeId, usize)> = vec![(0, 0)];
+        let mut stack: Vec<(NodeId, usize)> = vec![(NodeId::TOP, 0)];
         while let Some((node, written)) = stack.pop() {
-            let children = &self.children[node as usize];
+            let children = &self.children[node.index()];
             if written < children.len() {
                 text.push(if written == 0 { b'(' } else { b',' });
                 stack.push((node, written + 1));
                 // The edges of node 0 are numbered from its third child on.
-                let rank = if node == 0 && written < 3 { (written + 1) % 3 } else { written };
+                let rank = if node == NodeId::TOP && written < 3 { (written + 1) % 3 } else { written };
                 stack.push((children[rank], 0));
                 continue;
             }
             if !children.is_empty() {
                 text.push(b')');
             }
-            if node == 0 {
-                continue;
-            }
-            let number = node as usize - 1;
-            let edge = &self.edges[number];
-            let label = self.names[node as usize].as_deref().or(edge.label.as_deref());
+            let Some(number) = node.edge_above() else { continue };
+            let edge = &self.edges[number as usize];
+            let label = self.names[node.index()].as_deref().or(edge.label.as_deref());
             text.extend_from_slice(&label.map(|label| quoted_with(label, b"{}")).unwrap_or_default());
             write!(text, ":{}{{{number}}}", edge.length).expect("memory takes all");
         }
@@ -139,9 +152,9 @@ impl ReferenceTree {
     /// first leaf by name comes first. The edge of leaf a is named `a|c,d`.
     pub fn split(&self, edge: u32) -> BString {
         let [above, below] = [self.edges[edge as usize].above, self.edges[edge as usize].below];
-        let name = |leaf: NodeId| self.names[leaf as usize].as_ref().map(|name| name.as_bstr()).unwrap_or_default();
+        let name = |leaf: NodeId| self.names[leaf.index()].as_ref().map(|name| name.as_bstr()).unwrap_or_default();
         let behind = |node: NodeId| {
-            let others = self.nearest[node as usize].iter().flatten().filter(|(other, _)| *other != edge);
+            let others = self.nearest[node.index()].iter().flatten().filter(|(other, _)| *other != edge);
             let mut leaves: Vec<&BStr> = others.take(2).map(|&(_, leaf)| name(leaf)).collect();
             if leaves.is_empty() {
                 leaves.push(name(node));
@@ -190,22 +203,22 @@ fn build(file: &str, text: &[u8]) -> Result<ReferenceTree, NewickError> {
         }
     };
     let mut tree = ReferenceTree { names: vec![None], children: vec![Vec::new()], ..ReferenceTree::default() };
-    let mut numbers = vec![0; nodes.len()];
-    numbers[top] = 0;
+    let mut numbers = vec![NodeId::TOP; nodes.len()];
+    numbers[top] = NodeId::TOP;
     while let Some((above, below, length)) = stack.pop() {
-        let number = tree.names.len() as NodeId;
+        let number = NodeId(tree.names.len() as u32);
         numbers[below] = number;
         // The support of the joint edge may be written at either end.
-        let other = || nodes[above].label.clone().filter(|_| is_joint && number == 1);
+        let other = || nodes[above].label.clone().filter(|_| is_joint && number == NodeId(1));
         let label = nodes[below].label.clone();
         let (name, label) = if is_leaf(below) { (label, None) } else { (None, label.or_else(other)) };
         let above = numbers[above];
         tree.edges.push(Edge { above, below: number, length, label });
         tree.names.push(name);
         tree.children.push(Vec::new());
-        tree.children[above as usize].push(number);
+        tree.children[above.index()].push(number);
         // The edges at both ends of the joint edge are already on the stack.
-        if !(is_joint && number == 1) {
+        if !(is_joint && number == NodeId(1)) {
             stack.extend(nodes[below].children.iter().rev().map(|&child| edge_to(&nodes, below, child)));
         }
     }
@@ -237,12 +250,12 @@ fn edge_to(nodes: &[NewickNode], above: usize, child: usize) -> PendingEdge {
 fn nearest(tree: &ReferenceTree, leaves: &[NodeId]) -> Vec<[Option<(u32, NodeId)>; 3]> {
     let mut ranks = vec![u32::MAX; tree.names.len()];
     for (rank, &leaf) in (0..).zip(leaves) {
-        ranks[leaf as usize] = rank;
+        ranks[leaf.index()] = rank;
     }
     // First leaf at or below each node.
     let mut below = ranks;
     for edge in tree.edges.iter().rev() {
-        below[edge.above as usize] = below[edge.above as usize].min(below[edge.below as usize]);
+        below[edge.above.index()] = below[edge.above.index()].min(below[edge.below.index()]);
     }
     // First leaf above each node, outside the subtree of the node.
     let mut above = vec![u32::MAX; tree.names.len()];
@@ -259,9 +272,11 @@ fn nearest(tree: &ReferenceTree, leaves: &[NodeId]) -> Vec<[Option<(u32, NodeId)
         if node > 0 {
             add(above[node], node as u32 - 1);
         }
-        children.iter().for_each(|&child| add(below[child as usize], child - 1));
         for &child in children {
-            above[child as usize] = if three[0].1 == child - 1 { three[1].0 } else { three[0].0 };
+            add(below[child.index()], child.0 - 1);
+        }
+        for &child in children {
+            above[child.index()] = if three[0].1 == child.0 - 1 { three[1].0 } else { three[0].0 };
         }
         nearest.push(three.map(|(rank, edge)| (rank < u32::MAX).then(|| (edge, leaves[rank as usize]))));
     }

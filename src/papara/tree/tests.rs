@@ -7,7 +7,7 @@ fn tree(text: &str) -> ReferenceTree {
 
 fn below(text: &str) -> Vec<String> {
     let tree = tree(text);
-    let name = |edge: &Edge| tree.names[edge.below as usize].clone().or(edge.label.clone()).unwrap_or("-".into());
+    let name = |edge: &Edge| tree.names[edge.below.index()].clone().or(edge.label.clone()).unwrap_or("-".into());
     tree.edges.iter().map(|edge| format!("{}:{}", name(edge), edge.length)).collect()
 }
 
@@ -132,7 +132,7 @@ fn random_trees_survive_writing_and_reading() {
         assert_eq!(read.leaves().count(), leaves, "seed {seed}");
         assert_eq!(tree(&read.annotated().to_string()), read, "seed {seed}: {text}");
         for (number, edge) in read.edges.iter().enumerate() {
-            assert!(edge.below as usize == number + 1 && edge.above < edge.below, "seed {seed}");
+            assert!(edge.below.index() == number + 1 && edge.above < edge.below, "seed {seed}");
             assert!(read.annotated().to_string().contains(&format!("{{{number}}}")), "seed {seed}");
         }
     }
@@ -153,8 +153,8 @@ fn splits_name_one_edge_each() {
         let mut below: Vec<Vec<bool>> =
             (0..nodes).map(|node| (0..nodes).map(|other| other == node).collect()).collect();
         for edge in read.edges.iter().rev() {
-            let leaves = below[edge.below as usize].clone();
-            below[edge.above as usize].iter_mut().zip(leaves).for_each(|(all, is_below)| *all |= is_below);
+            let leaves = below[edge.below.index()].clone();
+            below[edge.above.index()].iter_mut().zip(leaves).for_each(|(all, is_below)| *all |= is_below);
         }
         for number in 0..read.edges.len() as u32 {
             let split = read.split(number).to_string();
@@ -168,11 +168,12 @@ fn splits_name_one_edge_each() {
                 names.map(|name| read.leaves().find(|leaf| leaf.1 == name).unwrap().0).collect::<Vec<_>>()
             });
             let parts = |edge: &Edge| {
-                let is_below = |side: usize| sides[side].iter().map(|&leaf| below[edge.below as usize][leaf as usize]);
+                let is_below = |side: usize| sides[side].iter().map(|&leaf| below[edge.below.index()][leaf.index()]);
                 let is = |side, what| is_below(side).all(|is| is == what);
                 (is(0, true) && is(1, false)) || (is(0, false) && is(1, true))
             };
-            let numbers: Vec<u32> = read.edges.iter().filter(|edge| parts(edge)).map(|edge| edge.below - 1).collect();
+            let numbers: Vec<u32> =
+                read.edges.iter().filter(|edge| parts(edge)).filter_map(|edge| edge.below.edge_above()).collect();
             assert_eq!(numbers, [number], "seed {seed}: {split}");
         }
     }

@@ -1,6 +1,6 @@
 //! Tests of the matching of leaves with rows.
 
-use pairwave::papara::{Reference, ReferenceTree};
+use pairwave::papara::{NodeId, Reference, ReferenceTree};
 use pairwave::seq::{AlignedRows, Alphabet, AlphabetChoice};
 
 use super::reference;
@@ -16,7 +16,7 @@ fn leaves_match_rows_by_name() {
     assert_eq!(actual.columns, [0, 1], "of column 2 nothing is known");
     let leaf = |name: &str| actual.tree.leaves().find(|leaf| leaf.1 == name).unwrap().0;
     assert_eq!(["a", "b_1", "c"].map(|name| actual.leaf_row(leaf(name))), [Some(1), Some(2), Some(0)]);
-    assert_eq!(actual.leaf_row(0), None);
+    assert_eq!(actual.leaf_row(NodeId::TOP), None);
     assert_eq!(actual.leaf_sets(leaf("c"), 0..2).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(actual.leaf_sets(leaf("a"), 1..2).collect::<Vec<_>>(), [15]);
     // Exactly one letter of the six at sites is `-`. Another `-` is in a column that is not a site.

@@ -2,7 +2,7 @@
 //! and site.
 
 use pairwave::papara::vectors::{all, set_of};
-use pairwave::papara::{GapModel, Reference, Site, Vectors, edge_vectors};
+use pairwave::papara::{GapModel, NodeId, Reference, Site, Vectors, edge_vectors};
 use pairwave::seq::Alphabet;
 
 use super::{pool, reference};
@@ -42,7 +42,7 @@ fn join(sides: &[Side]) -> Side {
 }
 
 /// Returns the values of the side behind a node, propagated across the given edge.
-fn behind(reference: &Reference, share: f64, node: u32, edge: usize, site: u32) -> Side {
+fn behind(reference: &Reference, share: f64, node: NodeId, edge: usize, site: u32) -> Side {
     let edges = &reference.tree.edges;
     let at = |edge: &usize| edges[*edge].above == node || edges[*edge].below == node;
     let others = (0..edges.len()).filter(at).filter(|&other| other != edge);
