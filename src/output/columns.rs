@@ -9,6 +9,9 @@ use std::ops::Range;
 
 /// Counts and spans of one alignment.
 ///
+/// A format computes them from an [`OutputPair`] only if it writes them. They are not part of the
+/// pair, because many formats do not need them.
+///
 /// *End gaps* are the first and the last run of columns, if these are gaps, as in vsearch. In
 /// `2I3D10=`, only `2I` is an end gap. The columns between the end gaps are called *inner*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

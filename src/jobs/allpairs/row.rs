@@ -23,6 +23,10 @@ const COUNTED: u8 = 8;
 const IDENTITY: u8 = 16;
 
 /// The encoded properties of a result, with the numbers of its two sequences.
+///
+/// [`PairResult`] and the hits of a search share this encoding. A hit counts its target in the
+/// database, whose size can exceed 32 bits. `OutputPair` cannot serve here, because it has neither
+/// the alignment's own score nor the identity.
 pub(in crate::jobs) struct PairRecord<'a> {
     pub query: SequenceId,
     pub target: u64,
