@@ -159,6 +159,12 @@ impl Search {
         self.min_identity.is_some() || self.min_query_cover.is_some() || self.coverage.is_set()
     }
 
+    /// Returns whether exactly the pairs with the best score of each query are hits, up to
+    /// `max_hits`. Alignments then exclude none of them.
+    fn reports_best_scores(&self) -> bool {
+        self.top_hits_only && !self.has_filters()
+    }
+
     /// Returns the number of pairs to keep for a query, counting each strand separately. The best
     /// `n` pairs of both strands are among the best `2n` strands. If alignments decide, all pairs
     /// with sufficient scores are kept.

@@ -61,11 +61,13 @@ impl<'a> Gatherer<'a> {
 
     /// Adds pairs to the lists of their batch. Raises the threshold of a query when its list is
     /// full. Another block may search the same query in other subjects. The threshold is valid
-    /// there as well, because the query already has as many better pairs as it may have in total.
+    /// there as well, because the query already has as many better pairs as it may have in total. If
+    /// only the pairs with the best score are reported, every score is a threshold.
     fn keep_best(&mut self, outcome: &BatchOutcome<Pairs>) -> Result<()> {
         let (tracer, thresholds) = (&self.tracer, self.thresholds);
         let (chunk, subjects) = tracer.chunks.of_store(&outcome.batch.chunk.targets)?;
         let (strands, most) = (tracer.job.strands(), tracer.job.max_kept());
+        let reports_best_scores = tracer.job.reports_best_scores();
         let first = outcome.chunk.queries.start;
         let is_own = |batch: &QueryBatch| batch.queries.contains(&first) && batch.chunks.contains(&chunk);
         let keep = |batch: &mut QueryBatch| {
@@ -81,7 +83,8 @@ impl<'a> Gatherer<'a> {
                 let (record, subject) = (subjects.record(hit.target), hit.target);
                 let pair = HitCandidate { score: Reverse(hit.score), record, strand, chunk, subject };
                 let index = query - batch.queries.start / strands.copies();
-                if let Some(floor) = batch.best[index as usize].add(pair, most) {
+                let floor = batch.best[index as usize].add(pair, most);
+                if let Some(floor) = floor.max(reports_best_scores.then_some(hit.score)) {
                     let first = hit.query - hit.query % strands.copies();
                     (first..first + strands.copies()).for_each(|query| thresholds.raise(query, floor));
                 }

@@ -100,7 +100,7 @@ impl HitTracer<'_> {
         let (mut window, mut wanted) = (Vec::new(), 0);
         for (query, best) in queries {
             let mut sorted = best.into_sorted();
-            if self.job.top_hits_only && !self.job.has_filters() {
+            if self.job.reports_best_scores() {
                 // Every pair becomes a hit, so the first one is the best hit.
                 let top = sorted.first().map(|best| best.score);
                 sorted.truncate(sorted.partition_point(|pair| Some(pair.score) == top));
