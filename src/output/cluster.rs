@@ -12,6 +12,7 @@
 
 mod biom;
 mod clstr;
+mod fasta;
 mod mothur;
 mod otu_table;
 mod pairs;
@@ -29,6 +30,7 @@ use crate::cluster::ClusterSet;
 
 pub use biom::write_biom;
 pub use clstr::write_clstr;
+pub use fasta::{check_cluster_directory, write_centroids, write_cluster_files};
 pub use mothur::{write_list, write_shared};
 pub use otu_table::write_otu_table;
 pub use pairs::write_pairs;
