@@ -16,6 +16,7 @@ mod fasta;
 mod mothur;
 mod otu_table;
 mod pairs;
+mod report;
 mod samples;
 mod table;
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub use fasta::{check_cluster_directory, write_centroids, write_cluster_files};
 pub use mothur::{write_list, write_shared};
 pub use otu_table::write_otu_table;
 pub use pairs::write_pairs;
+pub use report::{ClusterReport, write_report};
 pub use table::write_table;
 pub use uc::write_uc;
 
