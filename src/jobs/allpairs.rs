@@ -158,8 +158,7 @@ impl AllPairs {
 
     /// Returns the identity filter, if a minimum identity is set.
     fn filter(&self) -> Option<Arc<IdentityFilter>> {
-        let threshold = self.min_identity.filter(|&threshold| threshold > 0.0)?;
-        Some(Arc::new(IdentityFilter::new(self.definition, threshold, &self.scoring)))
+        self.goal().score_filter(&self.scoring)
     }
 
     /// Returns the number of cells of all pairs and strands.

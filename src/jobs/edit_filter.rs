@@ -1,6 +1,8 @@
 //! Excludes pairs by their edit distances before scores are computed, if these pairs cannot reach a
 //! minimum identity.
 
+mod choice;
+mod plans;
 mod qgram_filter;
 mod source;
 mod worker;
@@ -10,22 +12,25 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use self::choice::devices_if_profitable;
+pub(super) use self::choice::{IdentityGoal, JobExtent};
+pub(super) use self::plans::{FilteredPlan, PlanFilter};
 use self::qgram_filter::QgramFilter;
 use self::worker::filtering_workers;
 use super::Run;
-use super::engines::{edit_filter_devices, has_gpu, open_edit_on, without_gpus};
+use super::engines::{open_edit_on, without_gpus};
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{BlockGroup, Edit, EditReport, GROUP_PAIRS, group_blocks};
+use crate::engine::Engine;
 use crate::engine::owner::{self, BatchOutcome, Control, EngineSet};
 use crate::engine::stats::{EngineStats, RunStats};
-use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
 use crate::pairs::Pairs;
 use crate::pairs::cpu::workers;
 use crate::pairs::plan::{self, selected::SelectedPairs};
-use crate::score::{self, EditMode, EditScheme, IdentityDefinition, Scoring};
+use crate::score::{self, EditMode, EditScheme};
 
 /// Maximum number of pairs of a chunk. Results do not wait for each other, so a chunk only needs to
 /// fill a batch.
@@ -33,15 +38,9 @@ const CHUNK_PAIRS: u64 = 1 << 26;
 /// Maximum number of selected pairs that are kept. If more pairs pass, all pairs are scored
 /// instead, because a filter by scores is then as effective.
 const MAX_SELECTED: usize = 1 << 26;
-/// Minimum number of cells for a separate pass over all pairs on the CPU. In smaller jobs, the pass
-/// saves no time.
-const MIN_CELLS: u64 = 2_000_000_000;
-/// Minimum number of cells for a pass on a GPU, which is opened a second time for it. The first
-/// number applies if scores determine which pairs to trace back. The second number applies if end
-/// gaps have their own costs, because scores are less informative then.
-const MIN_GPU_CELLS: [u64; 2] = [3_000_000_000_000, 500_000_000_000];
-/// Minimum identity for a pass. At lower identities, too many pairs of related sequences pass.
-const MIN_IDENTITY: f64 = 0.75;
+/// Number of kinds of engines that share the memory of devices if edit distances of parts of a job
+/// are computed while other parts are scored.
+pub(super) const WITH_FILTER: u64 = 2;
 
 /// Length in symbols above which the overlaps of a sequence need more rows than a GPU keeps for a
 /// pair at once.
@@ -88,15 +87,6 @@ impl std::ops::AddAssign for ReportedProgress {
     }
 }
 
-/// The identity that pairs must reach, and whether edit distances may exclude pairs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct IdentityGoal {
-    pub definition: IdentityDefinition,
-    /// Minimum identity as a fraction; `None` if every pair is reported.
-    pub min_identity: Option<f64>,
-    pub edit_filter: EditFilter,
-}
-
 /// Selects the pairs of `planned` that may reach the identity, by edit distances. Does so if the
 /// user requests it or if it pays off.
 ///
@@ -119,14 +109,14 @@ pub(super) fn run_if_profitable(
 ///
 /// # Errors
 /// The errors of an invalid choice of devices.
-pub(super) fn reserve(
+pub(super) fn reserve<'a>(
     goal: &IdentityGoal,
-    planned: &plan::PairsSpec,
+    job: impl Into<JobExtent<'a>>,
     is_filtered: bool,
     run: &Run,
     pool: &rayon::ThreadPool,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    let filter = if is_filtered { None } else { EditDistanceFilter::if_profitable(goal, planned, &without_gpus(run))? };
+    let filter = if is_filtered { None } else { EditDistanceFilter::if_profitable(goal, job, &without_gpus(run))? };
     let threads = pool.current_num_threads();
     Ok(match filter {
         Some(EditDistanceFilter { scheme, .. }) => filtering_workers(&Arc::new(scheme), threads, &run.interrupt),
@@ -143,38 +133,35 @@ pub(super) struct EditDistanceFilter {
 }
 
 impl EditDistanceFilter {
-    /// Returns a filter if edit distances pay off for the whole job, `planned`. Opens no device.
+    /// Returns a filter if edit distances pay off for the whole job. Opens no device.
     ///
     /// # Errors
     /// The errors of an invalid choice of devices.
-    pub(super) fn if_profitable(goal: &IdentityGoal, planned: &plan::PairsSpec, run: &Run) -> Result<Option<Self>> {
-        let Some(identity) = goal.min_identity.filter(|_| goal.edit_filter != EditFilter::Off) else {
-            return Ok(None);
-        };
-        let is_forced = goal.edit_filter == EditFilter::On;
-        let longest =
-            [&planned.queries, planned.targets()].iter().flat_map(|store| store.lengths()).max().copied().unwrap_or(0);
-        let scheme = score::edit_filter(goal.definition, identity, &planned.scoring)
-            .filter(|scheme| scheme.mode == EditMode::Global || longest <= MAX_OVERLAP_SYMBOLS);
+    pub(super) fn if_profitable<'a>(
+        goal: &IdentityGoal,
+        job: impl Into<JobExtent<'a>>,
+        run: &Run,
+    ) -> Result<Option<Self>> {
+        let Some(identity) = goal.filtered_identity() else { return Ok(None) };
+        let extent = job.into();
+        let scheme = score::edit_filter(goal.definition, identity, extent.scoring)
+            .filter(|scheme| scheme.mode == EditMode::Global || extent.longest <= MAX_OVERLAP_SYMBOLS);
         let Some(scheme) = scheme else {
-            if is_forced {
+            if goal.edit_filter == EditFilter::On {
                 tracing::warn!("edit distances cannot exclude any pair for this identity");
             }
             return Ok(None);
         };
-        let cells = planned.cells();
-        // A user who selects a kernel wants to run that kernel.
-        let is_pointless = identity < MIN_IDENTITY || cells < MIN_CELLS || run.kernel.is_some();
-        if !is_forced && is_pointless {
-            return Ok(None);
-        }
-        let pool = thread_pool(run.threads)?;
-        // No device is opened for a pass that does not run.
-        let devices = edit_filter_devices(run, pool.current_num_threads(), cells, is_forced)?;
-        if devices.is_empty() || !is_forced && cells < min_cells(&devices, &planned.scoring) {
-            return Ok(None);
-        }
-        Ok(Some(EditDistanceFilter { scheme, devices, pool, engine_set: None }))
+        let chosen = devices_if_profitable(goal, identity, &extent, run)?;
+        Ok(chosen.map(|(devices, pool)| EditDistanceFilter { scheme, devices, pool, engine_set: None }))
+    }
+
+    /// Selects the pairs of a plan. The engines stay open for the next plan.
+    fn select_plan(&mut self, planned: &plan::PairsSpec, run: &Run) -> Result<Prefiltered> {
+        let mut engine_set = self.engine_set.take().unwrap_or_else(|| EngineSet::new(self.open(run, WITH_FILTER)));
+        let selected = self.select_on(planned, &mut engine_set, run);
+        self.engine_set = Some(engine_set);
+        selected
     }
 
     /// Opens engines. `sharing` kinds of engines share the memory of the devices. If no GPU can be
@@ -195,11 +182,6 @@ impl EditDistanceFilter {
         }
         Ok(prefiltered)
     }
-}
-
-/// Returns the minimum number of cells for a pass over all pairs on these devices.
-fn min_cells(devices: &[Device], scoring: &Scoring) -> u64 {
-    if has_gpu(devices) { MIN_GPU_CELLS[usize::from(scoring.has_own_ends())] } else { MIN_CELLS }
 }
 
 /// Returns the plan of the edit distances of all pairs of a job.
@@ -300,10 +282,12 @@ fn select(outcome: &BatchOutcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::thread_pool;
     use crate::jobs::blocks::Whole;
     use crate::jobs::session::{Execution, Threads};
     use crate::jobs::{AllPairs, PairResult, Progress};
     use crate::pairs::gpu::tune::random_store;
+    use crate::score::Scoring;
     use crate::seq::Alphabet;
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -347,17 +331,5 @@ mod tests {
             results.push(pairs);
         }
         assert!(results.iter().all(|pairs| *pairs == results[0]));
-    }
-
-    #[test]
-    fn a_gpu_needs_a_larger_job_than_the_cpu() {
-        let Some(passing) = crate::gpu::adapter::enumerate().into_iter().next() else {
-            panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
-        };
-        let gpu = Device::Adapter(Box::new(passing));
-        let devices = [Device::Cpu, gpu];
-        assert_eq!(min_cells(&devices[..1], &Scoring::dna()), MIN_CELLS);
-        assert_eq!(min_cells(&devices, &Scoring::truong()), MIN_GPU_CELLS[0]);
-        assert_eq!(min_cells(&devices, &Scoring::dna()), MIN_GPU_CELLS[1]);
     }
 }

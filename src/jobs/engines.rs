@@ -59,7 +59,8 @@ pub(super) fn open(
     open_with(tuned(options), options, pool, job, selection, sharing)
 }
 
-/// Opens engines for `cells` cells of pairs under a scoring scheme, like [`open`].
+/// Opens engines for `cells` cells of pairs under a scoring scheme, like [`open`]. `sharing` kinds of
+/// engines share the memory of each device.
 ///
 /// # Errors
 /// The errors of [`open`].
@@ -69,8 +70,9 @@ pub(super) fn open_for(
     scoring: &Arc<Scoring>,
     filter: &ResultFilter,
     cells: u64,
+    sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    open_cells(tuned(options), options, pool, &PlannedPairs { scoring, filter, cells }, 1)
+    open_cells(tuned(options), options, pool, &PlannedPairs { scoring, filter, cells }, sharing)
 }
 
 /// The work that engines are opened for.

@@ -205,7 +205,7 @@ impl PairList {
         let (cells, is_all) = self.cells_so_far()?;
         let cells = if is_all { cells } else { cells.saturating_mul(MANY_CHUNKS) };
         let filter = if self.score_only { ResultFilter::Scores } else { ResultFilter::Alignments };
-        engines::open_for(run, &threads.pool, &self.scoring, &filter, cells)
+        engines::open_for(run, &threads.pool, &self.scoring, &filter, cells, 1)
     }
 }
 

@@ -14,6 +14,9 @@
 //! - its E-value is at most `max_evalue`;
 //! - its alignment has at least `min_identity` and `min_query_cover`, and reaches `coverage`.
 //!
+//! For global alignments, a minimum identity excludes pairs as in [`super::allpairs`]: by their edit
+//! distances, before scores are computed, and by their scores.
+//!
 //! The best `max_hits` hits of each query are reported, queries in input order. Hits are ordered by
 //! falling score, and hits with equal scores by the order of the subjects' input. Pairs are traced
 //! back in this order until `max_hits` of them pass the filters, or no pair with a sufficient score
@@ -42,13 +45,14 @@ use std::sync::Arc;
 use self::compute::SearchSession;
 use super::block::Block;
 use super::check::{check_coverage, check_scores, not_scored};
-use super::session::{SessionEngines, SessionStart, Threads};
+use super::edit_filter::{EditDistanceFilter, EditFilter, IdentityGoal, JobExtent, PlanFilter};
+use super::session::SessionStart;
 use super::{Feed, Job, Run, Summary};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 pub use crate::output::search::SearchHit;
-use crate::pairs::Pairs;
 use crate::pairs::kernels::family_of;
+use crate::pairs::{Pairs, ResultFilter, ScoreThresholds};
 use crate::score::statistics::{DatabaseSize, Statistics};
 use crate::score::{CoverageFilter, IdentityDefinition, Mode, Scoring};
 use crate::seq::{Alphabet, QueryStrands, SequenceId, SequenceStore, Strands, Subjects};
@@ -96,6 +100,8 @@ pub struct Search {
     /// Whether to rescore every alignment, and to fail if the result differs from the computed
     /// score.
     pub check: bool,
+    /// Whether edit distances are computed before scores, to exclude pairs.
+    pub edit_filter: EditFilter,
     /// Maximum packed bytes of a chunk of the subjects. A chunk is compared with all queries before
     /// the next one is read. `None` selects a size that suits the devices. Changes no result.
     pub chunk_bytes: Option<u64>,
@@ -121,6 +127,7 @@ impl Search {
             top_hits_only: false,
             score_only: false,
             check: false,
+            edit_filter: EditFilter::default(),
             chunk_bytes: None,
         };
         search.max_evalue = search.statistics().map(|_| MAX_EVALUE);
@@ -152,6 +159,38 @@ impl Search {
 
     fn strands(&self) -> QueryStrands {
         QueryStrands { strand: self.strand, later_only: false }
+    }
+
+    /// Returns the identity that pairs must reach.
+    fn goal(&self) -> IdentityGoal {
+        let &Search { definition, min_identity, edit_filter, .. } = self;
+        IdentityGoal { definition, min_identity, edit_filter }
+    }
+
+    /// Returns the properties of the search that decide whether edit distances are computed.
+    fn extent(&self) -> JobExtent<'_> {
+        let longest = self.queries.lengths().iter().max().copied().unwrap_or(0).max(*self.subjects.lengths().end());
+        JobExtent { scoring: &self.scoring, longest, pairs: self.pairs(), cells: self.cells() }
+    }
+
+    /// Returns a filter by edit distances if it pays off.
+    fn plan_filter(&self, run: &Run) -> Result<Option<PlanFilter>> {
+        Ok(EditDistanceFilter::if_profitable(&self.goal(), self.extent(), run)?.map(PlanFilter::new))
+    }
+
+    /// Returns which pairs engines report. A minimum identity excludes more pairs than `thresholds`,
+    /// except for local alignments.
+    fn result_filter(&self, thresholds: &Arc<ScoreThresholds>) -> ResultFilter {
+        match self.goal().score_filter(&self.scoring).filter(|_| !self.is_local()) {
+            Some(filter) => ResultFilter::Reaching(filter),
+            None => ResultFilter::AtLeast(Arc::clone(thresholds)),
+        }
+    }
+
+    /// Returns the number of pairs, counting each strand separately.
+    fn pairs(&self) -> u64 {
+        let pairs = (self.queries.len() as u64).saturating_mul(self.size_of_subjects().0);
+        pairs.saturating_mul(self.strands().copies().into())
     }
 
     /// Returns whether alignments decide which pairs are hits.
@@ -254,17 +293,13 @@ impl Job for Search {
     }
 
     fn whole(&self, _session: &SearchSession) -> Block {
-        let queries = self.queries.len() as u64;
-        let pairs = queries.saturating_mul(self.size_of_subjects().0).saturating_mul(self.strands().copies().into());
-        Block { units: 0..queries, targets: None, pairs, cells: self.cells() }
+        Block { units: 0..self.queries.len() as u64, targets: None, pairs: self.pairs(), cells: self.cells() }
     }
 
     fn open(&self, start: SessionStart<Self::Engines>, run: &Run) -> Result<SearchSession> {
         self.validate()?;
         start.check_kernel(run, family_of(self.scoring.mode))?;
-        let threads = Threads::shared(run)?;
-        let engines = SessionEngines::new(start, || self.open_engines(run, &threads))?;
-        Ok(SearchSession::new(self, threads, engines))
+        SearchSession::open(self, start, run)
     }
 
     /// Passes on queries in input order, each with its best hit first. All hits of a query arrive

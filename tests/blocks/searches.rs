@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use pairwave::engine::{Capacity, Engine};
+use pairwave::gpu::adapter::Device;
 use pairwave::jobs::blocks::{Block, Divisible, Whole};
+use pairwave::jobs::{EditFilter, Run};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::mock::{Act, MockEngine};
 use pairwave::score::{CoverageFilter, EndGaps, Mode, NamedScheme, Scoring};
@@ -136,6 +138,23 @@ fn failing_engines_change_no_hit() {
         check_blocks(&search, &expected, search.cells() / 12, &run, &mut rng, session);
         let opened = || search.session(&run).expect("a session");
         check_blocks(&search, &expected, search.cells() / 5, &run, &mut rng, opened);
+    }
+}
+
+/// The session opens its devices. Edit distances exclude pairs of global alignments.
+#[test]
+fn edit_distances_of_blocks_change_no_hit() {
+    let mut rng = rng(0x5ead);
+    let run = Run { devices: vec![Device::Cpu], ..two_threads() };
+    let search = Search { min_identity: Some(0.8), max_hits: 4, ..search(&mut rng, Scoring::dna()) };
+    for search in [search.clone(), Search { chunk_bytes: Some(90), strand: Strands::Plus, ..search }] {
+        let expected = whole(&search);
+        assert!(!expected.is_empty());
+        let search = Search { edit_filter: EditFilter::On, ..search };
+        for parts in [2, 12] {
+            let session = || search.session(&run).expect("a session");
+            check_blocks(&search, &expected, search.cells() / parts, &run, &mut rng, session);
+        }
     }
 }
 

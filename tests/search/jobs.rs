@@ -4,10 +4,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use pairwave::engine::{Capacity, Engine};
+use pairwave::gpu::adapter::Device;
 use pairwave::gpu::kernels::{self, Family};
+use pairwave::jobs::EditFilter;
 use pairwave::pairs::Pairs;
 use pairwave::pairs::mock::{Act, MockEngine};
-use pairwave::score::CoverageFilter;
+use pairwave::score::{CoverageFilter, IdentityDefinition};
 use pairwave::seq::Strands;
 use pairwave::{Error, Job, Run, SearchHit};
 
@@ -128,6 +130,56 @@ fn hits_do_not_depend_on_chunks_or_engines() {
             assert_eq!(run_on(&search, vec![leaves(), cpu()]).unwrap(), expected, "chunks of {chunk_bytes}");
         }
     }
+}
+
+/// Runs a search that opens its devices. Returns the hits, and whether edit distances were computed.
+fn run_with_devices(search: &Search, device: Device) -> (Vec<HitSummary>, bool) {
+    let mut found = Vec::new();
+    let run = Run { devices: vec![device], ..support::two_threads() };
+    let summary = search.run(&run, |some: &[SearchHit]| {
+        found.extend(some.iter().map(summarise));
+        Ok(())
+    });
+    let summary = summary.expect("the search runs");
+    let copies = if search.strand == Strands::Both { 2 } else { 1 };
+    let pairs = search.queries.len() as u64 * search.subjects.size().sequences * copies;
+    assert_eq!((summary.pairs, summary.written), (pairs, found.len() as u64));
+    (found, summary.engines.iter().any(|engine| engine.name.ends_with("(edit distances)")))
+}
+
+/// For global alignments, scores and edit distances exclude pairs below a minimum identity.
+#[test]
+fn filters_of_global_searches_do_not_change_hits() {
+    let vsearch =
+        NamedScheme::find("vsearch").expect("a scheme").scoring(Alphabet::Dna).expect("it is for nucleotides");
+    let schemes = [global(EndGaps::Charged), global(EndGaps::Free), Scoring::dna(), vsearch];
+    let (mut some, mut filtered) = (0, 0);
+    for (seed, scoring) in (0xf117..).zip(schemes) {
+        let (search, subjects) = self::search(seed, &scoring);
+        for definition in IdentityDefinition::ALL {
+            for (identity, max_hits, min_score) in [(0.6, 500, None), (0.9, 1, None), (0.75, 3, Some(0))] {
+                let min_identity = Some(identity);
+                let search =
+                    Search { definition, min_identity, max_hits, min_score, chunk_bytes: Some(90), ..search.clone() };
+                let expected = hits(&search, &subjects);
+                let case = format!("seed {seed:#x}, {definition:?}, {identity}");
+                some += usize::from(!expected.is_empty());
+                assert_eq!(run(&search), expected, "{case}");
+                let may_filter = pairwave::score::edit_filter(definition, identity, &scoring).is_some();
+                for (edit_filter, is_on) in [(EditFilter::Off, false), (EditFilter::On, may_filter)] {
+                    let search = Search { edit_filter, ..search.clone() };
+                    assert_eq!(run_with_devices(&search, Device::Cpu), (expected.clone(), is_on), "{case}");
+                }
+                if may_filter && max_hits == 3 {
+                    let search = Search { edit_filter: EditFilter::On, ..search };
+                    let gpu = Device::Adapter(Box::new(support::adapter()));
+                    assert_eq!(run_with_devices(&search, gpu), (expected, true), "{case} on the GPU");
+                    filtered += 1;
+                }
+            }
+        }
+    }
+    assert!(some > 40 && filtered > 10, "{some} searches with hits, {filtered} with edit distances on a GPU");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::engine::owner::{self, EngineSet};
 use crate::engine::queue::ChunkSource;
 use crate::error::Result;
 use crate::jobs::block::{Block, BlockSink};
-use crate::jobs::edit_filter::{self, EditDistanceFilter, Prefiltered, ReportedProgress};
+use crate::jobs::edit_filter::{self, EditDistanceFilter, Prefiltered, ReportedProgress, WITH_FILTER};
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
 use crate::jobs::source::{BlockChunks, BlockSource, ChunkCutter, OpenBlocks};
 use crate::jobs::{Feed, Run, Summary, engines};
@@ -31,9 +31,6 @@ const CHUNK_PAIRS_FILTERED: u64 = 1 << 26;
 /// Number of batches of all engines in a chunk. With several batches, the next chunk starts before
 /// the last one ends.
 const BATCHES_PER_CHUNK: u64 = 4;
-/// Number of kinds of engines that share the memory of devices if edit distances of blocks are
-/// computed first.
-const WITH_FILTER: u64 = 2;
 
 /// State that a session keeps between blocks.
 pub struct AllPairsSession {
@@ -124,7 +121,7 @@ impl AllPairs {
             // pass a filter is unknown.
             let opened = engines::open(run, &threads.pool, whole, None, sharing)?;
             if filter.is_none() && self.filters_on_cpu(run, &opened, threads, whole)? {
-                *filter = EditDistanceFilter::if_profitable(&self.goal(), whole, &engines::without_gpus(run))?;
+                *filter = EditDistanceFilter::if_profitable(&self.goal(), &*whole, &engines::without_gpus(run))?;
             }
             Ok(opened)
         })?;

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use super::qgram_filter::QgramFilter;
-use super::{CHUNK_PAIRS, EditDistanceFilter, MAX_SELECTED, Prefiltered, ReportedProgress, edit_job, select};
+use super::{
+    CHUNK_PAIRS, EditDistanceFilter, MAX_SELECTED, Prefiltered, ReportedProgress, WITH_FILTER, edit_job, select,
+};
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{EditChunks, EditJob};
@@ -36,7 +38,7 @@ impl EditDistanceFilter {
         run: &Run,
         mut done: impl FnMut(Vec<QueryPart>, Prefiltered) -> Result<()>,
     ) -> Result<RunStats> {
-        let mut engine_set = self.engine_set.take().unwrap_or_else(|| EngineSet::new(self.open(run, 2)));
+        let mut engine_set = self.engine_set.take().unwrap_or_else(|| EngineSet::new(self.open(run, WITH_FILTER)));
         let selected = self.select_blocks(whole, source, &mut engine_set, MAX_SELECTED, run, &mut done);
         self.engine_set = Some(engine_set);
         selected

@@ -1,4 +1,5 @@
-//! Computes a search: the scores of all pairs, one chunk of the subjects after the other.
+//! Computes a search: the scores of all pairs that may be hits, one chunk of the subjects after the
+//! other.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,11 +13,12 @@ use super::{Search, SearchHit};
 use crate::engine::Engine;
 use crate::engine::owner::{self, EngineSet};
 use crate::error::Result;
-use crate::jobs::session::{Execution, SessionEngines, Threads, cells_now};
+use crate::jobs::edit_filter::{self, PlanFilter, WITH_FILTER};
+use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
 use crate::jobs::source::{BlockChunks, OpenBlocks};
 use crate::jobs::{Feed, Run, Summary, engines};
 use crate::pairs::cpu::workers;
-use crate::pairs::{Pairs, ResultFilter, ScoreThresholds, plan};
+use crate::pairs::{Pairs, ScoreThresholds, plan};
 use crate::score::statistics::Statistics;
 use crate::seq::SequenceStore;
 
@@ -42,23 +44,44 @@ pub struct SearchSession {
     least: Vec<i64>,
     threads: Threads,
     engines: SessionEngines<Pairs>,
+    /// Filter of pairs by edit distances.
+    filter: Option<PlanFilter>,
     /// Chunks of the subjects; `None` until the engines are open.
     chunks: Option<Arc<SubjectChunkCache>>,
 }
 
 impl SearchSession {
-    pub(super) fn new(job: &Search, threads: Threads, engines: SessionEngines<Pairs>) -> Self {
+    /// Opens a session and decides whether edit distances are computed before scores.
+    pub(super) fn open(job: &Search, start: SessionStart<Vec<Box<dyn Engine<Pairs>>>>, run: &Run) -> Result<Self> {
+        let threads = Threads::shared(run)?;
+        let mut filter = None;
+        if start.engines.is_none() {
+            filter = job.plan_filter(run)?;
+        }
+        let engines = SessionEngines::new(start, || job.open_engines(run, &threads, &mut filter))?;
         let (queries, statistics) = (job.strands().store(&job.queries), job.statistics());
         let least = queries.lengths().iter().map(|&length| job.floor(length, statistics.as_ref())).collect();
-        SearchSession { queries, statistics, least, threads, engines, chunks: None }
+        Ok(SearchSession { queries, statistics, least, threads, engines, filter, chunks: None })
     }
 }
 
 impl Search {
-    /// Opens engines. Measurements of a device must pay off for the whole job.
-    pub(super) fn open_engines(&self, run: &Run, threads: &Threads) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-        let filter = ResultFilter::AtLeast(Arc::new(ScoreThresholds::uniform(0, 0)));
-        engines::open_for(run, &threads.pool, &self.scoring, &filter, self.cells())
+    /// Opens engines. Measurements of a device must pay off for the whole job. If no GPU could be
+    /// opened, `filter` is chosen as for the CPU.
+    fn open_engines(
+        &self,
+        run: &Run,
+        threads: &Threads,
+        filter: &mut Option<PlanFilter>,
+    ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+        let results = self.result_filter(&Arc::new(ScoreThresholds::uniform(0, 0)));
+        let sharing = if filter.is_some() { WITH_FILTER } else { 1 };
+        let opened = engines::open_for(run, &threads.pool, &self.scoring, &results, self.cells(), sharing)?;
+        let may_filter = filter.is_none() && self.min_identity.is_some();
+        if may_filter && engines::has_lost_gpus(run, &opened, threads.count(), self.cells())? {
+            *filter = self.plan_filter(&engines::without_gpus(run))?;
+        }
+        Ok(opened)
     }
 
     /// Returns the packed bytes of a subject chunk that suit these engines and blocks with this
@@ -79,10 +102,11 @@ impl Search {
         session: &mut SearchSession,
     ) -> Result<Summary> {
         let started = Instant::now();
-        let SearchSession { queries, statistics, least, threads, engines, chunks } = session;
+        let SearchSession { queries, statistics, least, threads, engines, filter, chunks } = session;
         let execution = Execution { run, threads };
         let thresholds: Arc<ScoreThresholds> = Arc::new(least.iter().copied().collect());
-        let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
+        let engine_set = engines.get_or_open(|| self.open_engines(run, threads, filter))?;
+        let filter = filter.clone();
         let batch_cells: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let chunks = &*chunks.get_or_insert_with(|| {
             let default = || self.default_chunk_bytes(engine_set, batch_cells, cells_now(source.as_ref()));
@@ -94,12 +118,14 @@ impl Search {
                 queries: Arc::clone(queries),
                 against: None,
                 scoring: Arc::clone(&self.scoring),
-                filter: ResultFilter::AtLeast(Arc::clone(&thresholds)),
+                filter: self.result_filter(&thresholds),
                 strands: self.strands(),
                 parts: None,
             },
             subjects: Arc::clone(&self.subjects),
             chunks: Arc::clone(chunks),
+            filter: filter.clone(),
+            run: run.clone(),
             open_blocks: open_blocks.clone(),
             max_batch_queries: self.max_batch_queries(),
             cells: batch_cells.saturating_mul(BATCHES_PER_CHUNK),
@@ -109,23 +135,35 @@ impl Search {
         };
         let tracer = HitTracer { job: self, queries: Arc::clone(queries), statistics: *statistics, chunks, execution };
         let mut gatherer = Gatherer::new(tracer, &thresholds, open_blocks.clone(), sink);
-        let reserve = || workers(threads.count(), &run.interrupt);
+        // An invalid choice of devices was refused before the first batch.
+        let reserve = || {
+            edit_filter::reserve(&self.goal(), self.extent(), filter.is_some(), run, &threads.pool)
+                .unwrap_or_else(|_| workers(threads.count(), &run.interrupt))
+        };
         let known = cells_now(source.as_ref());
         let control = execution.control_for_source(source.as_ref(), gatherer.window());
         let ran = owner::run_set(engine_set, reserve, BlockChunks::new(source, cutter), known, &control, |outcome| {
-            run.progress.advance(outcome.pairs, outcome.cells);
+            // A filter reports all pairs as progress.
+            if filter.is_none() {
+                run.progress.advance(outcome.pairs, outcome.cells);
+            }
             gatherer.take(outcome)
         });
+        let filtered = filter.as_ref().map_or_else(|| Ok(Vec::new()), PlanFilter::finish);
         let ended = ran.and_then(|ran| {
             gatherer.deliver()?;
             chunks.check()?;
-            Ok((ran, gatherer.end()?))
+            let filtered = filtered?;
+            Ok((ran, filtered, gatherer.end()?))
         });
         // After an error, batches may still use their chunks.
         while let Some(batch) = open_blocks.end_if(|_| true) {
             chunks.release(&batch.chunks);
         }
-        let (ran, summary) = ended?;
-        Ok(Summary { seconds: started.elapsed().as_secs_f64(), ..summary.with_engines(ran) })
+        let (ran, filtered, summary) = ended?;
+        let mut summary = Summary { seconds: started.elapsed().as_secs_f64(), ..summary.with_engines(ran) };
+        summary.engines.splice(0..0, filtered);
+        summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
+        Ok(summary)
     }
 }

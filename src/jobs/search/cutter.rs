@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use super::best::BestHits;
 use super::chunks::SubjectChunkCache;
+use crate::jobs::Run;
 use crate::jobs::blocks::Block;
 use crate::jobs::blocks::cut::saturating_u64;
+use crate::jobs::edit_filter::{FilteredPlan, PlanFilter};
 use crate::jobs::source::{ChunkCutter, OpenBlocks};
 use crate::pairs::Pairs;
-use crate::pairs::plan::{self, PlannedChunk, PlannedChunks};
+use crate::pairs::plan::{self, PlannedChunk};
 use crate::seq::{QueryPart, SequenceId, Subjects};
 
 /// Queries that are searched together in some subjects.
@@ -44,6 +46,10 @@ pub(super) struct SearchChunkCutter {
     pub job: plan::PairsSpec,
     pub subjects: Arc<Subjects>,
     pub chunks: Arc<SubjectChunkCache>,
+    /// Filter of the pairs of a batch with a chunk of subjects.
+    pub filter: Option<PlanFilter>,
+    /// Options of the filter.
+    pub run: Run,
     pub open_blocks: OpenBlocks<QueryBatch>,
     /// Maximum number of queries in a batch.
     pub max_batch_queries: SequenceId,
@@ -51,7 +57,7 @@ pub(super) struct SearchChunkCutter {
     pub pairs: u64,
     /// Batches that are not completely cut.
     pub left: VecDeque<UncutBatch>,
-    pub open: Option<PlannedChunks>,
+    pub open: Option<Box<dyn Iterator<Item = PlannedChunk> + Send>>,
 }
 
 impl ChunkCutter<Pairs> for SearchChunkCutter {
@@ -108,11 +114,19 @@ impl ChunkCutter<Pairs> for SearchChunkCutter {
             *done += 1;
             let parts = Some(vec![QueryPart { queries: queries.clone(), targets: None }].into());
             let against = Some(self.chunks.open(chunk)?.store);
-            self.open = Some(plan::PairsSpec { against, parts, ..self.job.clone() }.chunks(self.cells, self.pairs));
+            let planned = plan::PairsSpec { against, parts, ..self.job.clone() };
+            let Some(filter) = &self.filter else {
+                self.open = Some(Box::new(planned.chunks(self.cells, self.pairs)));
+                continue;
+            };
+            let FilteredPlan { chunks: open, excluded } = filter.chunks(planned, self.cells, self.pairs, &self.run)?;
+            let is_own = |batch: &QueryBatch| batch.queries == *queries && batch.chunks.contains(&chunk);
+            self.open_blocks.find(is_own, |batch| batch.left -= excluded);
+            self.open = Some(open);
         }
     }
 
     fn has_failed(&self) -> bool {
-        self.chunks.has_failed()
+        self.chunks.has_failed() || self.filter.as_ref().is_some_and(PlanFilter::has_failed)
     }
 }
