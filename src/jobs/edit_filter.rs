@@ -5,6 +5,7 @@ mod choice;
 mod plans;
 mod qgram_filter;
 mod source;
+mod warning;
 mod worker;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use self::choice::devices_if_profitable;
 pub(super) use self::choice::{IdentityGoal, JobExtent};
 pub(super) use self::plans::{FilteredPlan, PlanFilter};
 use self::qgram_filter::QgramFilter;
+pub(super) use self::warning::warn_if_impossible;
 use self::worker::filtering_workers;
 use super::Run;
 use super::engines::{open_edit_on, without_gpus};
@@ -146,12 +148,7 @@ impl EditDistanceFilter {
         let extent = job.into();
         let scheme = score::edit_filter(goal.definition, identity, extent.scoring)
             .filter(|scheme| scheme.mode == EditMode::Global || extent.longest <= MAX_OVERLAP_SYMBOLS);
-        let Some(scheme) = scheme else {
-            if goal.edit_filter == EditFilter::On {
-                tracing::warn!("edit distances cannot exclude any pair for this identity");
-            }
-            return Ok(None);
-        };
+        let Some(scheme) = scheme else { return Ok(None) };
         let chosen = devices_if_profitable(goal, identity, &extent, run)?;
         Ok(chosen.map(|(devices, pool)| EditDistanceFilter { scheme, devices, pool, engine_set: None }))
     }

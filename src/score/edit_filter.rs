@@ -29,20 +29,48 @@ use super::scoring::Scoring;
 /// Greatest fraction of a sequence that an overlap may leave unaligned for the filter to be useful.
 const MAX_UNALIGNED: f64 = 0.9;
 
+/// A reason why no limit on edit distances is useful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditFilterObstacle {
+    /// The alignments are local.
+    Local,
+    /// The identity is 0 or no fraction.
+    Identity,
+    /// The definition of identity counts gaps, not their symbols.
+    CountsGaps,
+    /// The definition of identity ignores end gaps, and they cost too little.
+    CheapEndGaps,
+}
+
 /// Returns the distance limit that every best alignment with the identity satisfies, or `None` if
 /// no limit is useful.
 pub fn edit_filter(definition: IdentityDefinition, identity: f64, scoring: &Scoring) -> Option<EditScheme> {
-    if scoring.mode == Mode::Local || !(identity > 0.0 && identity <= 1.0) {
-        return None;
+    edit_limit(definition, identity, scoring).ok()
+}
+
+/// Returns the limit of [`edit_filter`], or the reason why there is none.
+pub(crate) fn edit_limit(
+    definition: IdentityDefinition,
+    identity: f64,
+    scoring: &Scoring,
+) -> Result<EditScheme, EditFilterObstacle> {
+    if scoring.mode == Mode::Local {
+        return Err(EditFilterObstacle::Local);
+    }
+    if !(identity > 0.0 && identity <= 1.0) {
+        return Err(EditFilterObstacle::Identity);
     }
     let further = (1.0 - identity) / identity;
     let (mode, limit) = match definition {
         IdentityDefinition::Columns | IdentityDefinition::Blast => (EditMode::Global, Limit::Shorter(further, 0.0)),
         IdentityDefinition::Shorter => (EditMode::Global, Limit::Shorter(2.0 * (1.0 - identity), 1.0)),
-        IdentityDefinition::InnerColumns => (EditMode::Overlap(reach(scoring, further)?), Limit::Shorter(further, 0.0)),
-        IdentityDefinition::Mbl => return None,
+        IdentityDefinition::InnerColumns => {
+            let reach = reach(scoring, further).ok_or(EditFilterObstacle::CheapEndGaps)?;
+            (EditMode::Overlap(reach), Limit::Shorter(further, 0.0))
+        }
+        IdentityDefinition::Mbl => return Err(EditFilterObstacle::CountsGaps),
     };
-    Some(EditScheme { mode, equality: Equality::from_scoring(scoring), limit })
+    Ok(EditScheme { mode, equality: Equality::from_scoring(scoring), limit })
 }
 
 /// Returns the limits on the symbols that a best alignment leaves unaligned, and on the edits per

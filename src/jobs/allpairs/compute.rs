@@ -51,6 +51,9 @@ impl AllPairsSession {
     pub(super) fn open(job: &AllPairs, start: SessionStart<Vec<Box<dyn Engine<Pairs>>>>, run: &Run) -> Result<Self> {
         let (threads, whole, goal) = (Threads::shared(run)?, job.job(), job.goal());
         let (mut filter, mut prefiltered) = (None, None);
+        if start.engines.is_none() {
+            edit_filter::warn_if_impossible(&goal, &whole, run)?;
+        }
         match start {
             SessionStart { engines: Some(_), .. } => {}
             SessionStart { is_whole: true, .. } => prefiltered = edit_filter::run_if_profitable(&goal, &whole, run)?,

@@ -20,7 +20,7 @@ use crate::jobs::{Feed, Run, Summary, engines};
 use crate::pairs::cpu::workers;
 use crate::pairs::{Pairs, ScoreThresholds, plan};
 use crate::score::statistics::Statistics;
-use crate::seq::SequenceStore;
+use crate::seq::{Alphabet, SequenceStore};
 
 /// Maximum packed bytes of a subject chunk. It keeps devices busy, and is small compared with the
 /// memory of a computer.
@@ -56,6 +56,10 @@ impl SearchSession {
         let threads = Threads::shared(run)?;
         let mut filter = None;
         if start.engines.is_none() {
+            // No scheme of proteins permits the filter, so that a warning would not help.
+            if job.scoring.alphabet == Alphabet::Dna {
+                edit_filter::warn_if_impossible(&job.goal(), job.extent(), run)?;
+            }
             filter = job.plan_filter(run)?;
         }
         let engines = SessionEngines::new(start, || job.open_engines(run, &threads, &mut filter))?;
