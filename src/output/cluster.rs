@@ -7,8 +7,8 @@
 //! in mothur's files. Names are written as they are in the input, and several records may share a
 //! name.
 //!
-//! Formats of one clustering take a [`ClusterSet`]. [`write_table`], [`write_list`] and
-//! [`write_shared`] take one for each threshold.
+//! Formats of one clustering take a [`ClusterSet`](crate::cluster::ClusterSet). [`write_table`],
+//! [`write_list`] and [`write_shared`] take one for each threshold.
 
 mod biom;
 mod clstr;
@@ -25,9 +25,6 @@ mod uc;
 
 use crate::cluster::{ClusterMember, SequenceCluster, UniqueSet};
 use crate::seq::{SequenceId, SequenceStore, Strand};
-
-#[cfg(doc)]
-use crate::cluster::ClusterSet;
 
 pub use biom::write_biom;
 pub use clstr::write_clstr;

@@ -38,8 +38,8 @@ fn push_record(context: &ClusterContext<'_>, record: SequenceId, size: u64, out:
     }
 }
 
-/// Checks that [`write_cluster_files`] can write into a directory, before the clusters are computed.
-/// Creates nothing.
+/// Checks that [`write_cluster_files`] can write into a directory, before the clusters are
+/// computed. Creates nothing.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the path is not a directory and cannot become one, or if the directory
@@ -71,7 +71,8 @@ pub fn check_cluster_directory(directory: &Path) -> Result<()> {
 
 /// Writes a FASTA file for each cluster into a directory, which is created if it does not exist:
 /// `cluster_00.fasta` and so on, with as many digits as the last number has. A file contains all
-/// records of the cluster, on the strand of the input, with their own abundances.
+/// records of the cluster, on the strand of the input, with their own abundances. Letters and lines
+/// are as in [`write_centroids`].
 ///
 /// The files are written to a temporary directory and renamed at the end. If writing fails, no file
 /// of a cluster remains. If the process is killed, the temporary directory (`.NAME.xxxxxx.part`)

@@ -13,8 +13,8 @@ use crate::seq::SequenceId;
 const MAX_DECIMALS: usize = 9;
 
 /// Writes mothur's list: a header and a line for each threshold with its distance, the number of
-/// clusters, and the clusters as names separated by commas. Names are those of the input with their
-/// annotations, so that they match mothur's other files.
+/// clusters, and the clusters as names separated by commas. Names keep their annotations, so that
+/// they match mothur's other files.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if a name is empty or contains a comma, and [`Error::Io`] if writing

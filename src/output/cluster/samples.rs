@@ -35,7 +35,7 @@ impl<'a> SampleIndex<'a> {
     }
 }
 
-/// Sorts counts and adds up those of the same index.
+/// Sorts counts and adds up the counts of each index.
 fn summed(mut counts: SparseCounts) -> SparseCounts {
     counts.sort_unstable();
     counts.dedup_by(|(index, count), (last, sum)| {
@@ -57,8 +57,8 @@ pub(super) struct OtuRow<'a> {
     pub(super) counts: SparseCounts,
 }
 
-/// Returns the rows of a table of OTUs, ordered by the bytes of their labels as in vsearch. Clusters
-/// with the same label share a row.
+/// Returns the rows of a table of OTUs, ordered by the bytes of their labels as in vsearch.
+/// Clusters with the same label share a row.
 pub(super) fn otu_rows<'a>(
     context: &ClusterContext<'a>,
     clusters: &'a ClusterSet,

@@ -7,8 +7,8 @@ use crate::output::Output;
 use crate::output::captured::CapturedBytes;
 use crate::seq::{ReadOptions, read_bytes};
 
-/// Six records: `c2` is the reverse complement of `c1`, and `m2` that of `m1`. On the minus strand,
-/// `m3` is `c1` with two more letters. `lone` is not similar to any of them.
+/// Six records: `c2` is the reverse complement of `c1`, and `m2` is the reverse complement of `m1`.
+/// On the minus strand, `m3` is `c1` with two more letters. `lone` is not similar to any of them.
 pub(super) const RECORDS: &str = ">c1;size=3;sample=X
 ACGTACGTAC
 >c2;sample=Y

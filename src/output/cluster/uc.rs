@@ -8,10 +8,10 @@ use crate::output::Output;
 use crate::output::numbers::{push_units, push_unsigned, to_units};
 
 /// Writes S lines (centroids), H lines (other records) and, at the end, C lines (clusters with
-/// their abundance). The lines of a cluster follow each other. Apart from their order, they are
-/// equal to those of vsearch: `D` is a symbol of the record without a partner, `I` a symbol of the
-/// centroid without a partner, a count of 1 is omitted, and `=` stands for an alignment without
-/// differences.
+/// their abundance). The lines of a cluster follow each other. vsearch writes the same lines in
+/// another order. In alignments, `D` is a symbol of the record without a partner, `I` is a symbol
+/// of the centroid without a partner, a count of 1 is omitted, and `=` stands for an alignment
+/// without differences.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] for a member without an alignment, and [`Error::Io`] if writing

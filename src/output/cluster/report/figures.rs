@@ -12,6 +12,10 @@ const TOP: f64 = 24.0;
 const BOTTOM: f64 = 250.0;
 /// Maximum width of a bar with the space after it.
 const MAX_STEP: f64 = 60.0;
+/// Minimum distance between two labels of bars.
+const LABEL_STEP: f64 = 30.0;
+/// Width of a digit in a label of a bar.
+const DIGIT: f64 = 6.6;
 /// Minimum distance between two points of a curve.
 const MIN_DISTANCE: f64 = 0.5;
 /// Maximum number of clusters whose points are drawn as dots.
@@ -37,21 +41,31 @@ pub(super) fn push_histogram(sizes: &[u64], out: &mut Vec<u8>) {
         push_horizontal(y(tick as f64), tick, out);
     }
     let step = ((RIGHT - LEFT) / counts.len() as f64).min(MAX_STEP);
+    let labels_every = (LABEL_STEP / step).ceil().max(1.0) as usize;
     for (bin, &count) in counts.iter().enumerate() {
         let (x, middle) = (LEFT + step * bin as f64, LEFT + step * (bin as f64 + 0.4));
         let (low, high) = range_of(bin);
-        put(out, format_args!("<text x=\"{middle:.1}\" y=\"266\" text-anchor=\"middle\">{}</text>", short(high)));
+        if bin.is_multiple_of(labels_every) {
+            push_bar_label(middle, 266.0, high, out);
+        }
         if count > 0 {
             let (top, width) = (y(count as f64), 0.8 * step);
             let range = if low == high { low.to_string() } else { format!("{low}–{high}") };
             put(out, format_args!("<rect class=\"bar\" x=\"{x:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" "));
             put(out, format_args!("height=\"{:.1}\"><title>Size {range}: {count}</title></rect>", BOTTOM - top));
-            let (y, count) = (top - 4.0, short(count));
-            put(out, format_args!("<text x=\"{middle:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{count}</text>"));
+            if DIGIT * short(count).len() as f64 <= step {
+                push_bar_label(middle, top - 4.0, count, out);
+            }
         }
         out.push(b'\n');
     }
     end_picture("Size of the cluster, up to", "Clusters", out);
+}
+
+/// Appends a number below or above a bar.
+fn push_bar_label(x: f64, y: f64, number: u64, out: &mut Vec<u8>) {
+    let number = short(number);
+    put(out, format_args!("<text class=\"small\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{number}</text>"));
 }
 
 /// Appends the curve of the sizes of clusters by their rank. `sizes` are in descending order.
