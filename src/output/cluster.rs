@@ -29,7 +29,7 @@ use crate::seq::{SequenceId, SequenceStore, Strand};
 pub use biom::write_biom;
 pub use clstr::write_clstr;
 pub use fasta::{check_cluster_directory, write_centroids, write_cluster_files};
-pub use mothur::{write_list, write_shared};
+pub use mothur::{check_list, check_shared, write_list, write_shared};
 pub use otu_table::write_otu_table;
 pub use pairs::write_pairs;
 pub use report::{ClusterReport, write_report};

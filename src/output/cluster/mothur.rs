@@ -3,34 +3,58 @@
 use super::ClusterContext;
 use super::otu_table::push_dense;
 use super::samples::{SampleIndex, SparseCounts};
-use crate::cluster::ClusterSet;
+use crate::cluster::{ClusterSet, annotations};
 use crate::error::{Error, Result};
 use crate::output::Output;
 use crate::output::numbers::push_unsigned;
-use crate::seq::SequenceId;
+use crate::seq::{SequenceId, SequenceStore};
 
 /// Maximum number of decimals of a distance.
 const MAX_DECIMALS: usize = 9;
+
+/// Checks that [`write_list`] can write these records, before they are clustered.
+///
+/// # Errors
+/// Returns [`Error::Usage`] if a name is empty or contains a comma.
+pub fn check_list(records: &SequenceStore) -> Result<()> {
+    for record in 0..records.len() as SequenceId {
+        let name = records.name_bytes(record);
+        if name.is_empty() {
+            return Err(Error::usage(format!("record {} has no name, which mothur's list needs", record + 1)));
+        }
+        if name.contains(&b',') {
+            let name = records.name(record);
+            let message = "mothur's list separates names by commas; rename the record or write a table";
+            return Err(Error::usage(format!("record '{name}': {message}")));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that [`write_shared`] can write these records, before they are clustered.
+///
+/// # Errors
+/// Returns [`Error::Usage`] if the name of a record has no sample.
+pub fn check_shared(records: &SequenceStore) -> Result<()> {
+    let has_sample = |&record: &SequenceId| !annotations::sample(records.name_bytes(record)).is_empty();
+    match (0..records.len() as SequenceId).find(|record| !has_sample(record)) {
+        Some(record) => {
+            let (number, name) = (record + 1, records.name(record));
+            let message = "mothur's shared file needs a sample; add ;sample=NAME to the name";
+            Err(Error::usage(format!("record {number} '{name}': {message}")))
+        }
+        None => Ok(()),
+    }
+}
 
 /// Writes mothur's list: a header and a line for each threshold with its distance, the number of
 /// clusters, and the clusters as names separated by commas. Names keep their annotations, so that
 /// they match mothur's other files.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if a name is empty or contains a comma, and [`Error::Io`] if writing
-/// fails.
+/// Returns the errors of [`check_list`], and [`Error::Io`] if writing fails.
 pub fn write_list(context: &ClusterContext<'_>, clusters: &[ClusterSet], mut output: Output) -> Result<()> {
-    for record in 0..context.records.len() as SequenceId {
-        let name = context.name(record);
-        if name.is_empty() {
-            return Err(Error::usage(format!("record {} has no name, which mothur's list needs", record + 1)));
-        }
-        if name.contains(&b',') {
-            let name = context.records.name(record);
-            let message = "mothur's list separates names by commas; rename the record or write a table";
-            return Err(Error::usage(format!("record '{name}': {message}")));
-        }
-    }
+    check_list(context.records)?;
     push_header(&mut output, b"label\tnumOtus", clusters)?;
     for set in clusters {
         output.buffer().extend_from_slice(distance(set.threshold).as_bytes());
@@ -53,13 +77,10 @@ pub fn write_list(context: &ClusterContext<'_>, clusters: &[ClusterSet], mut out
 /// Clusters have the numbers and the order of [`write_list`].
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if a record has no sample, and [`Error::Io`] if writing fails.
+/// Returns the errors of [`check_shared`], and [`Error::Io`] if writing fails.
 pub fn write_shared(context: &ClusterContext<'_>, clusters: &[ClusterSet], mut output: Output) -> Result<()> {
+    check_shared(context.records)?;
     let samples = SampleIndex::new(context);
-    if samples.samples.first().is_some_and(|sample| sample.is_empty()) {
-        let message = "mothur's shared file needs samples, but a name starts with neither a letter, a digit nor '_'";
-        return Err(Error::usage(format!("{message}; add ;sample=NAME to the names")));
-    }
     push_header(&mut output, b"label\tGroup\tnumOtus", clusters)?;
     for set in clusters {
         let mut lines: Vec<SparseCounts> = vec![Vec::new(); samples.samples.len()];
@@ -145,7 +166,11 @@ mod tests {
     fn records_without_a_sample_are_refused() {
         let example = ClusterExample::of(&super::super::tests::RECORDS.replace(">lone;tax=d:B,p:F;sample=Z", ">.lone"));
         let result = written(|output| write_shared(&example.context(), &example.sets, output));
-        assert!(result.unwrap_err().to_string().ends_with("add ;sample=NAME to the names"));
+        let message = result.unwrap_err().to_string();
+        assert!(
+            message.starts_with("record 6 '.lone': ") && message.ends_with("add ;sample=NAME to the name"),
+            "{message}"
+        );
     }
 
     #[test]
