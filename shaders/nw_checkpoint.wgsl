@@ -196,7 +196,7 @@ fn sweep(pair: Pair, pass_index: u32) {
                     for (var c4 = 0u; c4 < COLUMNS4; c4++) {
                         for (var q = 0u; q < 4u; q++) {
                             let c = c4 * 4u + q;
-                            v[c] -= select(0, params.edge_opening, i32(lane * COLUMNS + c) == pair.column_pad - 1);
+                            v[c] -= select(0, params.border_opening, i32(lane * COLUMNS + c) == pair.column_pad - 1);
                         }
                     }
                     near = v[COLUMNS - 1u];
@@ -359,7 +359,7 @@ fn recompute_block(pair: Pair, pass_index: u32, block: u32) {
                     for (var c4 = 0u; c4 < COLUMNS4; c4++) {
                         for (var q = 0u; q < 4u; q++) {
                             let c = c4 * 4u + q;
-                            v[c] -= select(0, params.edge_opening, i32(first_column + c) == pair.column_pad - 1);
+                            v[c] -= select(0, params.border_opening, i32(first_column + c) == pair.column_pad - 1);
                         }
                     }
                     near = v[COLUMNS - 1u];
@@ -401,21 +401,21 @@ fn end_of(pair: Pair, turned: bool) -> End {
     let below = ArenaPart(pair.task.arena, pair.below, 1u);
     for (var k = pair.lane + 1u; k <= pair.m; k += LANES) {
         let column = pair.m - k;
-        var here = edge(i32(pair.n));
+        var here = border_value(i32(pair.n));
         if (column > 0u) {
             let place = column - 1u + u32(pair.column_pad);
             here = load(below, place >> 2u)[place & 3u];
         }
-        found = better(found, End(here + edge(i32(k)), k + select(0u, pair.n, turned), pair.n, column));
+        found = better(found, End(here + border_value(i32(k)), k + select(0u, pair.n, turned), pair.n, column));
     }
     for (var k = pair.lane + 1u; k <= pair.n; k += LANES) {
         let row = pair.n - k;
-        var here = edge(i32(pair.m));
+        var here = border_value(i32(pair.m));
         if (row > 0u) {
             let place = row - 1u + u32(pair.row_pad);
             here = load(border, (place >> 2u) * PLANES)[place & 3u];
         }
-        found = better(found, End(here + edge(i32(k)), k + select(pair.m, 0u, turned), row, pair.m));
+        found = better(found, End(here + border_value(i32(k)), k + select(pair.m, 0u, turned), row, pair.m));
     }
     for (var mask = 1u; mask < LANES; mask *= 2u) {
         let other = End(

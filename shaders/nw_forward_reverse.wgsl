@@ -75,7 +75,7 @@ fn wait(part: Part) {
 }
 
 // Returns the score of a gap of `symbols` symbols at a corner.
-fn edge(symbols: u32, opening: i32) -> i32 {
+fn border_value(symbols: u32, opening: i32) -> i32 {
     return select(-opening - params.extension * i32(symbols), 0, symbols == 0u);
 }
 
@@ -195,7 +195,7 @@ fn main(
             if (rows == 1u) {
                 // Phase 2: find the best column for the only row. Phase 6 compares it with a gap.
                 for (var j = t; j < columns; j += WG) {
-                    let score = score_of(a, b + j) + edge(j, part.head) + edge(columns - 1u - j, part.tail);
+                    let score = score_of(a, b + j) + border_value(j, part.head) + border_value(columns - 1u - j, part.tail);
                     if (score > best.score) {
                         best.score = score;
                         best.first = j;
@@ -206,11 +206,11 @@ fn main(
                 let corner_opening = select(part.head, part.tail, is_back);
                 let own_rows = select(middle, rows - middle, is_back);
                 for (var j = lane; j <= columns; j += HALF) {
-                    let h = edge(j, corner_opening);
+                    let h = border_value(j, corner_opening);
                     scratch[own_border + j] = vec2<i32>(h, h - opening);
                 }
                 if (lane == 0u) {
-                    scratch[own_last] = vec2<i32>(edge(own_rows, corner_opening));
+                    scratch[own_last] = vec2<i32>(border_value(own_rows, corner_opening));
                 }
                 storageBarrier();
                 workgroupBarrier();
@@ -226,12 +226,12 @@ fn main(
                     var e: array<i32, ROWS>;
                     var codes: array<u32, ROWS>;
                     for (var r = 0u; r < ROWS; r++) {
-                        h[r] = edge(row_begin + r + 1u, corner_opening);
+                        h[r] = border_value(row_begin + r + 1u, corner_opening);
                         e[r] = h[r] - opening;
                         let row = min(row_begin + r, own_rows - 1u);
                         codes[r] = symbol(a + select(row, rows - 1u - row, is_back)) * CODES;
                     }
-                    var corner = edge(row_begin, corner_opening);
+                    var corner = border_value(row_begin, corner_opening);
                     for (var k = 0u; k < columns + lanes - 1u; k++) {
                         // If lane > k, j wraps around to a value beyond the last column.
                         let j = k - lane;
@@ -290,7 +290,7 @@ fn main(
                     best = joined(best, crossings[other]);
                 }
                 if (rows == 1u) {
-                    let left = max(edge(1u, part.head) + edge(columns, part.tail), edge(1u, part.tail) + edge(columns, part.head));
+                    let left = max(border_value(1u, part.head) + border_value(columns, part.tail), border_value(1u, part.tail) + border_value(columns, part.head));
                     if (best.score > left && symbol(a) == symbol(b + best.first)) {
                         wg_same += 1u;
                     }

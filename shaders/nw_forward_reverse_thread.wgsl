@@ -50,7 +50,7 @@ var<workgroup> wg_depth: atomic<u32>;
 
 // Returns the score of a gap of `symbols` symbols at a corner, with the extensions of all its
 // symbols added.
-fn edge(symbols: u32, opening: i32) -> i32 {
+fn border_value(symbols: u32, opening: i32) -> i32 {
     return select(-opening, 0, symbols == 0u);
 }
 
@@ -143,11 +143,11 @@ fn main(
                 // gap.
                 if (rows == 1u) {
                     let code = symbol(a);
-                    var best = max(edge(1u, part.head) + edge(columns, part.tail), edge(1u, part.tail) + edge(columns, part.head));
+                    var best = max(border_value(1u, part.head) + border_value(columns, part.tail), border_value(1u, part.tail) + border_value(columns, part.head));
                     var same = 0u;
                     for (var j = 0u; j < columns; j++) {
                         let other = symbol(b + j);
-                        let score = scores[code * STRIDE + other] + edge(j, part.head) + edge(columns - 1u - j, part.tail);
+                        let score = scores[code * STRIDE + other] + border_value(j, part.head) + border_value(columns - 1u - j, part.tail);
                         if (score > best) {
                             best = score;
                             same = select(0u, 1u, code == other);
@@ -165,7 +165,7 @@ fn main(
                     let own_rows = select(middle, rows - middle, is_back);
                     let corner_opening = select(part.head, part.tail, is_back);
                     let last = border + (half + 1u) * params.entries * WG;
-                    scratch[last] = vec2<i32>(edge(own_rows, corner_opening));
+                    scratch[last] = vec2<i32>(border_value(own_rows, corner_opening));
                     for (var column = 0u; column < columns; column += SLICE) {
                         let width = min(SLICE, columns - column);
                         let is_last = column + SLICE >= columns;
@@ -176,10 +176,10 @@ fn main(
                         for (var c = 0u; c < SLICE; c++) {
                             let j = min(column + c, columns - 1u);
                             codes[c] = symbol(b + select(j, columns - 1u - j, is_back));
-                            h[c] = edge(column + c + 1u, corner_opening);
+                            h[c] = border_value(column + c + 1u, corner_opening);
                             f[c] = h[c] - opening;
                         }
-                        var corner = edge(column, corner_opening);
+                        var corner = border_value(column, corner_opening);
 
                         // Inputs are loaded one row in advance, which hides the latency.
                         var next_code = symbol(a + select(0u, rows - 1u, is_back));
@@ -190,7 +190,7 @@ fn main(
                         for (var row = 0u; row < own_rows; row++) {
                             let of_row = next_code * STRIDE;
                             var diagonal = corner;
-                            corner = edge(row + 1u, corner_opening);
+                            corner = border_value(row + 1u, corner_opening);
                             var e = corner - opening;
                             if (column > 0u) {
                                 corner = next_border.x;

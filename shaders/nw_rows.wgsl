@@ -142,7 +142,7 @@ fn main(
                     for (var c4 = 0u; c4 < SLICE4; c4++) {
                         for (var q = 0u; q < 4u; q++) {
                             let c = c4 * 4u + q;
-                            v[c] -= select(0, params.edge_opening, i32(c) == column_pad - 1);
+                            v[c] -= select(0, params.border_opening, i32(c) == column_pad - 1);
                         }
                     }
                     near = v[SLICE - 1u];

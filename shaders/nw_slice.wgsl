@@ -214,7 +214,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                         for (var c4 = 0u; c4 < SLICE4; c4++) {
                             for (var q = 0u; q < 4u; q++) {
                                 let c = c4 * 4u + q;
-                                v[c] -= select(0, params.edge_opening, i32(c) == column_pad - 1);
+                                v[c] -= select(0, params.border_opening, i32(c) == column_pad - 1);
                             }
                         }
                         near = v[SLICE - 1u];
@@ -232,9 +232,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 // The last row: the end gap contains the remaining query symbols.
                 for (var c = 0u; c < SLICE; c++) {
                     let j = column_begin + i32(c) + 1;
-                    best = max(best, select(NEG_INF, v[c] + edge(i32(m) - j), j >= 0));
+                    best = max(best, select(NEG_INF, v[c] + border_value(i32(m) - j), j >= 0));
                 }
-                best = max(best, select(NEG_INF, edge(i32(n)) + edge(i32(m)), s == 0u));
+                best = max(best, select(NEG_INF, border_value(i32(n)) + border_value(i32(m)), s == 0u));
             }
         }
 
@@ -245,12 +245,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             var value = last;
             if (OWN_ENDS) {
                 // The last column: the end gap contains the remaining target symbols.
-                best = max(best, edge(i32(n)) + edge(i32(m)));
+                best = max(best, border_value(i32(n)) + border_value(i32(m)));
                 for (var w = 0u; w < task.rows_words; w++) {
                     let column = scratch[slot_base + w * PLANES * WG];
                     for (var k = 0u; k < 4u; k++) {
                         let i = i32(w * 4u + k) - row_pad + 1;
-                        best = max(best, select(NEG_INF, column[k] + edge(i32(n) - i), i >= 0));
+                        best = max(best, select(NEG_INF, column[k] + border_value(i32(n) - i), i >= 0));
                     }
                 }
                 value = best;

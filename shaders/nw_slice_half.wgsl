@@ -86,7 +86,7 @@ fn with_row(two: vec4<f16>, first: u32, k: u32, value: S) -> vec4<f16> {
 }
 
 // Values of both pairs: top_rims in the first row after k symbols each, left_rims in the first
-// column, and edges for an end gap of k symbols.
+// column, and border_values for an end gap of k symbols.
 fn top_rims(k: vec2<i32>, row_pad: i32) -> vec2<i32> {
     return vec2<i32>(rim(k.x, row_pad), rim(k.y, row_pad));
 }
@@ -95,11 +95,11 @@ fn left_rims(k: i32, column_pads: vec2<i32>) -> vec2<i32> {
     if (END_OPENING) {
         return vec2<i32>(rim(k, column_pads.x), rim(k, column_pads.y));
     }
-    return vec2<i32>(edge(k));
+    return vec2<i32>(border_value(k));
 }
 
-fn edges(k: vec2<i32>) -> vec2<i32> {
-    return vec2<i32>(edge(k.x), edge(k.y));
+fn border_values(k: vec2<i32>) -> vec2<i32> {
+    return vec2<i32>(border_value(k.x), border_value(k.y));
 }
 
 // Returns four symbols of a query: one word of its padded columns.
@@ -288,7 +288,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                             // The corners, if they are in the columns. (The loops are as short as
                             // the ones above, which are unrolled. llvmpipe counts a loop that is
                             // not unrolled even if it is not entered.)
-                            let lift = numbers(vec2<i32>(params.edge_opening));
+                            let lift = numbers(vec2<i32>(params.border_opening));
                             for (var c2 = 0u; c2 < SLICE2; c2++) {
                                 for (var q = 0u; q < 2u; q++) {
                                     let c = c2 * 2u + q;
@@ -326,7 +326,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 // The last row: the end gap contains the remaining query symbols.
                 for (var c = 0u; c < SLICE; c++) {
                     let j = column_begin + i32(c) + 1;
-                    let ended = base + rounded(v[c]) + edges(m - j);
+                    let ended = base + rounded(v[c]) + border_values(m - j);
                     best = max(best, select(vec2<i32>(NEG_INF), ended, j >= vec2<i32>(0)));
                 }
             }
@@ -339,7 +339,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             var values = last;
             if (OWN_ENDS) {
                 // The last column: the end gap contains the remaining target symbols.
-                best = max(best, edges(vec2<i32>(n)) + edges(m));
+                best = max(best, border_values(vec2<i32>(n)) + border_values(m));
                 var base = top_rims(m, row_pad);
                 for (var group = 0u; group < rows_words; group += GROUP_WORDS) {
                     let group_end = min(group + GROUP_WORDS, rows_words);
@@ -351,7 +351,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                         for (var k = 0u; k < 4u; k++) {
                             let i = i32(w * 4u + k) - row_pad + 1;
                             below = rounded(row_of(upper, lower, k));
-                            best = max(best, select(vec2<i32>(NEG_INF), base + below + edge(n - i), vec2<bool>(i >= 0)));
+                            best = max(best, select(vec2<i32>(NEG_INF), base + below + border_value(n - i), vec2<bool>(i >= 0)));
                         }
                     }
                     base += below;

@@ -56,12 +56,12 @@ fn main(
             if ((turn == 0u) != turned) {
                 for (var k = 1u; k <= m; k++) {
                     let column = m - k;
-                    var here = edge(i32(n));
+                    var here = border_value(i32(n));
                     if (column > 0u) {
                         let place = column - 1u + column_pad;
                         here = load(below, (place >> 2u) * PLANES)[place & 3u];
                     }
-                    here += edge(i32(k));
+                    here += border_value(i32(k));
                     if (here > value) {
                         value = here;
                         i = n;
@@ -71,12 +71,12 @@ fn main(
             } else {
                 for (var k = 1u; k <= n; k++) {
                     let row = n - k;
-                    var here = edge(i32(m));
+                    var here = border_value(i32(m));
                     if (row > 0u) {
                         let place = row - 1u + row_pad;
                         here = load(border, (place >> 2u) * PLANES)[place & 3u];
                     }
-                    here += edge(i32(k));
+                    here += border_value(i32(k));
                     if (here > value) {
                         value = here;
                         i = row;

@@ -77,12 +77,12 @@ fn main(
             var below: vec2<i32>;
             let opening = open_second(problem, node.a + middle + 1u, node.b + j);
             if (j == 0u) {
-                above = vec2<i32>(left_edge(problem, node, false, middle));
+                above = vec2<i32>(left_border(problem, node, false, middle));
             } else {
                 above = rows[problem.rows + node.b + j - 1u];
             }
             if (j == node.n) {
-                let score = left_edge(problem, node, true, lower);
+                let score = left_border(problem, node, true, lower);
                 below = vec2<i32>(score, score + opening);
             } else {
                 below = rows[problem.rows + problem.n + node.b + node.n - j - 1u];

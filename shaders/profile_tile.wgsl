@@ -166,7 +166,7 @@ fn main(
     // Phase 1: load the borders and costs of the tile.
     for (var j = lane; j < width; j += WG) {
         if (r == 0u) {
-            top[j] = top_edge(problem, node, is_back, column_begin + j + 1u);
+            top[j] = top_border(problem, node, is_back, column_begin + j + 1u);
         } else {
             top[j] = rows[rows_begin + j];
         }
@@ -192,7 +192,7 @@ fn main(
         costs.down_out[k] = select(0, down_open, is_back);
         costs.down_symbol[k] = first_extend(problem, down);
         if (tile_column == 0u) {
-            row_h[k] = left_edge(problem, node, is_back, row);
+            row_h[k] = left_border(problem, node, is_back, row);
             row_e[k] = NEG_INF;
         } else {
             let left = columns[problem.columns + places[k]];
@@ -201,12 +201,12 @@ fn main(
         }
     }
     if (tile_column == 0u) {
-        corner = left_edge(problem, node, is_back, min(p, own_rows));
+        corner = left_border(problem, node, is_back, min(p, own_rows));
     } else if (lane > 0u) {
         let row = min(p, own_rows);
         corner = columns[problem.columns + select(node.a + row - 1u, below - row, is_back)].x;
     } else if (r == 0u) {
-        corner = top_edge(problem, node, is_back, column_begin).x;
+        corner = top_border(problem, node, is_back, column_begin).x;
     } else {
         let before = (params.diagonal + 1u) % 3u;
         corner = corners[corner_begin + before * problem.corner_count + tile_column - 1u];

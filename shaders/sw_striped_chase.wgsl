@@ -16,7 +16,7 @@
 //             of directions has space for one part.
 // Oracle:     src/long/oracle.rs
 
-#import striped_edges
+#import striped_stored_borders
 #import striped_paths
 
 @group(0) @binding(6) var<storage, read> window: array<vec4<u32>>;
@@ -38,9 +38,9 @@ fn main() {
             if (LOCAL && state == STATE_H) {
                 var h = 0;
                 if (row == 0u) {
-                    h = upper_edge(0u, column).x;
+                    h = stored_upper_border(0u, column).x;
                 } else {
-                    h = left_edge(0u, row).x;
+                    h = stored_left_border(0u, row).x;
                 }
                 reason = select(BORDER, BEGUN, h == 0);
             }
@@ -86,7 +86,7 @@ fn main() {
         let symbols = row - start_row + column - start_column;
         if (symbols > 0u) {
             var words = directions_words(row - start_row, column - start_column);
-            if (EDGES) {
+            if (STORED_BORDERS) {
                 // The trace stage computes whole rectangles, one chunk at a time.
                 words = directions_words(params.chunk, column - left);
             }

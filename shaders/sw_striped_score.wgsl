@@ -146,12 +146,12 @@ fn is_whole(k: u32) -> bool {
 
 // Returns the first entry of strip k's left border, and the mask of the bits of a row that select
 // an entry.
-fn edge_begin(k: u32) -> u32 {
+fn border_begin(k: u32) -> u32 {
     let whole = (k + params.keep_strips - 1u) / params.keep_strips;
     return select(params.rings_begin + (k - whole) * params.inner_entries, whole * params.whole_entries, is_whole(k));
 }
 
-fn edge_mask(k: u32) -> u32 {
+fn border_mask(k: u32) -> u32 {
     return select(params.inner_mask, 0xffffffffu, is_whole(k));
 }
 
@@ -352,10 +352,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     // Phase 1: decide whether the strip can be skipped. If not, prepare the profile and the lane's
     // state.
     let lane_column = i32((strip * LANES + t) * CELLS) - i32(params.padding);
-    let left_begin = edge_begin(strip);
-    let left_mask = edge_mask(strip);
-    let right_begin = edge_begin(strip + 1u);
-    let right_mask = edge_mask(strip + 1u);
+    let left_begin = border_begin(strip);
+    let left_mask = border_mask(strip);
+    let right_begin = border_begin(strip + 1u);
+    let right_mask = border_mask(strip + 1u);
     // Number of consecutive pruned batches, and the block up to which the left border is clear
     // although no strip wrote it.
     var pruned_in_row = 0u;
@@ -438,7 +438,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         lane.corner = horizontal[clamp(lane_column, 0, i32(params.columns))].x;
         if (t == LANES - 1u && is_whole(strip + 1u)) {
             let end = horizontal[min(u32(lane_column) + CELLS, params.columns)].x;
-            let at = 2u * edge_begin(strip + 1u);
+            let at = 2u * border_begin(strip + 1u);
             atomicStore(&vertical[at], flipped(end));
             atomicStore(&vertical[at + 1u], flipped(end + params.first));
         }

@@ -22,7 +22,7 @@
 //             WG is a power of two.
 // Oracle:     src/long/oracle.rs
 
-#import striped_edges
+#import striped_stored_borders
 #import striped_symbols
 
 const RING: u32 = 2u * WG;
@@ -85,20 +85,20 @@ fn main(
     var insertion_start: array<u32, CELLS>;
     for (var c = 0u; c < CELLS; c++) {
         let column = min(own_column + c + 1u, width);
-        let edge = upper_edge(chunk_row, left + column);
+        let border = stored_upper_border(chunk_row, left + column);
         symbols[c] = target_code(left + column - 1u);
-        h[c] = edge.x;
-        insertion[c] = edge.y;
+        h[c] = border.x;
+        insertion[c] = border.y;
         h_start[c] = start_state(0u, column, STATE_H);
         // On a border, a traceback leaves a gap if opening the gap gives its value.
-        insertion_start[c] = start_state(0u, column, select(STATE_I, STATE_H, edge.y == edge.x - params.first));
+        insertion_start[c] = start_state(0u, column, select(STATE_I, STATE_H, border.y == border.x - params.first));
     }
     let corner = min(own_column, width);
-    var h_before = upper_edge(chunk_row, left + corner).x;
+    var h_before = stored_upper_border(chunk_row, left + corner).x;
     var h_before_start = start_state(0u, corner, STATE_H);
 
     // Phase 2: the rows. Rows of the next batch are read while a batch is computed.
-    var next_left = left_edge(block.x, above + min(t + 1u, rows));
+    var next_left = stored_left_border(block.x, above + min(t + 1u, rows));
     var next_symbol = query_code(above + min(t, rows - 1u));
     for (var base = 0u; base < steps; base += WG) {
         // The slots are free: they were last read in the batch before the last one, and a barrier
@@ -106,7 +106,7 @@ fn main(
         let slot = (base + t) % RING;
         wg_left[slot] = next_left;
         wg_symbols[slot] = next_symbol * CODES;
-        next_left = left_edge(block.x, above + min(base + WG + t + 1u, rows));
+        next_left = stored_left_border(block.x, above + min(base + WG + t + 1u, rows));
         next_symbol = query_code(above + min(base + WG + t, rows - 1u));
         workgroupBarrier();
         let until = min(base + WG, steps);
@@ -118,9 +118,9 @@ fn main(
                 let row_symbol = wg_symbols[place % RING];
                 var from_left: vec4<i32>;
                 if (t == 0u) {
-                    let edge = wg_left[place % RING];
-                    let way = select(STATE_D, STATE_H, edge.y == edge.x - params.first);
-                    from_left = vec4<i32>(edge, bitcast<i32>(start_state(row, 0u, STATE_H)),
+                    let border = wg_left[place % RING];
+                    let way = select(STATE_D, STATE_H, border.y == border.x - params.first);
+                    from_left = vec4<i32>(border, bitcast<i32>(start_state(row, 0u, STATE_H)),
                                           bitcast<i32>(start_state(row, 0u, way)));
                 } else {
                     from_left = wg_exchange[((step + 1u) & 1u) * WG + t - 1u];
@@ -166,16 +166,16 @@ fn main(
                 wg_exchange[(step & 1u) * WG + t] = vec4<i32>(
                     h[CELLS - 1u], deletion, bitcast<i32>(h_start[CELLS - 1u]), bitcast<i32>(deletion_start));
                 if (t == last_lane) {
-                    var h_edge = h_start[CELLS - 1u];
-                    var deletion_edge = deletion_here[CELLS - 1u];
+                    var h_border = h_start[CELLS - 1u];
+                    var deletion_border = deletion_here[CELLS - 1u];
                     if (last_cell != CELLS - 1u) {
                         for (var c = 0u; c < CELLS - 1u; c++) {
-                            h_edge = select(h_edge, h_start[c], c == last_cell);
-                            deletion_edge = select(deletion_edge, deletion_here[c], c == last_cell);
+                            h_border = select(h_border, h_start[c], c == last_cell);
+                            deletion_border = select(deletion_border, deletion_here[c], c == last_cell);
                         }
                     }
-                    starts[own_starts + 2u * place] = h_edge;
-                    starts[own_starts + 2u * place + 1u] = deletion_edge;
+                    starts[own_starts + 2u * place] = h_border;
+                    starts[own_starts + 2u * place + 1u] = deletion_border;
                 }
                 if (row == rows) {
                     for (var c = 0u; c < CELLS; c++) {

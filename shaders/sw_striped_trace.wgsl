@@ -1,9 +1,9 @@
 // sw_striped_trace: computes the columns of all parts of a path at once (phase 3; Li, Ranka and
 //             Sahni, section V).
 // Recurrence: As in sw_striped_starts.
-//             With EDGES (ChunkedAlignment1), a part is traced chunk by chunk, starting with its
+//             With STORED_BORDERS (ChunkedAlignment1), a part is traced chunk by chunk, starting with its
 //             end, from the borders of the chunks. All chunks use the same memory.
-//             Without EDGES, a part is traced in the rectangle between its two ends, as a global
+//             Without STORED_BORDERS, a part is traced in the rectangle between its two ends, as a global
 //             alignment that starts with 0 in the start's state. Let A be its values, F those of
 //             the whole matrix, and f the value F of the start. A path from the start is one of
 //             many paths to a cell, so A <= F - f. The canonical path passes through the start, so
@@ -31,7 +31,7 @@
 //             score is less than 2^29, so that values of paths that do not come from the start stay
 //             below those that do.
 // Oracle:     src/long/oracle.rs
-// Imports:    `striped_border` is striped_border_edges with EDGES, or else striped_border_anchored.
+// Imports:    `striped_border` is striped_border_stored with STORED_BORDERS, or else striped_border_anchored.
 
 #import striped_symbols
 #import striped_paths
@@ -145,7 +145,7 @@ fn fill(area: Rectangle, path: Path, t: u32) {
                         best = deletion;
                         way = DELETION;
                     }
-                    if (LOCAL && EDGES) {
+                    if (LOCAL && STORED_BORDERS) {
                         best = max(best, 0);
                     }
                     h[c] = best;
@@ -214,7 +214,7 @@ fn trace_back(area: Rectangle, path: Path, end_state: u32) -> vec4<u32> {
     if (i == start_row && j == start_column) {
         return vec4<u32>(0u);
     }
-    if (!EDGES) {
+    if (!STORED_BORDERS) {
         // On a border there is only one path to the start.
         if (i == 0u) {
             push(DELETION, j);
@@ -224,8 +224,8 @@ fn trace_back(area: Rectangle, path: Path, end_state: u32) -> vec4<u32> {
         return vec4<u32>(0u);
     }
     // Continues upwards in the next chunk. A part that leaves to the left ends there.
-    let edge = upper_border(area, j, STATE_H);
-    if (state == STATE_I && edge.y == edge.x - params.first) {
+    let border = upper_border(area, j, STATE_H);
+    if (state == STATE_I && border.y == border.x - params.first) {
         state = STATE_H;
     }
     return vec4<u32>(area.above, area.left + j, state, 1u);
@@ -258,7 +258,7 @@ fn main(
     run_place = path.runs_begin;
     loop {
         var area = Rectangle(path.start_row, path.start_column, 0u, 0u);
-        if (EDGES) {
+        if (STORED_BORDERS) {
             area.above = (point.x - 1u) / params.chunk * params.chunk;
             area.left = max((point.y - 1u + params.lead) / params.strip * params.strip, params.lead) - params.lead;
         }

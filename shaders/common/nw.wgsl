@@ -5,7 +5,7 @@
 // Padding:    sequences are padded at the front with code 0, so that all pairs of a task end in the
 //             same row and column. Padded cells repeat the border (src/score/offset.rs). With same
 //             row and column. Padded cells repeat the border (src/score/offset.rs). With
-//             END_OPENING, cells before both sequences contain edge_opening. The last of these
+//             END_OPENING, cells before both sequences contain border_opening. The last of these
 //             cells is the corner, which the kernel raises to 0.
 
 // Minus infinity: less than all scores, and far enough from overflow for subtractions.
@@ -23,8 +23,8 @@ struct Params {
     ticketed: u32,
     rows_words: u32,
     opening: i32,
-    edge_opening: i32,
-    edge_step: i32,
+    border_opening: i32,
+    border_step: i32,
     match_bits: u32,
     // Start of the values in out.data.
     values_begin: u32,
@@ -89,17 +89,17 @@ struct Target {
 
 // Returns the value of a border cell after k real symbols: the cost of an end gap of k symbols. For
 // k <= 0 it is the corner's value, 0.
-fn edge(k: i32) -> i32 {
-    return select(0, params.edge_opening + params.edge_step * k, k > 0);
+fn border_value(k: i32) -> i32 {
+    return select(0, params.border_opening + params.border_step * k, k > 0);
 }
 
 // Returns the value of a cell of the first row (or column) after k real symbols, behind `pad` rows
 // (columns) of padding. The row (column) contains the corner only if there is no padding.
 fn rim(k: i32, pad: i32) -> i32 {
     if (END_OPENING && k <= 0) {
-        return select(params.edge_opening, 0, k == 0 && pad == 0);
+        return select(params.border_opening, 0, k == 0 && pad == 0);
     }
-    return edge(k);
+    return border_value(k);
 }
 
 // Returns four symbols of a target, or padding before its first word.

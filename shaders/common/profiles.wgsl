@@ -107,7 +107,7 @@ fn open_second(problem: Problem, a: u32, b: u32) -> i32 {
 }
 
 // Returns the score of the border before the first column of a half, p rows from its first row.
-fn left_edge(problem: Problem, node: Node, is_back: bool, p: u32) -> i32 {
+fn left_border(problem: Problem, node: Node, is_back: bool, p: u32) -> i32 {
     let right = node.b + node.n;
     if (p == 0u) {
         return 0;
@@ -124,7 +124,7 @@ fn left_edge(problem: Problem, node: Node, is_back: bool, p: u32) -> i32 {
 }
 
 // Returns the scores of the border before the first row of a half, q columns from its corner.
-fn top_edge(problem: Problem, node: Node, is_back: bool, q: u32) -> vec2<i32> {
+fn top_border(problem: Problem, node: Node, is_back: bool, q: u32) -> vec2<i32> {
     if (q == 0u) {
         return vec2<i32>(0);
     }

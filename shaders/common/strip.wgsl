@@ -176,7 +176,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
                 if (END_OPENING && i32(row) == row_pad - 1) {
                     // Handles the corner, if it is in one of the lane's columns.
                     for (var c = 0u; c < COLUMNS; c++) {
-                        v[c] -= select(0, params.edge_opening, i32(first_column + c) == column_pad - 1);
+                        v[c] -= select(0, params.border_opening, i32(first_column + c) == column_pad - 1);
                     }
                     near = v[COLUMNS - 1u];
                 }

@@ -6,7 +6,7 @@
 //             is in strip (j - 1) / strip, and row i > 0 is in chunk row (i - 1) / chunk. Nothing
 //             below `rows` or to the right of `columns` is used: the last strip and the last chunks
 //             end there. A block is a chunk, or several chunks of a strip.
-// Constants:  WG, CODES, COLUMN_BITS, LOCAL, EDGES.
+// Constants:  WG, CODES, COLUMN_BITS, LOCAL, STORED_BORDERS.
 
 // States of a point. NEW: a local alignment starts at the point, in state H.
 const STATE_H: u32 = 0u;

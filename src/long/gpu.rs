@@ -104,7 +104,7 @@ pub struct GpuLong {
 const WIDE_TIMES: u32 = 4;
 /// Number of borders of a wide panel that are kept as a whole, for which the device must have
 /// memory. The number follows from the width of the panel and the least distance of kept columns.
-const WIDE_EDGES: u64 = 40;
+const WIDE_BORDERS: u64 = 40;
 /// Divisor of the engine's memory that gives the bytes for resident pairs.
 const RESIDENT_PART: u64 = 16;
 
@@ -368,7 +368,7 @@ impl LongEngine for GpuLong {
     }
 
     fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
-        let kept = WIDE_EDGES * u64::from(rows) * 8;
+        let kept = WIDE_BORDERS * u64::from(rows) * 8;
         let may_be_wide = alone && kept <= self.binding && kept <= self.memory / 2;
         // Other devices have fewer schedulers, so a dispatch of this many strips would take too
         // long there.
@@ -417,12 +417,12 @@ impl LongEngine for GpuLong {
         let keep = chunk.map_or(least, |chunk| RecordPolicy { columns: Some(1), mark_every: chunk, ..least });
         let (plan, mut swept) = self.run(&whole, keep, least, left, sink)?;
         let begin = std::time::Instant::now();
-        let edge = self.hand_marks(&whole, &plan, sweep.rows.1, sink)?;
-        let kept = (1..plan.whole_edges() - 1).map(|n| n * plan.params.keep_strips * plan.strip);
+        let border = self.hand_marks(&whole, &plan, sweep.rows.1, sink)?;
+        let kept = (1..plan.whole_borders() - 1).map(|n| n * plan.params.keep_strips * plan.strip);
         let kept: Vec<u32> = kept.map(|column| column - plan.params.padding).collect();
         let mut last = Vec::new();
-        if let Some(edge) = edge {
-            let finished = finish(sweep, end, edge, left, &kept)?;
+        if let Some(border) = border {
+            let finished = finish(sweep, end, border, left, &kept)?;
             sink.right(end + 1, &finished.right.h, &finished.right.gap)?;
             sink.mark(sweep.rows.1, finished.bottom)?;
             sink.progress(u64::from(sweep.rows.1 - end) * u64::from(columns), None);
@@ -437,7 +437,7 @@ impl LongEngine for GpuLong {
             marks = plan.params.marks,
             columns = kept.len(),
             seconds = begin.elapsed().as_secs_f64(),
-            "edges kept"
+            "borders kept"
         );
         if let Some(best) = swept.best {
             sweep.best.raise(best.score);

@@ -140,8 +140,8 @@ impl LongEngine for Textbook {
             row = until;
         }
         // Columns may be delivered in any order.
-        for (&column, edge) in inner.iter().zip(kept).rev() {
-            sink.column(column, edge)?;
+        for (&column, border) in inner.iter().zip(kept).rev() {
+            sink.column(column, border)?;
         }
         Ok(SweepResult { best, pruned_cells: 0 })
     }

@@ -173,16 +173,16 @@ impl LongMatrices {
     }
 
     /// Returns the border along row `i`, for columns `columns.start..=columns.end`.
-    pub fn row_edge(&self, i: usize, columns: std::ops::Range<usize>) -> Border {
-        self.edge(columns, |j| (self.h[i][j], self.insertion[i][j]))
+    pub fn row_border(&self, i: usize, columns: std::ops::Range<usize>) -> Border {
+        self.border(columns, |j| (self.h[i][j], self.insertion[i][j]))
     }
 
     /// Returns the border along column `j`, for rows `rows.start..=rows.end`.
-    pub fn column_edge(&self, j: usize, rows: std::ops::Range<usize>) -> Border {
-        self.edge(rows, |i| (self.h[i][j], self.deletion[i][j]))
+    pub fn column_border(&self, j: usize, rows: std::ops::Range<usize>) -> Border {
+        self.border(rows, |i| (self.h[i][j], self.deletion[i][j]))
     }
 
-    fn edge(&self, places: std::ops::Range<usize>, values: impl Fn(usize) -> (i64, i64)) -> Border {
+    fn border(&self, places: std::ops::Range<usize>, values: impl Fn(usize) -> (i64, i64)) -> Border {
         let gaps = self.scoring.gaps;
         let narrow = |value: i64| value.max(NEG_INF.into()) as i32;
         let (h, gap) = (places.start..=places.end)

@@ -219,12 +219,12 @@ impl SimdKernel for Forward<'_> {
         row.best.extend((1..=n as i32).map(|j| open + j * extend));
         row.open.push(0);
         row.open.extend((1..=n).map(|j| row.best[j] - problem.open_second(a + 1, b + j)));
-        let mut edge = if opens { -problem.open_second(a + 1, b) } else { 0 };
-        let edge_step = problem.extend_second(a + 1, b);
+        let mut border = if opens { -problem.open_second(a + 1, b) } else { 0 };
+        let border_step = problem.extend_second(a + 1, b);
         let (opens, sums) = (&problem.second.open[b..][..n + 2], &problem.sums[b..][..n + 1]);
         for i in 1..=m / 2 {
             let (row_open, step) = (problem.first.open[a + i], problem.first.extend[a + i]);
-            edge -= edge_step;
+            border -= border_step;
             let scores = match problem.scores.stored(a + i - 1) {
                 Some(row) => &row[b..][..n],
                 None => {
@@ -235,7 +235,7 @@ impl SimdKernel for Forward<'_> {
             let last = (row.best[n], row.open[n]);
             // Values from above and from the diagonal, and start values of gaps.
             let through = &mut scratch.through[..n + 1];
-            through[0] = edge;
+            through[0] = border;
             let (above, open) = (&row.best[1..=n], &mut row.open[1..=n]);
             let columns = through[1..].iter_mut().zip(open).zip(above).zip(&row.best[..n]).zip(&opens[1..=n]);
             for (((((to, open), above), before), opening), score) in columns.zip(scores) {
@@ -256,7 +256,7 @@ impl SimdKernel for Forward<'_> {
             max_of_previous(&scratch.begin, &mut scratch.other, 1);
             max_of_previous(&scratch.other, &mut scratch.begin, 2);
             max_of_previous(&scratch.begin, &mut scratch.other, 4);
-            row.best[0] = edge;
+            row.best[0] = border;
             close_forward(&mut row.best, &scratch.other[BLOCK..], through, sums);
             // No gap starts before column 0.
             scratch.begin[BLOCK] = NEG_INF;
@@ -288,7 +288,7 @@ impl SimdKernel for Backward<'_> {
             let (row_open, step) = (problem.first.open[a + i + 1], problem.first.extend[a + i + 1]);
             let along_open = problem.first.open[a + i];
             down -= problem.extend_second(a + i + 1, b + n);
-            let edge = down - if closes { problem.open_second(a + i + 1, b + n) } else { 0 };
+            let border = down - if closes { problem.open_second(a + i + 1, b + n) } else { 0 };
             let scores = match problem.scores.stored(a + i) {
                 Some(row) => &row[b..][..n],
                 None => {
@@ -298,7 +298,7 @@ impl SimdKernel for Backward<'_> {
             };
             let left = row.best[0].max(row.open[0]);
             let through = &mut scratch.through[..n + 1];
-            through[n] = edge;
+            through[n] = border;
             let (below, open) = (&row.best[..n], &mut row.open[..n]);
             let columns = through[..n].iter_mut().zip(open).zip(below).zip(&row.best[1..=n]).zip(&opens[..n]);
             for (((((to, open), below), before), opening), score) in columns.zip(scores) {
@@ -318,7 +318,7 @@ impl SimdKernel for Backward<'_> {
             max_of_following(&scratch.other, &mut scratch.begin, 2);
             max_of_following(&scratch.begin, &mut scratch.other, 4);
             carry_backward(&mut scratch.other);
-            row.best[n] = edge;
+            row.best[n] = border;
             let behind = &scratch.other[1..=n];
             let columns = row.best[..n].iter_mut().zip(&through[..n]).zip(behind).zip(&sums[..n]).zip(&opens[1..=n]);
             for ((((best, through), behind), sum), opening) in columns {

@@ -67,8 +67,8 @@ pub struct DifferenceScoring<E> {
     weight: i64,
     next: i64,
     opening: i64,
-    edge_opening: i64,
-    edge_step: i64,
+    border_opening: i64,
+    border_step: i64,
     own_ends: bool,
     greatest_step: i64,
     has_raised: bool,
@@ -88,7 +88,7 @@ impl<E: Element> DifferenceScoring<E> {
     /// below `-2 o` is never taken, since a gap in each sequence is better, and is raised to `-2
     /// o`. End gaps with costs of their own do not change these bounds. A path without its last
     /// diagonal step has no gap that costs more than before. Along a border, dv and dh are
-    /// `edge_step`. The first one is less by the end gap's opening, so it is at least `-o`. Only
+    /// `border_step`. The first one is less by the end gap's opening, so it is at least `-o`. Only
     /// the corner's difference is that opening ([`DifferenceScoring::corner_difference`]).
     pub fn new(scoring: &Scoring, shorter: u64, carry_matches: bool) -> Option<Self> {
         // The weight is at least 2, because a weight of 1 means that matches are not counted.
@@ -99,7 +99,7 @@ impl<E: Element> DifferenceScoring<E> {
         let opening = weighted(scoring.gaps.opening() as i64)?;
         let (ends, own_ends) = (scoring.end_costs(), scoring.has_own_ends());
         let end_opening = weighted(ends.opening() as i64)?;
-        let edge_step = weighted(next - ends.next as i64)?;
+        let border_step = weighted(next - ends.next as i64)?;
         let substitution = &scoring.substitution;
         let step = |score: i32| score as i64 + 2 * next;
         let greatest = weighted(step(substitution.max_score()).max(2 * next))?.checked_add(1)?;
@@ -115,8 +115,8 @@ impl<E: Element> DifferenceScoring<E> {
             return None;
         }
         let size = substitution.size();
-        let gap = E::from_number(if own_ends { edge_step } else { floor });
-        let (mut greatest_step, mut has_raised) = (edge_step.max(0), false);
+        let gap = E::from_number(if own_ends { border_step } else { floor });
+        let (mut greatest_step, mut has_raised) = (border_step.max(0), false);
         let mut table = vec![[E::from_number(floor); STEPS]; size];
         table[0][..size].fill(gap);
         table[0][0] = E::from_number(0);
@@ -131,7 +131,7 @@ impl<E: Element> DifferenceScoring<E> {
                 *entry = E::from_number(step.max(floor));
             }
         }
-        let edge_opening = -end_opening;
+        let border_opening = -end_opening;
         let step_of = |shares: bool| {
             let mut pairs = (1..size).flat_map(|a| (1..size).map(move |b| (a, b)));
             pairs.find(|(a, b)| (a & b != 0) == shares).map_or(E::from_number(floor), |(a, b)| table[a][b])
@@ -145,8 +145,8 @@ impl<E: Element> DifferenceScoring<E> {
             weight,
             next,
             opening,
-            edge_opening,
-            edge_step,
+            border_opening,
+            border_step,
             own_ends,
             greatest_step,
             has_raised,
@@ -212,27 +212,27 @@ impl<E: Element> DifferenceScoring<E> {
 
     /// Returns the value of the border after `symbols` real symbols. A gap of `symbols` symbols at
     /// the end adds the same value, including its offset.
-    pub fn edge(&self, symbols: usize) -> i64 {
-        if symbols == 0 { 0 } else { self.edge_opening + self.edge_step * symbols as i64 }
+    pub fn border_value(&self, symbols: usize) -> i64 {
+        if symbols == 0 { 0 } else { self.border_opening + self.border_step * symbols as i64 }
     }
 
     /// Returns the change of the border's value by its `symbols`-th real symbol. It is 0 within the
     /// padding (`symbols` 0).
-    pub fn edge_difference(&self, symbols: usize) -> E {
-        E::from_number(if symbols == 0 { 0 } else { self.edge(symbols) - self.edge(symbols - 1) })
+    pub fn border_difference(&self, symbols: usize) -> E {
+        E::from_number(if symbols == 0 { 0 } else { self.border_value(symbols) - self.border_value(symbols - 1) })
     }
 
     /// Returns the difference between the corner's value and the value of the padding before it,
     /// which is the border's value without a symbol ([`super::OffsetScoring::table`]). It is 0 if
     /// end gaps cost as much as inner gaps.
     pub fn corner_difference(&self) -> E {
-        E::from_number(if self.own_ends { -self.edge_opening } else { 0 })
+        E::from_number(if self.own_ends { -self.border_opening } else { 0 })
     }
 
     /// Returns the change of the value by every real symbol along the padding, and along the border
     /// by each but the first.
-    pub fn edge_step(&self) -> i64 {
-        self.edge_step
+    pub fn border_step(&self) -> i64 {
+        self.border_step
     }
 
     /// Restores a dv or dh whose low bits were stored. It is at least `-opening`.
@@ -281,14 +281,14 @@ mod tests {
         let (a, c) = (1, 2);
         let value = form.table()[a][a].number() + form.table()[a][c].number();
         assert_eq!(form.decode(value, 2, 2), (1, Some(1)));
-        assert_eq!(form.decode(form.edge(1), 1, 0), (-10, Some(0)));
+        assert_eq!(form.decode(form.border_value(1), 1, 0), (-10, Some(0)));
         let free = DifferenceScoring::<i8>::new(&scoring(Gaps::from_blast(10, 1), EndGaps::Free), 9, false).unwrap();
-        assert_eq!(free.decode(free.edge(7), 7, 0), (0, None));
+        assert_eq!(free.decode(free.border_value(7), 7, 0), (0, None));
         let ends = EndGaps::Priced(Gaps::from_blast(2, 1));
         let priced = DifferenceScoring::<i8>::new(&scoring(Gaps::from_blast(20, 2), ends), 9, false).unwrap();
-        assert_eq!(priced.decode(priced.edge(7), 7, 0), (-9, None));
-        assert_eq!([1, 2, 3].map(|k| priced.edge_difference(k)), [-1, 1, 1]);
-        assert_eq!((priced.corner_difference(), priced.edge_step()), (2, 1));
+        assert_eq!(priced.decode(priced.border_value(7), 7, 0), (-9, None));
+        assert_eq!([1, 2, 3].map(|k| priced.border_difference(k)), [-1, 1, 1]);
+        assert_eq!((priced.corner_difference(), priced.border_step()), (2, 1));
         // This opening does not fit 8 bits.
         let ends = EndGaps::Priced(Gaps { first: 130, next: 0 });
         let inner = Gaps { first: 130, next: 120 };

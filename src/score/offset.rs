@@ -68,8 +68,8 @@ pub struct OffsetScoring {
     match_bits: u32,
     next: i64,
     opening: i32,
-    edge_opening: i32,
-    edge_step: i32,
+    border_opening: i32,
+    border_step: i32,
     own_ends: bool,
 }
 
@@ -84,15 +84,15 @@ impl OffsetScoring {
         let match_bits = if carry_matches { match_bits(shorter) } else { 0 };
         let (next, opening) = (scoring.gaps.next as i64, scoring.gaps.opening() as i64);
         let (ends, own_ends) = (scoring.end_costs(), scoring.has_own_ends());
-        let edge_step = ((next - ends.next as i64) << match_bits) as i32;
+        let border_step = ((next - ends.next as i64) << match_bits) as i32;
         let substitution = &scoring.substitution;
         let size = substitution.size();
         let mut table = vec![NEG_INF; size * size];
         table[0] = 0;
         for code in 1..size {
             if own_ends {
-                table[code] = edge_step;
-                table[code * size] = edge_step;
+                table[code] = border_step;
+                table[code * size] = border_step;
             }
             for other in 1..size {
                 let score = substitution.score(code as u8, other as u8) as i64 + 2 * next;
@@ -106,8 +106,8 @@ impl OffsetScoring {
             match_bits,
             next,
             opening: (opening << match_bits) as i32,
-            edge_opening: -((ends.opening() as i64) << match_bits) as i32,
-            edge_step,
+            border_opening: -((ends.opening() as i64) << match_bits) as i32,
+            border_step,
             own_ends,
         })
     }
@@ -120,7 +120,7 @@ impl OffsetScoring {
     /// Returns the values that diagonal steps add: a symmetric table of `size` by `size`.
     ///
     /// The entries of [`crate::seq::PAD`] (code 0) make padded cells repeat the border. Let B(k) be
-    /// the border's value after k real symbols: B(0) = 0, and B(k) = `edge_opening + k * edge_step`
+    /// the border's value after k real symbols: B(0) = 0, and B(k) = `border_opening + k * border_step`
     /// otherwise.
     /// - PAD against PAD adds 0: cells before both sequences keep their value.
     /// - PAD against a symbol is never taken if end gaps cost as much as inner gaps. In a padded
@@ -129,12 +129,12 @@ impl OffsetScoring {
     ///   a padded column. A gap that opens in a padded cell with value B leaves a value below B in
     ///   E or F. The first real cell gets the same value from a gap that opens in the border
     ///   itself.
-    /// - PAD against a symbol adds `edge_step` if end gaps have costs of their own. The diagonal
+    /// - PAD against a symbol adds `border_step` if end gaps have costs of their own. The diagonal
     ///   step from B(k - 1) gives exactly B(k); for k = 1, the padding before both sequences must
-    ///   have the value `edge_opening`. No other step gives more. B does not decrease after B(1). A
+    ///   have the value `border_opening`. No other step gives more. B does not decrease after B(1). A
     ///   gap that opens from the corner gives `-opening`, which is at most B(1), because an end
     ///   gap's first symbol costs no more than an inner one's. Only the corner itself, the last
-    ///   padded cell before both sequences, must be 0. If [`OffsetScoring::edge_opening`] is not 0,
+    ///   padded cell before both sequences, must be 0. If [`OffsetScoring::border_opening`] is not 0,
     ///   kernels subtract it once, when they reach the corner.
     pub fn table(&self) -> &[i32] {
         &self.table
@@ -156,29 +156,29 @@ impl OffsetScoring {
     }
 
     /// Returns the constant part of a border cell's value after one or more real symbols.
-    pub fn edge_opening(&self) -> i32 {
-        self.edge_opening
+    pub fn border_opening(&self) -> i32 {
+        self.border_opening
     }
 
     /// Returns the increase of the border's value per symbol: the amount that a further symbol
     /// of an end gap is cheaper than a symbol of an inner gap.
-    pub fn edge_step(&self) -> i32 {
-        self.edge_step
+    pub fn border_step(&self) -> i32 {
+        self.border_step
     }
 
     /// Returns whether end gaps cost differently from inner gaps. If so, the value of a pair is the
-    /// best of the last row and column, each plus [`OffsetScoring::edge`] of the remaining symbols.
+    /// best of the last row and column, each plus [`OffsetScoring::border_value`] of the remaining symbols.
     pub fn own_ends(&self) -> bool {
         self.own_ends
     }
 
     /// Returns the value of the border after `symbols` real symbols. A gap of `symbols` symbols at
     /// the end adds the same value, including its offset.
-    pub fn edge(&self, symbols: u32) -> i32 {
+    pub fn border_value(&self, symbols: u32) -> i32 {
         if symbols == 0 {
             return 0;
         }
-        (self.edge_opening as i64 + self.edge_step as i64 * symbols as i64) as i32
+        (self.border_opening as i64 + self.border_step as i64 * symbols as i64) as i32
     }
 
     /// Returns the score and, if counted, the matches of a pair's final value.
@@ -209,7 +209,7 @@ mod tests {
         let value = offset.table()[a * offset.size() + a] + offset.table()[a * offset.size() + c];
         assert_eq!(offset.decode(value, 2, 2), (1, Some(1)));
         // Negative scores work too: one symbol against none is a gap of one.
-        assert_eq!(offset.decode(offset.edge(1), 1, 0), (-10, Some(0)));
+        assert_eq!(offset.decode(offset.border_value(1), 1, 0), (-10, Some(0)));
     }
 
     #[test]
@@ -223,8 +223,8 @@ mod tests {
         ] {
             for carry in [false, true] {
                 let offset = OffsetScoring::new(&scoring(gaps, end_gaps), 50, 100, carry).unwrap();
-                assert_eq!(offset.decode(offset.edge(7), 7, 0), (expected, carry.then_some(0)));
-                assert_eq!(offset.decode(offset.edge(0), 0, 0), (0, carry.then_some(0)));
+                assert_eq!(offset.decode(offset.border_value(7), 7, 0), (expected, carry.then_some(0)));
+                assert_eq!(offset.decode(offset.border_value(0), 0, 0), (0, carry.then_some(0)));
             }
         }
     }
@@ -253,11 +253,11 @@ mod tests {
             for scoring in [&free, &priced] {
                 assert_eq!(
                     (scoring.table()[code], scoring.table()[code * 16]),
-                    (scoring.edge_step(), scoring.edge_step())
+                    (scoring.border_step(), scoring.border_step())
                 );
             }
         }
         assert_eq!((charged.table()[0], free.table()[0], priced.table()[0]), (0, 0, 0));
-        assert_eq!((free.edge_step(), priced.edge_step(), priced.edge_opening()), (10 << 4, 9 << 4, -2 << 4));
+        assert_eq!((free.border_step(), priced.border_step(), priced.border_opening()), (10 << 4, 9 << 4, -2 << 4));
     }
 }

@@ -135,7 +135,7 @@ fn an_engine_without_memory_refuses_and_stays_usable() {
     let region =
         TraceRegion { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt: &interrupt };
     let mut engine = open("without memory");
-    for label in ["", "vertical edges", "target of a long pair"] {
+    for label in ["", "vertical borders", "target of a long pair"] {
         let mut engine = open("without memory");
         engine.gpu().feign_shortage(label, 0, u64::MAX);
         check_refused(&mut engine, &case, label);

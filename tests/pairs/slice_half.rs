@@ -38,18 +38,18 @@ impl Model<'_> {
     }
 
     fn has_corner(&self) -> bool {
-        self.scoring.own_ends() && self.scoring.edge(1) != self.scoring.edge_step()
+        self.scoring.own_ends() && self.scoring.border_value(1) != self.scoring.border_step()
     }
 
     fn edge(&self, k: i64) -> i64 {
-        if k > 0 { self.scoring.edge(k as u32).into() } else { 0 }
+        if k > 0 { self.scoring.border_value(k as u32).into() } else { 0 }
     }
 
     fn rim(&self, k: i64, pad: i64) -> i64 {
         if self.has_corner() && k <= 0 {
-            return if k == 0 && pad == 0 { 0 } else { self.scoring.edge_opening().into() };
+            return if k == 0 && pad == 0 { 0 } else { self.scoring.border_opening().into() };
         }
-        self.edge(k)
+        self.border_value(k)
     }
 
     /// Returns a number after checking that f16 holds it.
@@ -116,7 +116,7 @@ impl Model<'_> {
                     if self.has_corner() && row as i64 == row_pad - 1 {
                         for c in 0..self.slice {
                             if column_begin + c as i64 == -1 {
-                                v[c] = self.held(v[c] - i64::from(self.scoring.edge_opening()));
+                                v[c] = self.held(v[c] - i64::from(self.scoring.border_opening()));
                             }
                         }
                         near = v[self.slice - 1];
@@ -133,19 +133,19 @@ impl Model<'_> {
             for c in 0..self.slice {
                 let j = column_begin + c as i64 + 1;
                 if j >= 0 {
-                    best = best.max(base + v[c] + self.edge(m - j));
+                    best = best.max(base + v[c] + self.border_value(m - j));
                 }
             }
         }
         if !self.scoring.own_ends() {
             return last;
         }
-        best = best.max(self.edge(n) + self.edge(m));
+        best = best.max(self.border_value(n) + self.edge(m));
         let mut base = self.rim(m, row_pad);
         for (row, &[value, _]) in left.iter().enumerate() {
             let i = row as i64 - row_pad + 1;
             if i >= 0 {
-                best = best.max(base + value + self.edge(n - i));
+                best = best.max(base + value + self.border_value(n - i));
             }
             if (row + 1) % self.group_rows == 0 {
                 base += value;

@@ -119,8 +119,8 @@ fn params_of_pairs_match() {
             ticketed,
             rows_words,
             opening,
-            edge_opening,
-            edge_step,
+            border_opening,
+            border_step,
             match_bits,
             values_begin,
             filter_mode,
@@ -334,9 +334,9 @@ fn shared_state_of_strips_matches() {
 }
 
 fn traceback(stage: TracebackStage) -> naga::Module {
-    let (local, edges) = (true, true);
+    let (local, stored_borders) = (true, true);
     parsed(
-        &striped_trace::TracebackVariant { stage, workgroup: 4, codes: 16, column_bits: 6, local, edges }
+        &striped_trace::TracebackVariant { stage, workgroup: 4, codes: 16, column_bits: 6, local, stored_borders }
             .source()
             .expect("all imports exist"),
     )

@@ -220,11 +220,18 @@ fn tracebacks() -> Vec<striped_trace::TracebackVariant> {
     let mut all = Vec::new();
     for stage in [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace] {
         for strip in [1, 4, 256, striped_trace::MAX_STRIP] {
-            for (local, edges) in [(false, false), (false, true), (true, false), (true, true)] {
+            for (local, stored_borders) in [(false, false), (false, true), (true, false), (true, true)] {
                 for codes in [16, 28, striped_trace::MAX_CODES] {
                     let workgroup = if stage == TracebackStage::Chase { 1 } else { striped_trace::workgroup(strip) };
                     let column_bits = striped_trace::column_bits(strip);
-                    all.push(striped_trace::TracebackVariant { stage, workgroup, codes, column_bits, local, edges });
+                    all.push(striped_trace::TracebackVariant {
+                        stage,
+                        workgroup,
+                        codes,
+                        column_bits,
+                        local,
+                        stored_borders,
+                    });
                 }
             }
         }

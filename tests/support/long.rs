@@ -225,7 +225,7 @@ pub fn check_pruned_sweep(
         let (right, marks, progress) =
             (right.into_inner().unwrap(), marks.into_inner().unwrap(), progress.into_inner().unwrap());
         let what = format!("columns {start}..={end}");
-        borders.compare(&right, &matrices.column_edge(end as usize, 0..m as usize), &|k| (k as u32, end), &what);
+        borders.compare(&right, &matrices.column_border(end as usize, 0..m as usize), &|k| (k as u32, end), &what);
         let marked: Vec<u32> = (mark_every..m).step_by(mark_every as usize).chain([m]).collect();
         let actual: Vec<u32> = marks.keys().copied().collect();
         if is_kept {
@@ -237,7 +237,7 @@ pub fn check_pruned_sweep(
             );
         }
         for (&row, edge) in &marks {
-            let expected = matrices.row_edge(row as usize, start as usize..end as usize);
+            let expected = matrices.row_border(row as usize, start as usize..end as usize);
             borders.compare(edge, &expected, &|k| (row, start + k as u32), &format!("row {row}, {what}"));
         }
         assert_eq!(progress.0, u64::from(m) * u64::from(end - start), "cells of {what}");
@@ -270,8 +270,8 @@ pub fn check_trace(
     (method, strip, chunk): (Method, Option<u32>, Option<u32>),
 ) {
     let LongCase { pair, matrices } = case;
-    let top = matrices.row_edge(rows.0 as usize, columns.0 as usize..columns.1 as usize);
-    let left = matrices.column_edge(columns.0 as usize, rows.0 as usize..rows.1 as usize);
+    let top = matrices.row_border(rows.0 as usize, columns.0 as usize..columns.1 as usize);
+    let left = matrices.column_border(columns.0 as usize, rows.0 as usize..rows.1 as usize);
     let interrupt = AtomicBool::new(false);
     let region =
         TraceRegion { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt: &interrupt };
@@ -293,8 +293,8 @@ pub fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts: &[Mat
     let edges: Vec<(Border, Border)> = parts
         .iter()
         .map(|&(rows, columns, _)| {
-            let top = matrices.row_edge(rows.0 as usize, columns.0 as usize..columns.1 as usize);
-            (top, matrices.column_edge(columns.0 as usize, rows.0 as usize..rows.1 as usize))
+            let top = matrices.row_border(rows.0 as usize, columns.0 as usize..columns.1 as usize);
+            (top, matrices.column_border(columns.0 as usize, rows.0 as usize..rows.1 as usize))
         })
         .collect();
     let (interrupt, method, strip, chunk) = (AtomicBool::new(false), Method::default(), None, None);

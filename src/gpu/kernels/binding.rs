@@ -90,19 +90,28 @@ pub const STRIPS: &[Binding] = &[
 ];
 
 const TRACE: Binding = uniform(80);
-const EDGES: [Binding; 2] = [read(1, "vertical"), read(2, "horizontal")];
+const BORDERS: [Binding; 2] = [read(1, "vertical"), read(2, "horizontal")];
 const SYMBOLS: [Binding; 3] = [read(3, "query_codes"), read(4, "target_codes"), read(5, "table")];
 const WINDOW: Binding = read(6, "window");
 const PATHS: Binding = write(8, "paths");
 
 /// Bindings of `sw_striped_starts`.
 pub const STARTS: &[Binding] =
-    &[TRACE, EDGES[0], EDGES[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], WINDOW, write(7, "starts")];
+    &[TRACE, BORDERS[0], BORDERS[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], WINDOW, write(7, "starts")];
 /// Bindings of `sw_striped_chase`.
-pub const STRIPED_TRACEBACK: &[Binding] = &[TRACE, EDGES[0], EDGES[1], WINDOW, read(7, "starts"), PATHS];
-/// Bindings of `sw_striped_trace`. Only the variant that starts at borders declares `edges`.
-pub const COLUMNS: &[Binding] =
-    &[TRACE, EDGES[0], EDGES[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], PATHS, write(9, "directions"), write(10, "runs")];
+pub const STRIPED_TRACEBACK: &[Binding] = &[TRACE, BORDERS[0], BORDERS[1], WINDOW, read(7, "starts"), PATHS];
+/// Bindings of `sw_striped_trace`. Only the variant that starts at borders declares `stored_borders`.
+pub const COLUMNS: &[Binding] = &[
+    TRACE,
+    BORDERS[0],
+    BORDERS[1],
+    SYMBOLS[0],
+    SYMBOLS[1],
+    SYMBOLS[2],
+    PATHS,
+    write(9, "directions"),
+    write(10, "runs"),
+];
 
 /// Bindings of the kernels for reads and ancestral states.
 pub const BLOCK: &[Binding] = &[

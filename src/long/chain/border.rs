@@ -24,7 +24,7 @@ pub(crate) struct SharedColumn {
 
 #[derive(Debug)]
 struct ColumnValues {
-    edge: Border,
+    border: Border,
     /// Whether an engine computes the panel or has computed it.
     coming: bool,
 }
@@ -36,16 +36,16 @@ impl SharedColumn {
     }
 
     /// Creates a column whose first rows have values.
-    pub(crate) fn with(rows: RangeInclusive<u32>, mut edge: Border, border_store: &Arc<BorderStore>) -> SharedColumn {
+    pub(crate) fn with(rows: RangeInclusive<u32>, mut border: Border, border_store: &Arc<BorderStore>) -> SharedColumn {
         let steps = rows.end() - rows.start();
         // Reserves the whole column at once. A growing vector would sometimes exist twice.
-        let more = (steps as usize + 1).saturating_sub(edge.h.len());
-        edge.h.reserve_exact(more);
-        edge.gap.reserve_exact(more);
+        let more = (steps as usize + 1).saturating_sub(border.h.len());
+        border.h.reserve_exact(more);
+        border.gap.reserve_exact(more);
         let hold = border_store.hold((u64::from(steps) + 1) * ENTRY_BYTES);
         SharedColumn {
             rows,
-            values: Mutex::new(ColumnValues { edge, coming: false }),
+            values: Mutex::new(ColumnValues { border, coming: false }),
             changed: Condvar::new(),
             _hold: hold,
         }
@@ -63,15 +63,15 @@ impl SharedColumn {
     pub(crate) fn append(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let mut values = self.values();
         let rows = (*self.rows.start(), *self.rows.end());
-        let next = rows.0 as usize + values.edge.h.len();
+        let next = rows.0 as usize + values.border.h.len();
         let end = first as usize + h.len();
         if first as usize > next || h.len() != gap.len() || end > rows.1 as usize + 1 || first < rows.0 {
             return Err(Error::Internal(format!("rows {first}..{end} do not follow row {next} of a column {rows:?}")));
         }
         if end > next {
             let known = next - first as usize;
-            values.edge.h.extend_from_slice(&h[known..]);
-            values.edge.gap.extend_from_slice(&gap[known..]);
+            values.border.h.extend_from_slice(&h[known..]);
+            values.border.gap.extend_from_slice(&gap[known..]);
             drop(values);
             self.changed.notify_all();
         }
@@ -87,7 +87,7 @@ impl SharedColumn {
     /// Returns the last row with values; `None` if there is none.
     pub(crate) fn last(&self) -> Option<u32> {
         let first = *self.rows.start();
-        (first + self.values().edge.h.len() as u32).checked_sub(1).filter(|&row| row >= first)
+        (first + self.values().border.h.len() as u32).checked_sub(1).filter(|&row| row >= first)
     }
 
     /// Copies rows `first..=last`, which have values.
@@ -95,12 +95,12 @@ impl SharedColumn {
         let start = self.rows.start();
         let range = (first - start) as usize..(last - start) as usize + 1;
         let values = self.values();
-        Border { h: values.edge.h[range.clone()].to_vec(), gap: values.edge.gap[range].to_vec() }
+        Border { h: values.border.h[range.clone()].to_vec(), gap: values.border.gap[range].to_vec() }
     }
 
     /// Takes the whole column. The caller ensures that no other thread still needs it.
     pub(crate) fn take(&self) -> Border {
-        std::mem::take(&mut self.values().edge)
+        std::mem::take(&mut self.values().border)
     }
 }
 
@@ -151,7 +151,7 @@ impl BorderLine {
     /// # Errors
     /// [`Error::Io`] if a piece cannot be read; [`Error::Internal`] if the line is too short.
     pub(crate) fn slice(&self, pair: &LongPair, first: u32, last: u32) -> Result<Border> {
-        let mut edge = Border::default();
+        let mut border = Border::default();
         let mut next = first;
         for (places, part) in &self.0 {
             let (start, end) = (*places.start(), *places.end());
@@ -168,12 +168,12 @@ impl BorderLine {
                 }
                 LinePart::Piece(piece) => piece.slice((next - start) as usize..(until - start) as usize + 1)?,
             };
-            edge.h.extend(more.h);
-            edge.gap.extend(more.gap);
+            border.h.extend(more.h);
+            border.gap.extend(more.gap);
             next = until + 1;
         }
         if next == last + 1 {
-            return Ok(edge);
+            return Ok(border);
         }
         Err(Error::Internal(format!("a border ends before position {next}, but is needed up to {last}")))
     }
@@ -208,15 +208,15 @@ impl LeftSource for LeftReader<'_> {
         let entries = (until + 1).saturating_sub(first) as usize;
         match self.left {
             LeftValues::Line(pair, line) => {
-                let edge = line.slice(pair, first, until)?;
-                h[..entries].copy_from_slice(&edge.h);
-                gap[..entries].copy_from_slice(&edge.gap);
+                let border = line.slice(pair, first, until)?;
+                h[..entries].copy_from_slice(&border.h);
+                gap[..entries].copy_from_slice(&border.gap);
             }
             LeftValues::Column(column) => {
                 let begin = std::time::Instant::now();
                 let mut values = column.values();
                 let needed = (until + 1 - column.rows.start()) as usize;
-                while values.edge.h.len() < needed {
+                while values.border.h.len() < needed {
                     if self.interrupt.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed) {
                         return Err(Error::Interrupted);
                     }
@@ -229,8 +229,8 @@ impl LeftSource for LeftReader<'_> {
                 }
                 self.waited.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
                 let range = (first - column.rows.start()) as usize..needed;
-                h[..entries].copy_from_slice(&values.edge.h[range.clone()]);
-                gap[..entries].copy_from_slice(&values.edge.gap[range]);
+                h[..entries].copy_from_slice(&values.border.h[range.clone()]);
+                gap[..entries].copy_from_slice(&values.border.gap[range]);
             }
         }
         Ok(())

@@ -91,16 +91,16 @@ impl BorderStore {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be written.
-    pub(crate) fn put(self: &Arc<Self>, mut edge: Border) -> Result<Piece> {
-        let entries = edge.h.len();
+    pub(crate) fn put(self: &Arc<Self>, mut border: Border) -> Result<Piece> {
+        let entries = border.h.len();
         let bytes = entries as u64 * ENTRY_BYTES;
         let fits = self.books().held + bytes <= self.limit;
         let location = if fits {
-            edge.h.shrink_to_fit();
-            edge.gap.shrink_to_fit();
-            BorderLocation::Memory(edge, self.hold(bytes))
+            border.h.shrink_to_fit();
+            border.gap.shrink_to_fit();
+            BorderLocation::Memory(border, self.hold(bytes))
         } else {
-            let extent = self.file()?.write(&[bytemuck::cast_slice(&edge.h), bytemuck::cast_slice(&edge.gap)])?;
+            let extent = self.file()?.write(&[bytemuck::cast_slice(&border.h), bytemuck::cast_slice(&border.gap)])?;
             self.books().spilled += bytes;
             BorderLocation::File(extent)
         };
@@ -129,8 +129,8 @@ impl Piece {
     /// [`Error::Io`] if it is in a file that cannot be read.
     pub(crate) fn slice(&self, range: Range<usize>) -> Result<Border> {
         match &self.0.location {
-            BorderLocation::Memory(edge, _) => {
-                Ok(Border { h: edge.h[range.clone()].to_vec(), gap: edge.gap[range].to_vec() })
+            BorderLocation::Memory(border, _) => {
+                Ok(Border { h: border.h[range.clone()].to_vec(), gap: border.gap[range].to_vec() })
             }
             BorderLocation::File(extent) => {
                 let read = |start: usize| -> Result<Vec<i32>> {

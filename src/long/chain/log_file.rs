@@ -74,7 +74,7 @@ pub(crate) struct LogIndex {
 }
 
 /// Reads the border that starts at byte `at` of a log. Returns `None` if it cannot be read.
-pub(crate) fn read_edge(path: &Path, entry: &LogEntry, at: u64) -> Option<Border> {
+pub(crate) fn read_border(path: &Path, entry: &LogEntry, at: u64) -> Option<Border> {
     let mut file = File::open(path).ok()?;
     file.seek(SeekFrom::Start(at)).ok()?;
     let mut values = || -> Option<Vec<i32>> {
@@ -112,8 +112,8 @@ pub(crate) fn read_index(path: &Path) -> Option<LogIndex> {
 }
 
 /// Writes a log.
-pub(crate) fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(LogEntry, Border)]) -> Result<()> {
-    let index = LogIndex { panels, entries: edges.iter().map(|(entry, _)| *entry).collect() };
+pub(crate) fn write_log(path: &Path, panels: Vec<PanelState>, borders: &[(LogEntry, Border)]) -> Result<()> {
+    let index = LogIndex { panels, entries: borders.iter().map(|(entry, _)| *entry).collect() };
     let index = serde_json::to_vec(&index).map_err(broken)?;
     write_whole(path, |file| {
         let mut sum = XxHash3_64::new();
@@ -121,7 +121,7 @@ pub(crate) fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(LogEntry
             sum.write(bytes);
             file.write_all(bytes)
         };
-        for values in edges.iter().flat_map(|(_, edge)| [&edge.h, &edge.gap]) {
+        for values in borders.iter().flat_map(|(_, border)| [&border.h, &border.gap]) {
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
             put(&bytes)?;
         }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::border_store::{BorderStore, Piece};
-use super::log_file::{BorderKind, LogEntry, PanelState, read_edge, read_index, write_log};
+use super::log_file::{BorderKind, LogEntry, PanelState, read_border, read_index, write_log};
 use crate::error::Result;
 use crate::long::Border;
 
@@ -169,25 +169,25 @@ impl TileSaver {
         let entries = || logged.entries.iter().filter(|(entry, ..)| entry.panel == state.index);
         let mut column = None;
         if needs_column {
-            let mut edge = Border::default();
+            let mut border = Border::default();
             let mut chunks: Vec<_> = entries().filter(|(entry, ..)| entry.kind == BorderKind::Column).collect();
             chunks.sort_by_key(|(entry, ..)| entry.row);
             for (entry, position) in chunks {
-                let next = first_row as usize + edge.h.len();
+                let next = first_row as usize + border.h.len();
                 let (first, end) = (entry.row as usize, entry.row as usize + entry.entries);
                 if first <= next && next < end {
-                    let Some(more) = logged.edge(entry, *position) else { break };
-                    edge.h.extend_from_slice(&more.h[next - first..]);
-                    edge.gap.extend_from_slice(&more.gap[next - first..]);
+                    let Some(more) = logged.border(entry, *position) else { break };
+                    border.h.extend_from_slice(&more.h[next - first..]);
+                    border.gap.extend_from_slice(&more.gap[next - first..]);
                 }
             }
             let needed = (state.row - first_row) as usize + 1;
-            if edge.h.len() < needed {
+            if border.h.len() < needed {
                 return Ok(None);
             }
-            edge.h.truncate(needed);
-            edge.gap.truncate(needed);
-            column = Some(edge);
+            border.h.truncate(needed);
+            border.gap.truncate(needed);
+            column = Some(border);
         }
         let mut rows: Vec<u32> = Vec::new();
         if let Some(every) = self.mark_every {
@@ -205,8 +205,10 @@ impl TileSaver {
             let mut pieces = Vec::new();
             for &number in numbers {
                 let wanted = |(entry, _): &&(LogEntry, EntryPlace)| entry.kind == kind && entry.row == number;
-                match entries().rev().find(wanted).and_then(|(entry, position)| logged.edge(entry, *position)) {
-                    Some(edge) if edge.h.len() == length as usize + 1 => pieces.push((number, border_store.put(edge)?)),
+                match entries().rev().find(wanted).and_then(|(entry, position)| logged.border(entry, *position)) {
+                    Some(border) if border.h.len() == length as usize + 1 => {
+                        pieces.push((number, border_store.put(border)?))
+                    }
                     _ => return Ok(None),
                 }
             }
@@ -271,8 +273,8 @@ impl LoggedPanels {
         logged
     }
 
-    fn edge(&self, entry: &LogEntry, position: EntryPlace) -> Option<Border> {
-        read_edge(&self.files[position.file], entry, position.offset)
+    fn border(&self, entry: &LogEntry, position: EntryPlace) -> Option<Border> {
+        read_border(&self.files[position.file], entry, position.offset)
     }
 }
 
@@ -291,18 +293,18 @@ impl Log {
         if !snapshots.is_empty() {
             let (mut keep, mut flight, mut panels) = (Vec::new(), Vec::new(), Vec::new());
             for Snapshot { state, first, column, marks, inner } in snapshots {
-                let column = column.map(|edge| (BorderKind::Column, first, edge, state.kept));
-                let mut edges: Vec<_> = column.into_iter().collect();
+                let column = column.map(|border| (BorderKind::Column, first, border, state.kept));
+                let mut borders: Vec<_> = column.into_iter().collect();
                 for (row, piece) in marks {
                     let lasting = self.keeps || state.done;
-                    edges.push((BorderKind::Mark, row, piece.slice(0..piece.len())?, lasting));
+                    borders.push((BorderKind::Mark, row, piece.slice(0..piece.len())?, lasting));
                 }
                 for (column, piece) in inner {
-                    edges.push((BorderKind::Inner, column, piece.slice(0..piece.len())?, true));
+                    borders.push((BorderKind::Inner, column, piece.slice(0..piece.len())?, true));
                 }
-                for (kind, row, edge, lasting) in edges {
-                    let entry = LogEntry { panel: state.index, kind, row, entries: edge.h.len() };
-                    if lasting { &mut keep } else { &mut flight }.push((entry, edge));
+                for (kind, row, border, lasting) in borders {
+                    let entry = LogEntry { panel: state.index, kind, row, entries: border.h.len() };
+                    if lasting { &mut keep } else { &mut flight }.push((entry, border));
                 }
                 panels.push(state);
             }

@@ -47,12 +47,12 @@ impl SweepSink for PanelSink<'_> {
         self.hear(|| self.column.append(first, h, gap))
     }
 
-    fn mark(&self, row: u32, edge: Border) -> Result<()> {
-        self.hear(|| self.add_mark(row, edge))
+    fn mark(&self, row: u32, border: Border) -> Result<()> {
+        self.hear(|| self.add_mark(row, border))
     }
 
-    fn column(&self, column: u32, edge: Border) -> Result<()> {
-        self.hear(|| self.add_column(column, edge))
+    fn column(&self, column: u32, border: Border) -> Result<()> {
+        self.hear(|| self.add_column(column, border))
     }
 
     fn progress(&self, cells: u64, best: Option<BestCell>) {
@@ -72,12 +72,12 @@ impl PanelSink<'_> {
             .call_back(true, || if self.sweep.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { f() })
     }
 
-    fn add_mark(&self, row: u32, edge: Border) -> Result<()> {
+    fn add_mark(&self, row: u32, border: Border) -> Result<()> {
         let entries = (self.columns.1 - self.columns.0) as usize + 1;
-        if edge.h.len() != entries || edge.gap.len() != entries {
+        if border.h.len() != entries || border.gap.len() != entries {
             return Err(Error::Internal(format!("the border along row {row} does not have {entries} entries")));
         }
-        let piece = self.sweep.border_store.put(edge)?;
+        let piece = self.sweep.border_store.put(border)?;
         {
             let mut panel_table = self.sweep.panel_table();
             let panel = &mut panel_table.panels[self.index];
@@ -96,16 +96,16 @@ impl PanelSink<'_> {
         self.sweep.save(false)
     }
 
-    fn add_column(&self, column: u32, edge: Border) -> Result<()> {
+    fn add_column(&self, column: u32, border: Border) -> Result<()> {
         let (rows, entries) = (self.sweep.part.rows, (self.sweep.part.rows.1 - self.sweep.part.rows.0) as usize + 1);
         let is_inside = self.columns.0 < column && column < self.columns.1;
-        if !is_inside || edge.h.len() != entries || edge.gap.len() != entries || self.first != rows.0 {
+        if !is_inside || border.h.len() != entries || border.gap.len() != entries || self.first != rows.0 {
             let columns = self.columns;
             return Err(Error::Internal(format!(
                 "column {column} of a panel {columns:?} does not have {entries} entries"
             )));
         }
-        let piece = self.sweep.border_store.put(edge)?;
+        let piece = self.sweep.border_store.put(border)?;
         let mut panel_table = self.sweep.panel_table();
         let inner = &mut panel_table.panels[self.index].inner;
         inner.retain(|there| there.0 != column);

@@ -283,9 +283,9 @@ impl SharedSweep {
         let is_read = panel_table.panels.get(index + 1).is_some_and(|next| next.state.done);
         let panel = &mut panel_table.panels[index];
         if let (true, RightColumn::Flight(column)) = (panel.state.done && (is_last || is_read), &panel.right) {
-            let edge = column.take();
+            let border = column.take();
             panel.right = match panel.state.kept {
-                true => RightColumn::Shelved(self.border_store.put(edge)?),
+                true => RightColumn::Shelved(self.border_store.put(border)?),
                 false => RightColumn::Dropped,
             };
         }

@@ -61,7 +61,7 @@ pub(super) fn run(engine: &CpuLong, region: &TraceRegion) -> Result<TracebackRes
     if from.i == region.rows.0 || from.j == region.columns.0 {
         let mut pieces = PieceTracer::new(&region.pair.scoring, engine.instruction_set);
         let rectangle = rectangle(region, region.rows.0, region.columns.0, from);
-        let (cigar, to, ended) = pieces.trace_with_edges(rectangle, region.top, region.left, from);
+        let (cigar, to, ended) = pieces.trace_with_borders(rectangle, region.top, region.left, from);
         return Ok(TracebackResult { cigar, to: Some(to), ended, bytes: 0 });
     }
     // Cells below the starting point or to the right of it are not needed.
@@ -85,9 +85,9 @@ fn rectangle<'a>(region: &TraceRegion<'a>, top: u32, left: u32, end: PathPoint) 
 
 /// Copies the entries of a border at the positions `entries`. The border starts at position
 /// `first`.
-fn part(edge: &Border, first: u32, entries: RangeInclusive<u32>) -> Border {
+fn part(border: &Border, first: u32, entries: RangeInclusive<u32>) -> Border {
     let places = (entries.start() - first) as usize..=(entries.end() - first) as usize;
-    Border { h: edge.h[places.clone()].to_vec(), gap: edge.gap[places].to_vec() }
+    Border { h: border.h[places.clone()].to_vec(), gap: border.gap[places].to_vec() }
 }
 
 /// Returns the last position `first + k * step` before `position`. `position` must be greater than
@@ -184,7 +184,7 @@ fn chunk_by_chunk(region: &TraceRegion, part_of: &StripPart<'_>, chunk: u32, pie
         let top = before(at.i, first_row, chunk);
         let upper = part(&strip.rows[((top - first_row) / chunk) as usize], left_column, left_column..=at.j);
         let left = part(&strip.left, first_row, top..=at.i);
-        let (cigar, to, _) = pieces.trace_with_edges(rectangle(region, top, left_column, at), &upper, &left, at);
+        let (cigar, to, _) = pieces.trace_with_borders(rectangle(region, top, left_column, at), &upper, &left, at);
         parts.push(cigar);
         at = to;
     }
@@ -223,13 +223,13 @@ fn by_chunks(engine: &CpuLong, region: &TraceRegion, width: u32, height: u32) ->
         let beside =
             if left == first_column { region.left } else { &kept[((left - first_column) / width) as usize - 1] };
         let (upper, beside) = (part(upper, first_column, left..=at.j), part(beside, first_row, top..=at.i));
-        let (cigar, to, begins) = pieces.trace_with_edges(rectangle(region, top, left, at), &upper, &beside, at);
+        let (cigar, to, begins) = pieces.trace_with_borders(rectangle(region, top, left, at), &upper, &beside, at);
         most = most.max(pieces.bytes() as u64);
         parts.push(cigar);
         (at, ended) = (to, begins);
     }
-    let edges: usize = kept.iter().chain(marks.values()).map(|edge| edge.h.len() * 8).sum();
-    Ok(TracebackResult { cigar: joined(parts.into_iter()), to: Some(at), ended, bytes: edges as u64 + most })
+    let borders: usize = kept.iter().chain(marks.values()).map(|border| border.h.len() * 8).sum();
+    Ok(TracebackResult { cigar: joined(parts.into_iter()), to: Some(at), ended, bytes: borders as u64 + most })
 }
 
 /// The left border of a region.
@@ -257,8 +257,8 @@ impl SweepSink for Marks {
         Ok(())
     }
 
-    fn mark(&self, row: u32, edge: Border) -> Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(row, edge);
+    fn mark(&self, row: u32, border: Border) -> Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(row, border);
         Ok(())
     }
 

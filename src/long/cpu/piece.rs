@@ -158,7 +158,7 @@ impl PieceTracer {
     ///
     /// # Panics
     /// If `end` is not in the rectangle, or the borders are shorter than the rectangle.
-    pub fn trace_with_edges(
+    pub fn trace_with_borders(
         &mut self,
         rectangle: MatrixRectangle<'_>,
         top: &Border,
@@ -169,7 +169,8 @@ impl PieceTracer {
         let (m, n) = ((end.i - rectangle.top) as usize, (end.j - rectangle.left) as usize);
         if m > 0 && n > 0 {
             // Cells below the end or to the right of it are not needed.
-            let part = |edge: &Border, last: usize| Border { h: edge.h[..=last].into(), gap: edge.gap[..=last].into() };
+            let part =
+                |border: &Border, last: usize| Border { h: border.h[..=last].into(), gap: border.gap[..=last].into() };
             let (mut row, mut column) = (part(top, n), part(left, m));
             let PieceTracer { schemes, buffers, directions, .. } = self;
             let (query, target) = (&rectangle.query[..m], &rectangle.target[..n]);
@@ -199,7 +200,7 @@ impl PieceTracer {
     ) -> (PathPoint, bool) {
         let MatrixRectangle { top: first_row, left: first_column, query, target } = rectangle;
         let first = self.scoring.gaps.first;
-        let leaves = |edge: &Border, index: usize| edge.gap[index] == edge.h[index] - first;
+        let leaves = |border: &Border, index: usize| border.gap[index] == border.h[index] - first;
         let (mut i, mut j, mut state) = ((end.i - first_row) as usize, (end.j - first_column) as usize, end.state);
         let mut ended = false;
         while i > 0 && j > 0 && !ended {

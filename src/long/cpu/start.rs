@@ -148,7 +148,7 @@ impl StartStrip {
 
     /// Returns the bytes of borders and start states.
     pub(super) fn bytes(&self) -> u64 {
-        let edges: usize = self.rows.iter().chain([&self.left]).map(|edge| edge.h.len() * 8).sum();
-        (edges + (self.h.len() + self.d.len()) * size_of::<StartState>()) as u64
+        let borders: usize = self.rows.iter().chain([&self.left]).map(|border| border.h.len() * 8).sum();
+        (borders + (self.h.len() + self.d.len()) * size_of::<StartState>()) as u64
     }
 }

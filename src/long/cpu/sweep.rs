@@ -245,12 +245,12 @@ impl TiledPanel<'_> {
             return Err(Error::Interrupted);
         }
         let mut column = match left {
-            Some(edge) => edge,
+            Some(border) => border,
             None => {
                 let length = rows.len() + 1;
-                let mut edge = Border { h: vec![0; length], gap: vec![0; length] };
-                self.left.read(rows.start, rows.end, &mut edge.h, &mut edge.gap)?;
-                edge
+                let mut border = Border { h: vec![0; length], gap: vec![0; length] };
+                self.left.read(rows.start, rows.end, &mut border.h, &mut border.gap)?;
+                border
             }
         };
         let (first_row, first_column) = (rows.start, columns.start);
@@ -291,8 +291,8 @@ impl TiledPanel<'_> {
             let candidates = self.settle(&mut state, tile_row);
             drop(state);
             let best = self.locate(candidates, buffers);
-            if let Some((_, edge)) = mark {
-                self.sink.mark(rows.end, edge)?;
+            if let Some((_, border)) = mark {
+                self.sink.mark(rows.end, border)?;
             }
             state = self.lock();
             let best = BestCell::better(state.best, best);
@@ -372,9 +372,9 @@ impl TiledPanel<'_> {
     fn skip(&self, row: &mut Border, column: &mut Border) {
         let gap = -self.sweep.pair.scoring.gaps.first;
         let (lower_corner, upper_corner) = (column.h[column.h.len() - 1], row.h[row.h.len() - 1]);
-        for edge in [&mut *row, &mut *column] {
-            edge.h.fill(0);
-            edge.gap.fill(gap);
+        for border in [&mut *row, &mut *column] {
+            border.h.fill(0);
+            border.gap.fill(gap);
         }
         // The corners belong to the neighbouring tiles.
         row.h[0] = lower_corner;
@@ -393,8 +393,8 @@ fn add_to_mark(marks: &mut VecDeque<(usize, Border)>, tile_row: usize, row: &Bor
         marks.push_back((tile_row, row.clone()));
         return;
     }
-    if let Some((_, edge)) = marks.iter_mut().find(|mark| mark.0 == tile_row) {
-        edge.h.extend_from_slice(&row.h[1..]);
-        edge.gap.extend_from_slice(&row.gap[1..]);
+    if let Some((_, border)) = marks.iter_mut().find(|mark| mark.0 == tile_row) {
+        border.h.extend_from_slice(&row.h[1..]);
+        border.gap.extend_from_slice(&row.gap[1..]);
     }
 }

@@ -153,8 +153,8 @@ impl TileScoring {
         buffers: &mut TileBuffers,
     ) {
         let (m, n) = (query.len(), target.len());
-        assert!(row.h.len() == n + 1 && row.gap.len() == n + 1, "an edge's length is the tile's");
-        assert!(column.h.len() == m + 1 && column.gap.len() == m + 1, "an edge's length is the tile's");
+        assert!(row.h.len() == n + 1 && row.gap.len() == n + 1, "a border has the tile's length");
+        assert!(column.h.len() == m + 1 && column.gap.len() == m + 1, "a border has the tile's length");
         buffers.start(row);
         buffers.right.h.clear();
         buffers.right.h.resize(m + 1, row.h[n]);
@@ -266,11 +266,11 @@ impl TileBuffers {
     /// Sets the row above the first one.
     fn start(&mut self, row: &Border) {
         let length = row.h.len() + 2 * MARGIN;
-        for edge in &mut self.rows {
-            edge.h.clear();
-            edge.h.resize(length, NEG_INF);
-            edge.gap.clear();
-            edge.gap.resize(length, NEG_INF);
+        for border in &mut self.rows {
+            border.h.clear();
+            border.h.resize(length, NEG_INF);
+            border.gap.clear();
+            border.gap.resize(length, NEG_INF);
         }
         self.rows[0].h[MARGIN..][..row.h.len()].copy_from_slice(&row.h);
         self.rows[0].gap[MARGIN..][..row.gap.len()].copy_from_slice(&row.gap);

@@ -60,7 +60,7 @@ pub(super) fn next_row(
 pub(super) fn finish(
     sweep: &PanelSweep,
     row: u32,
-    mut edge: Border,
+    mut border: Border,
     left: &dyn LeftSource,
     columns: &[u32],
 ) -> Result<LastRows> {
@@ -73,9 +73,9 @@ pub(super) fn finish(
     let target = &pair.target[sweep.columns.0 as usize..sweep.columns.1 as usize];
     for (k, i) in (row + 1..=sweep.rows.1).enumerate() {
         let symbol = pair.query[i as usize - 1];
-        let diagonal = std::mem::replace(&mut edge.h[0], entering.h[k]);
+        let diagonal = std::mem::replace(&mut border.h[0], entering.h[k]);
         let mut next_inner = 0;
-        let above = RowAbove { h: &mut edge.h[1..], gap: &mut edge.gap[1..] };
+        let above = RowAbove { h: &mut border.h[1..], gap: &mut border.gap[1..] };
         let across = next_row(pair, symbol, target, above, diagonal, entering.gap[k], |j, h, across| {
             if pair.is_local() && h > best.map_or(0, |best: BestCell| best.score) {
                 best = Some(BestCell { score: h, i, j: sweep.columns.0 + j as u32 + 1 });
@@ -86,10 +86,10 @@ pub(super) fn finish(
                 next_inner += 1;
             }
         });
-        right.h.push(edge.h[target.len()]);
+        right.h.push(border.h[target.len()]);
         right.gap.push(across);
     }
-    Ok(LastRows { right, bottom: edge, best, left: entering, inner })
+    Ok(LastRows { right, bottom: border, best, left: entering, inner })
 }
 
 /// Delivers the borders of a panel without rows or columns.
@@ -100,14 +100,14 @@ pub(super) fn hand_empty(sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn S
         return sink.mark(sweep.rows.1, sweep.top.clone());
     }
     let count = (sweep.rows.1 - sweep.rows.0) as usize + 1;
-    let mut edge = Border { h: vec![0; count], gap: vec![0; count] };
-    left.read(sweep.rows.0, sweep.rows.1, &mut edge.h, &mut edge.gap)?;
-    sink.right(sweep.rows.0, &edge.h, &edge.gap)?;
+    let mut border = Border { h: vec![0; count], gap: vec![0; count] };
+    left.read(sweep.rows.0, sweep.rows.1, &mut border.h, &mut border.gap)?;
+    sink.right(sweep.rows.0, &border.h, &border.gap)?;
     let marks = (1..).map(|k| u64::from(sweep.rows.0) + k * u64::from(sweep.mark_every));
     let inside = marks.take_while(|&row| row < sweep.rows.1.into()).map(|row| row as u32);
     for row in inside.chain([sweep.rows.1]) {
         let at = (row - sweep.rows.0) as usize;
-        sink.mark(row, Border { h: vec![edge.h[at]], gap: vec![edge.gap[at]] })?;
+        sink.mark(row, Border { h: vec![border.h[at]], gap: vec![border.gap[at]] })?;
     }
     Ok(())
 }

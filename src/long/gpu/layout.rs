@@ -100,8 +100,9 @@ impl GpuLong {
 
         let gpu = &self.gpu;
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-        let vertical = buffers.vertical.reserve(gpu, "vertical edges", plan.vertical_bytes(), storage)?.clone();
-        let horizontal = buffers.horizontal.reserve(gpu, "horizontal edges", plan.horizontal_bytes(), storage)?.clone();
+        let vertical = buffers.vertical.reserve(gpu, "vertical borders", plan.vertical_bytes(), storage)?.clone();
+        let horizontal =
+            buffers.horizontal.reserve(gpu, "horizontal borders", plan.horizontal_bytes(), storage)?.clone();
         let state = buffers.state.reserve(gpu, "strips", plan.state_bytes(&variant), storage)?.clone();
         let records = buffers.records.reserve(gpu, "records", plan.record_bytes(&variant), storage)?.clone();
         let shared = buffers.shared.reserve(gpu, "best", size_of::<StripedShared>() as u64, storage)?.clone();

@@ -118,20 +118,20 @@ impl PanelPlan {
 
     /// Returns the number of borders that are kept as a whole, including the first and the last
     /// one.
-    pub fn whole_edges(&self) -> u32 {
+    pub fn whole_borders(&self) -> u32 {
         self.params.strips.div_ceil(self.params.keep_strips) + 1
     }
 
     /// Returns the index of the right border's entry for row 0.
     pub fn right_begin(&self) -> u64 {
-        self.whole_begin(self.whole_edges() - 1)
+        self.whole_begin(self.whole_borders() - 1)
     }
 
     /// Returns the bytes of all vertical borders.
     pub fn vertical_bytes(&self) -> u64 {
         let p = self.params;
-        let rings = u64::from(p.strips + 1 - self.whole_edges()) * u64::from(p.inner_entries);
-        (self.whole_begin(self.whole_edges()) + rings) * 8
+        let rings = u64::from(p.strips + 1 - self.whole_borders()) * u64::from(p.inner_entries);
+        (self.whole_begin(self.whole_borders()) + rings) * 8
     }
 
     /// Returns the bytes of all horizontal borders.

@@ -20,9 +20,9 @@ struct FirstColumn<'a>(&'a LongPair);
 
 impl LeftSource for FirstColumn<'_> {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
-        let edge = self.0.left(first..until);
-        h.copy_from_slice(&edge.h);
-        gap.copy_from_slice(&edge.gap);
+        let border = self.0.left(first..until);
+        h.copy_from_slice(&border.h);
+        gap.copy_from_slice(&border.gap);
         Ok(())
     }
 
@@ -43,13 +43,13 @@ struct ProbeSink(Mutex<Border>);
 
 impl SweepSink for ProbeSink {
     fn right(&self, _first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
-        let mut edge = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        edge.h.extend(h);
-        edge.gap.extend(gap);
+        let mut border = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        border.h.extend(h);
+        border.gap.extend(gap);
         Ok(())
     }
 
-    fn mark(&self, _row: u32, _edge: Border) -> Result<()> {
+    fn mark(&self, _row: u32, _border: Border) -> Result<()> {
         Ok(())
     }
 
@@ -124,7 +124,7 @@ impl GpuLong {
             prune: false,
             interrupt: &interrupt,
         };
-        let mut edges = Vec::new();
+        let mut borders = Vec::new();
         for schedule in [Schedule::Wavefront, Schedule::Persistent] {
             let kept = ProbeSink::default();
             let keep = RecordPolicy { columns: None, strip: None, mark_every: 1 << 20, quiet: false };
@@ -135,8 +135,8 @@ impl GpuLong {
                 tracing::debug!("workgroups cannot wait for each other here");
                 return Ok(false);
             }
-            edges.push(kept.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
+            borders.push(kept.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
         }
-        Ok(edges[0] == edges[1])
+        Ok(borders[0] == borders[1])
     }
 }

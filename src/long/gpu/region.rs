@@ -34,7 +34,7 @@ pub(super) struct Retained {
     /// The upper and left borders of the computation; `None` for the matrix's first row and column.
     /// Rows and columns do not identify a region: once an alignment is found, cells are forbidden,
     /// and the same rows and columns have other borders.
-    edges: Option<(Border, Border)>,
+    borders: Option<(Border, Border)>,
     rows: (u32, u32),
     columns: (u32, u32),
     grid: FineGrid,
@@ -43,16 +43,16 @@ pub(super) struct Retained {
 /// A known border as a left border. Rows after its end are not needed, so their values are
 /// arbitrary.
 pub(super) struct KnownLeft<'a> {
-    edge: &'a Border,
+    border: &'a Border,
     first: u32,
 }
 
 impl LeftSource for KnownLeft<'_> {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
         let begin = (first - self.first) as usize;
-        let there = self.edge.h.len().min((until - self.first) as usize + 1).saturating_sub(begin);
-        h[..there].copy_from_slice(&self.edge.h[begin..begin + there]);
-        gap[..there].copy_from_slice(&self.edge.gap[begin..begin + there]);
+        let there = self.border.h.len().min((until - self.first) as usize + 1).saturating_sub(begin);
+        h[..there].copy_from_slice(&self.border.h[begin..begin + there]);
+        gap[..there].copy_from_slice(&self.border.gap[begin..begin + there]);
         Ok(())
     }
 
@@ -69,7 +69,7 @@ impl SweepSink for NullSink {
         Ok(())
     }
 
-    fn mark(&self, _row: u32, _edge: Border) -> Result<()> {
+    fn mark(&self, _row: u32, _border: Border) -> Result<()> {
         Ok(())
     }
 
@@ -104,7 +104,7 @@ impl FineSweep {
 
     /// Returns the left border.
     pub(super) fn left<'a>(&self, region: &TraceRegion<'a>) -> KnownLeft<'a> {
-        KnownLeft { edge: region.left, first: region.rows.0 }
+        KnownLeft { border: region.left, first: region.rows.0 }
     }
 }
 
@@ -119,13 +119,13 @@ impl Retained {
         horizontal: &wgpu::Buffer,
     ) -> Option<Self> {
         let grid = grid(plan, fine.rows.1 - fine.rows.0, fine.keep.mark_every, vertical, horizontal)?;
-        let edges = Some((region.top.clone(), region.left.clone()));
-        Some(Retained { pair: region.pair.clone(), edges, rows: region.rows, columns: region.columns, grid })
+        let borders = Some((region.top.clone(), region.left.clone()));
+        Some(Retained { pair: region.pair.clone(), borders, rows: region.rows, columns: region.columns, grid })
     }
 
     /// Returns whether a region can be traced with these borders.
     fn holds(&self, region: &TraceRegion, kernels: &TraceKernels) -> bool {
-        let Retained { pair, edges, rows, columns, grid } = self;
+        let Retained { pair, borders, rows, columns, grid } = self;
         let same = Arc::ptr_eq(&pair.query, &region.pair.query)
             && Arc::ptr_eq(&pair.target, &region.pair.target)
             && Arc::ptr_eq(&pair.scoring, &region.pair.scoring);
@@ -138,7 +138,8 @@ impl Retained {
         };
         let begins =
             |longer: &Border, other: &Border| longer.h.starts_with(&other.h) && longer.gap.starts_with(&other.gap);
-        let as_then = || edges.as_ref().is_none_or(|(top, left)| begins(top, region.top) && begins(left, region.left));
+        let as_then =
+            || borders.as_ref().is_none_or(|(top, left)| begins(top, region.top) && begins(left, region.left));
         same && here && within && suits() && as_then()
     }
 }
@@ -233,7 +234,7 @@ impl GpuLong {
         let is_kept = plan.params.mark_blocks * BLOCK_ROWS == chunk;
         if let Some(grid) = self.grid(plan, sweep.rows.1 - sweep.rows.0, chunk).filter(|_| is_kept) {
             let (pair, rows, columns) = (sweep.pair.clone(), sweep.rows, sweep.columns);
-            self.retained = Some(Retained { pair, edges: None, rows, columns, grid });
+            self.retained = Some(Retained { pair, borders: None, rows, columns, grid });
         }
     }
 

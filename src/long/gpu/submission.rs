@@ -109,11 +109,11 @@ impl GpuLong {
             _ => run.right_begin,
         };
         let right = std::mem::replace(&mut run.right_begin, right_end)..right_end;
-        let edge_bytes = u64::from(right.end - right.start) * 8;
+        let border_bytes = u64::from(right.end - right.start) * 8;
         commands.copy_back(shared, 0..SHARED_BYTES);
-        if edge_bytes > 0 {
+        if border_bytes > 0 {
             let from = (plan.right_begin() + u64::from(right.start)) * 8;
-            commands.copy_back(vertical, from..from + edge_bytes);
+            commands.copy_back(vertical, from..from + border_bytes);
         }
         let staging = self.free_staging(commands.staging_bytes(true))?;
         let programs = std::slice::from_ref(&run.laid.program);

@@ -86,15 +86,15 @@ impl GpuLong {
         let marks: Vec<u32> = (1..=p.marks).filter(|&mark| is_marked(row_of(mark)) || row_of(mark) == p.rows).collect();
         let begins: Vec<u64> = marks.iter().map(|&mark| u64::from(mark) * u64::from(p.columns_stride)).collect();
         let mut last = None;
-        self.read_edges(&horizontal, &begins, p.columns_stride, false, |n, edge| {
+        self.read_borders(&horizontal, &begins, p.columns_stride, false, |n, border| {
             let row = row_of(marks[n]);
             if row < p.rows || sweep.rows.0 + row == end {
-                return sink.mark(sweep.rows.0 + row, edge);
+                return sink.mark(sweep.rows.0 + row, border);
             }
             if is_marked(row) {
-                sink.mark(sweep.rows.0 + row, edge.clone())?;
+                sink.mark(sweep.rows.0 + row, border.clone())?;
             }
-            last = Some(edge);
+            last = Some(border);
             Ok(())
         })?;
         Ok(last)
@@ -118,19 +118,21 @@ impl GpuLong {
         let wanted: Vec<(u32, u32)> = (1..).zip(columns.iter().copied()).filter(|(n, _)| n % every == 0).collect();
         let begins: Vec<u64> = wanted.iter().map(|&(n, _)| plan.whole_begin(n)).collect();
         let rows = sweep.rows.1 - sweep.rows.0;
-        self.read_edges(&vertical, &begins, rows + 1, true, |k, edge| sink.column(sweep.columns.0 + wanted[k].1, edge))
+        self.read_borders(&vertical, &begins, rows + 1, true, |k, border| {
+            sink.column(sweep.columns.0 + wanted[k].1, border)
+        })
     }
 
     /// Writes entries of a border from entry `at` on.
-    pub(super) fn write_pairs(&self, buffer: &wgpu::Buffer, at: u64, edge: &Border, flipped: bool) {
+    pub(super) fn write_pairs(&self, buffer: &wgpu::Buffer, at: u64, border: &Border, flipped: bool) {
         const PIECE: usize = 4 << 20;
         let flip = if flipped { FLIP } else { 0 };
-        for (index, (h, gap)) in edge.h.chunks(PIECE).zip(edge.gap.chunks(PIECE)).enumerate() {
+        for (index, (h, gap)) in border.h.chunks(PIECE).zip(border.gap.chunks(PIECE)).enumerate() {
             let words: Vec<[u32; 2]> =
                 h.iter().zip(gap).map(|(&h, &gap)| [h as u32 ^ flip, gap as u32 ^ flip]).collect();
             let offset = (at + (index * PIECE) as u64) * 8;
             self.gpu.queue.write_buffer(buffer, offset, bytemuck::cast_slice(&words));
-            if edge.h.len() > PIECE {
+            if border.h.len() > PIECE {
                 self.gpu.queue.submit([]);
             }
         }
@@ -138,7 +140,7 @@ impl GpuLong {
 
     /// Reads borders of `count` entries that start at the entries `begins`, and passes each border
     /// to `give`.
-    fn read_edges(
+    fn read_borders(
         &mut self,
         buffer: &wgpu::Buffer,
         begins: &[u64],
@@ -151,14 +153,14 @@ impl GpuLong {
         let at_once = (PIECE_ENTRIES / count as usize).max(1);
         for (k, begins) in (0..).step_by(at_once).zip(begins.chunks(at_once)) {
             let new = || Border { h: vec![0; count as usize], gap: vec![0; count as usize] };
-            let mut edges: Vec<Border> = begins.iter().map(|_| new()).collect();
+            let mut borders: Vec<Border> = begins.iter().map(|_| new()).collect();
             for first in (0..count as usize).step_by(PIECE_ENTRIES) {
                 let entries = PIECE_ENTRIES.min(count as usize - first);
                 let places: Vec<u64> = begins.iter().map(|begin| (begin + first as u64) * 8).collect();
                 let words = self.read_pieces(buffer, &places, entries as u64 * 8)?;
                 // The first write to a new page of memory is slow, so threads share this cost.
-                let parts = edges.iter_mut().zip(words.chunks_exact(2 * entries)).flat_map(|(edge, words)| {
-                    let (h, gap) = (&mut edge.h[first..first + entries], &mut edge.gap[first..first + entries]);
+                let parts = borders.iter_mut().zip(words.chunks_exact(2 * entries)).flat_map(|(border, words)| {
+                    let (h, gap) = (&mut border.h[first..first + entries], &mut border.gap[first..first + entries]);
                     let both = h.chunks_mut(THREAD_ENTRIES).zip(gap.chunks_mut(THREAD_ENTRIES));
                     both.zip(words.chunks(2 * THREAD_ENTRIES))
                 });
@@ -175,7 +177,7 @@ impl GpuLong {
                     None => parts.for_each(copy),
                 }
             }
-            edges.into_iter().enumerate().try_for_each(|(n, edge)| give(k + n, edge))?;
+            borders.into_iter().enumerate().try_for_each(|(n, border)| give(k + n, border))?;
         }
         Ok(())
     }
@@ -190,12 +192,12 @@ impl GpuLong {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let all = bytes * places.len() as u64;
         let staging = shortage::attempt(self, |engine, _| {
-            engine.buffers.staging.reserve(&engine.gpu, "edges to be read", all.max(1 << 16), usage).cloned()
+            engine.buffers.staging.reserve(&engine.gpu, "borders to be read", all.max(1 << 16), usage).cloned()
         })?;
         let staging = staging.map_err(|error| self.gpu.error(error))?;
         let mut commands = Commands::default();
         places.iter().for_each(|&offset| commands.copy_back(buffer, offset..offset + bytes));
-        commands.submit(&self.gpu, "edges", &[], &staging, None).read(&self.gpu, PATIENCE)
+        commands.submit(&self.gpu, "borders", &[], &staging, None).read(&self.gpu, PATIENCE)
     }
 
     /// Returns a free staging buffer.
@@ -206,7 +208,7 @@ impl GpuLong {
         }
         spare.clear();
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        self.gpu.buffer("edges to be read", bytes.max(1 << 16), usage)
+        self.gpu.buffer("borders to be read", bytes.max(1 << 16), usage)
     }
 
     /// Waits for the left border up to a row, and uploads it. Returns the greatest H of the
@@ -225,10 +227,10 @@ impl GpuLong {
         }
         let until = rows.min(sweep.rows.1 - sweep.rows.0);
         let count = (until - first + 1) as usize;
-        let mut edge = Border { h: vec![0; count], gap: vec![0; count] };
-        left.read(sweep.rows.0 + first, sweep.rows.0 + until, &mut edge.h, &mut edge.gap)?;
-        self.write_pairs(vertical, first.into(), &edge, true);
+        let mut border = Border { h: vec![0; count], gap: vec![0; count] };
+        left.read(sweep.rows.0 + first, sweep.rows.0 + until, &mut border.h, &mut border.gap)?;
+        self.write_pairs(vertical, first.into(), &border, true);
         *done = Some(until);
-        Ok(edge.h.into_iter().fold(0, i32::max))
+        Ok(border.h.into_iter().fold(0, i32::max))
     }
 }

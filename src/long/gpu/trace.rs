@@ -248,16 +248,16 @@ impl TraceKernels {
     /// Runs one submission, and returns its results. Computes start states only for a new window.
     fn round(&mut self, input: &TraceInput, window: &BlockWindow, at: PathPoint, is_new: bool) -> Result<Vec<u32>> {
         let grid = input.grid;
-        let edges = input.method == Method::Chunked1;
+        let stored_borders = input.method == Method::Chunked1;
         let of_stage = |stage| TracebackVariant {
             stage,
             workgroup: if stage == TracebackStage::Chase { 1 } else { workgroup(grid.strip) },
             codes: input.scoring.substitution.size() as u32,
             column_bits: column_bits(grid.strip),
             local: input.scoring.mode == Mode::Local,
-            edges: edges && stage != TracebackStage::Starts,
+            stored_borders: stored_borders && stage != TracebackStage::Starts,
         };
-        let tallest = if edges { grid.chunk } else { window.block_rows };
+        let tallest = if stored_borders { grid.chunk } else { window.block_rows };
         let a_part = directions_words(tallest, grid.strip);
         let directions = (a_part * u64::from(window.parts)).min(self.shape.directions_bytes / 4).max(a_part);
         let params = TracebackParams {

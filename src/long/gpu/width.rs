@@ -26,7 +26,7 @@ pub(super) const ANY_KINDS: u32 = 5;
 /// unit. The second value is the part for the borders of a batch, which do not belong to the
 /// profile.
 const STRIP_BYTES: u32 = 12 << 10;
-const EDGE_BYTES: u32 = 512;
+const BORDER_BYTES: u32 = 512;
 /// Fixed cost of a step, in half columns. On an H100, 1,000,000 rows of as many strips as run at
 /// once take 102 ms with 8 columns an invocation, 125 ms with 12, 148 ms with 16, and 166 ms with
 /// 20.
@@ -42,7 +42,7 @@ pub(super) fn any_kinds(alphabet: Alphabet) -> u32 {
 /// Returns the columns of an invocation that let four strips of 32 invocations run on a compute
 /// unit.
 fn widest_cells(kinds: u32) -> u32 {
-    let columns = (STRIP_BYTES - EDGE_BYTES) / (kinds * 32 * size_of::<i32>() as u32);
+    let columns = (STRIP_BYTES - BORDER_BYTES) / (kinds * 32 * size_of::<i32>() as u32);
     (columns / 4 * 4).clamp(4, MAX_CELLS)
 }
 

@@ -20,9 +20,9 @@ fn strips(shuffle: bool) -> striped::StripedVariant {
     }
 }
 
-fn traceback(stage: TracebackStage, edges: bool) -> striped_trace::TracebackVariant {
+fn traceback(stage: TracebackStage, stored_borders: bool) -> striped_trace::TracebackVariant {
     let workgroup = if stage == TracebackStage::Chase { 1 } else { 4 };
-    striped_trace::TracebackVariant { stage, workgroup, codes: 16, column_bits: 6, local: true, edges }
+    striped_trace::TracebackVariant { stage, workgroup, codes: 16, column_bits: 6, local: true, stored_borders }
 }
 
 /// Returns sample programs of a kernel, or none for a kernel of another module.

@@ -34,7 +34,7 @@ pub struct TracebackVariant {
     /// Whether H is clamped at 0.
     pub local: bool,
     /// Whether parts are traced from stored borders, chunk by chunk.
-    pub edges: bool,
+    pub stored_borders: bool,
 }
 
 impl KernelProgram for TracebackVariant {
@@ -48,11 +48,11 @@ impl KernelProgram for TracebackVariant {
             .number("CODES", self.codes)
             .number("COLUMN_BITS", self.column_bits)
             .flag("LOCAL", self.local)
-            .flag("EDGES", self.edges)
+            .flag("STORED_BORDERS", self.stored_borders)
     }
 
     fn supplied(&self) -> Supplied {
-        let border = if self.edges { "striped_border_edges" } else { "striped_border_anchored" };
+        let border = if self.stored_borders { "striped_border_stored" } else { "striped_border_anchored" };
         vec![("striped_border", format!("#import {border}\n"))]
     }
 }

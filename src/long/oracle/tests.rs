@@ -79,16 +79,16 @@ proptest! {
         let matrices = LongMatrices::fill(&query, &target, &scoring);
         let (m, n) = (query.len(), target.len());
         for i in 0..m {
-            let edge = matrices.row_edge(i, 0..n);
+            let border = matrices.row_border(i, 0..n);
             for j in 1..=n {
-                prop_assert_eq!(i64::from(edge.h[j]), matrices.h[i][j]);
-                prop_assert_eq!(i64::from(edge.gap[j]), matrices.insertion[i + 1][j]);
+                prop_assert_eq!(i64::from(border.h[j]), matrices.h[i][j]);
+                prop_assert_eq!(i64::from(border.gap[j]), matrices.insertion[i + 1][j]);
             }
         }
         for j in 0..n {
-            let edge = matrices.column_edge(j, 0..m);
+            let border = matrices.column_border(j, 0..m);
             for i in 1..=m {
-                prop_assert_eq!(i64::from(edge.gap[i]), matrices.deletion[i][j + 1]);
+                prop_assert_eq!(i64::from(border.gap[i]), matrices.deletion[i][j + 1]);
             }
         }
     }

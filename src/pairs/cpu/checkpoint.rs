@@ -71,19 +71,19 @@ impl<E: Element> Checkpoints<E> {
         self.spacing > 0 && left.is_multiple_of(self.spacing)
     }
 
-    /// Keeps the row that `left` rows follow. `edge` contains V before the first column of each
+    /// Keeps the row that `left` rows follow. `border` contains V before the first column of each
     /// lane.
     ///
     /// # Safety
     /// The processor has the instructions of the vectors.
     #[inline(always)]
-    pub(super) unsafe fn keep<W: Lanes<Elem = E>>(&mut self, left: usize, edge: &[E; MAX_LANES], dh: &[E], f: &[E]) {
+    pub(super) unsafe fn keep<W: Lanes<Elem = E>>(&mut self, left: usize, border: &[E; MAX_LANES], dh: &[E], f: &[E]) {
         let index = left / self.spacing - 1;
         let (kept, numbers) = (self.kept(index), self.numbers(index));
         let to = &mut self.values.at_least(numbers.end)[numbers.clone()];
         // SAFETY: the caller guarantees the instructions, and all slices hold whole vectors.
         unsafe {
-            let mut value = W::load(edge.as_ptr());
+            let mut value = W::load(border.as_ptr());
             for dh in dh[..kept.start * W::COUNT].chunks_exact(W::COUNT) {
                 value = value.add(W::load(dh.as_ptr()));
             }

@@ -112,29 +112,29 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
 
     // Values of the last column, and the best end so far. They are used only if end gaps have their
     // own costs.
-    let mut last: [i64; MAX_LANES] = [form.edge(m); MAX_LANES];
+    let mut last: [i64; MAX_LANES] = [form.border_value(m); MAX_LANES];
     let mut best: [Greatest; MAX_LANES] = std::array::from_fn(|lane| {
         let n = group.symbols(lane);
-        Greatest::from_gaps(form.edge(m) + form.edge(n), n, m)
+        Greatest::from_gaps(form.border_value(m) + form.border_value(n), n, m)
     });
     let is_narrow = size_of::<W::Elem>() <= 2 && group.rows() + m < NARROW;
     let mut row_ends = None;
     let mut strip: CodeStrip = [[0; MAX_LANES]; ROWS];
-    let mut edges = [[W::Elem::default(); MAX_LANES]; ROWS];
+    let mut borders = [[W::Elem::default(); MAX_LANES]; ROWS];
     let mut inside = false;
     for r in (0..group.rows()).step_by(ROWS) {
         // The row above the first row is a border, whose values are known.
         if r > 0 && checkpoints.keeps(group.rows() - r) {
-            let mut edge = [W::Elem::default(); MAX_LANES];
-            for (lane, edge) in edge[..count].iter_mut().enumerate() {
-                *edge = W::Elem::from_number(form.edge(group.done(r - 1, lane)));
+            let mut border = [W::Elem::default(); MAX_LANES];
+            for (lane, border) in border[..count].iter_mut().enumerate() {
+                *border = W::Elem::from_number(form.border_value(group.done(r - 1, lane)));
             }
             // SAFETY: the caller guarantees the instructions of W.
-            unsafe { checkpoints.keep::<W>(group.rows() - r, &edge, dh, f) };
+            unsafe { checkpoints.keep::<W>(group.rows() - r, &border, dh, f) };
         }
         group.strip(r, &mut strip);
         if !inside {
-            set_edges::<W>(form, &group, r, &mut edges);
+            set_borders::<W>(form, &group, r, &mut borders);
             // After this row, the border differences of all lanes stay the same.
             inside = group.is_inside(r);
         }
@@ -149,15 +149,17 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
                 }
             }
             if affine {
-                affine_rows::<W>(query, form, dh.as_mut_ptr(), f.as_mut_ptr(), profile.as_ptr(), &edges)
+                affine_rows::<W>(query, form, dh.as_mut_ptr(), f.as_mut_ptr(), profile.as_ptr(), &borders)
             } else {
-                linear_rows::<W>(query, dh.as_mut_ptr(), profile.as_ptr(), &edges)
+                linear_rows::<W>(query, dh.as_mut_ptr(), profile.as_ptr(), &borders)
             }
         };
         if form.own_ends() && inside && is_narrow {
             let left = group.rows() - r;
             let ends = row_ends.get_or_insert_with(|| {
-                LastCells::<W>::from(|lane| (last[lane] + form.edge(left), best[lane].value, best[lane].least_rows))
+                LastCells::<W>::from(|lane| {
+                    (last[lane] + form.border_value(left), best[lane].value, best[lane].least_rows)
+                })
             });
             for (column, left) in columns.iter().zip((0..left).rev()) {
                 ends.take(form, column, left);
@@ -168,7 +170,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
                 for lane in 0..count {
                     last[lane] += form.difference(column[lane]);
                     let left = group.symbols(lane) - group.done(r + k, lane);
-                    best[lane].take_rows(last[lane] + form.edge(left), left);
+                    best[lane].take_rows(last[lane] + form.border_value(left), left);
                 }
             }
         }
@@ -180,7 +182,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     // If a sequence is empty, the alignment is a single gap, and the rows above computed nothing
     // for it.
     for (lane, value) in values.iter_mut().enumerate().filter(|(lane, _)| m == 0 || group.symbols(*lane) == 0) {
-        *value = Greatest::from_gaps(form.edge(m + group.symbols(lane)), group.symbols(lane), m);
+        *value = Greatest::from_gaps(form.border_value(m + group.symbols(lane)), group.symbols(lane), m);
     }
 }
 
@@ -195,7 +197,7 @@ fn start_above<W: Lanes>(
 ) {
     let (count, affine) = (W::COUNT, form.opening() != 0);
     for j in 0..m {
-        let above = form.edge_difference(j + 1);
+        let above = form.border_difference(j + 1);
         dh[j * count..][..count].fill(above);
         if affine {
             f[j * count..][..count].fill(W::Elem::from_number(above.number() - form.opening()));
@@ -204,9 +206,9 @@ fn start_above<W: Lanes>(
     if m > 0 && form.own_ends() {
         // The first column below padding is not the first column of the matrix.
         for lane in (0..count).filter(|&lane| group.symbols(lane) < group.rows()) {
-            dh[lane] = W::Elem::from_number(form.edge_step());
+            dh[lane] = W::Elem::from_number(form.border_step());
             if affine {
-                f[lane] = W::Elem::from_number(form.edge_step() - form.opening());
+                f[lane] = W::Elem::from_number(form.border_step() - form.opening());
             }
         }
     }
@@ -214,17 +216,17 @@ fn start_above<W: Lanes>(
 
 /// Sets the differences along column 0 of the rows from `r` on.
 #[inline(always)]
-fn set_edges<W: Lanes>(
+fn set_borders<W: Lanes>(
     form: &DifferenceScoring<W::Elem>,
     group: &TargetGroup<'_>,
     r: usize,
-    edges: &mut [[W::Elem; MAX_LANES]; ROWS],
+    borders: &mut [[W::Elem; MAX_LANES]; ROWS],
 ) {
-    for (k, edges) in edges.iter_mut().enumerate() {
-        for (lane, edge) in edges[..W::COUNT].iter_mut().enumerate() {
-            *edge = match group.done(r + k, lane) {
+    for (k, borders) in borders.iter_mut().enumerate() {
+        for (lane, border) in borders[..W::COUNT].iter_mut().enumerate() {
+            *border = match group.done(r + k, lane) {
                 0 if group.is_corner(r + k, lane) => form.corner_difference(),
-                done => form.edge_difference(done),
+                done => form.border_difference(done),
             };
         }
     }
@@ -242,11 +244,12 @@ fn along_last_row<W: Lanes>(
     is_narrow: bool,
 ) -> [Greatest; MAX_LANES] {
     let count = W::COUNT;
-    let mut value: [i64; MAX_LANES] = std::array::from_fn(|lane| form.edge(group.symbols(lane)));
+    let mut value: [i64; MAX_LANES] = std::array::from_fn(|lane| form.border_value(group.symbols(lane)));
     if form.own_ends() && is_narrow {
-        best.iter_mut().zip(&value).for_each(|(best, value)| best.take_columns(value + form.edge(m), m));
-        let mut ends =
-            LastCells::<W>::from(|lane| (value[lane] + form.edge(m), best[lane].value, best[lane].least_columns));
+        best.iter_mut().zip(&value).for_each(|(best, value)| best.take_columns(value + form.border_value(m), m));
+        let mut ends = LastCells::<W>::from(|lane| {
+            (value[lane] + form.border_value(m), best[lane].value, best[lane].least_columns)
+        });
         ends.first = std::array::from_fn(|lane| best[lane].columns_left);
         for (dh, left) in dh.chunks_exact(count).zip((0..m).rev()) {
             ends.take(form, dh, left);
@@ -263,7 +266,7 @@ fn along_last_row<W: Lanes>(
             if form.own_ends() {
                 // The end gap contains the remaining query symbols.
                 for (best, value) in best.iter_mut().zip(&value) {
-                    best.take_columns(value + form.edge(m - j), m - j);
+                    best.take_columns(value + form.border_value(m - j), m - j);
                 }
             }
             if j < m {
@@ -283,7 +286,7 @@ const NARROW: usize = if cfg!(test) { 256 } else { 1 << 13 };
 /// dv of all lanes in each of the rows.
 type RowDifferences<W> = [[<W as Lanes>::Elem; MAX_LANES]; ROWS];
 
-/// Computes [`ROWS`] rows with linear gaps. `edges` is dv of column 0. Returns dv of the last
+/// Computes [`ROWS`] rows with linear gaps. `borders` is dv of column 0. Returns dv of the last
 /// column.
 ///
 /// # Safety
@@ -295,11 +298,11 @@ unsafe fn linear_rows<W: Lanes>(
     query: &[Code],
     dh: *mut W::Elem,
     profile: *const W::Elem,
-    edges: &RowDifferences<W>,
+    borders: &RowDifferences<W>,
 ) -> RowDifferences<W> {
     // SAFETY: the caller guarantees the preconditions.
     unsafe {
-        let mut dv: [W; ROWS] = std::array::from_fn(|k| W::load(edges[k].as_ptr()));
+        let mut dv: [W; ROWS] = std::array::from_fn(|k| W::load(borders[k].as_ptr()));
         for (j, &code) in query.iter().enumerate() {
             let steps = profile.add(code as usize * ROWS * W::COUNT);
             let column = dh.add(j * W::COUNT);
@@ -314,7 +317,7 @@ unsafe fn linear_rows<W: Lanes>(
     }
 }
 
-/// Computes [`ROWS`] rows with affine gaps. `edges` is dv of column 0. Returns dv of the last
+/// Computes [`ROWS`] rows with affine gaps. `borders` is dv of column 0. Returns dv of the last
 /// column.
 ///
 /// # Safety
@@ -328,12 +331,12 @@ unsafe fn affine_rows<W: Lanes>(
     dh: *mut W::Elem,
     f: *mut W::Elem,
     profile: *const W::Elem,
-    edges: &RowDifferences<W>,
+    borders: &RowDifferences<W>,
 ) -> RowDifferences<W> {
     // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let opening = W::splat(W::Elem::from_number(form.opening()));
-        let mut dv: [W; ROWS] = std::array::from_fn(|k| W::load(edges[k].as_ptr()));
+        let mut dv: [W; ROWS] = std::array::from_fn(|k| W::load(borders[k].as_ptr()));
         let mut e = dv.map(|dv| dv.sub(opening));
         for (j, &code) in query.iter().enumerate() {
             let steps = profile.add(code as usize * ROWS * W::COUNT);

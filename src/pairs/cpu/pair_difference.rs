@@ -42,31 +42,31 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     let dh = dh.at_least(n + 2 * MAX_LANES);
     let f = f.at_least(n + 2 * MAX_LANES);
     if rows.is_empty() || n == 0 {
-        *value = Greatest::from_gaps(form.edge(rows.len() + n), rows.len(), n);
+        *value = Greatest::from_gaps(form.border_value(rows.len() + n), rows.len(), n);
         return;
     }
     for j in 0..n {
-        let above = form.edge_difference(j + 1);
+        let above = form.border_difference(j + 1);
         dh[MAX_LANES + j] = above;
         f[MAX_LANES + j] = W::Elem::from_number(above.number() - form.opening());
     }
     if form.own_ends() && strips.done(0, W::COUNT - 1) == 0 {
         // The first column below padding is not the first column of the matrix.
-        dh[MAX_LANES] = W::Elem::from_number(form.edge_step());
-        f[MAX_LANES] = W::Elem::from_number(form.edge_step() - form.opening());
+        dh[MAX_LANES] = W::Elem::from_number(form.border_step());
+        f[MAX_LANES] = W::Elem::from_number(form.border_step() - form.opening());
     }
-    let mut best = Greatest::from_gaps(form.edge(n) + form.edge(rows.len()), rows.len(), n);
-    let mut last = form.edge(n);
+    let mut best = Greatest::from_gaps(form.border_value(n) + form.border_value(rows.len()), rows.len(), n);
+    let mut last = form.border_value(n);
     let mut lanes = [0; MAX_LANES];
-    let mut edges = [W::Elem::default(); MAX_LANES];
+    let mut borders = [W::Elem::default(); MAX_LANES];
     for strip in 0..strips.count() {
         strips.codes(strip, &mut lanes);
-        for (lane, edge) in edges[..W::COUNT].iter_mut().enumerate() {
-            *edge = match strips.done(strip, lane) {
+        for (lane, border) in borders[..W::COUNT].iter_mut().enumerate() {
+            *border = match strips.done(strip, lane) {
                 // The last row of padding. The row after it, in the lane below or in the next
                 // strip, is the first row.
                 0 if strips.is_corner(strip, lane) => form.corner_difference(),
-                done => form.edge_difference(done),
+                done => form.border_difference(done),
             };
         }
         // SAFETY: the caller guarantees the instructions of W. dh and f have n columns with space
@@ -74,7 +74,7 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
         unsafe {
             skew.begin(form.table(), codes, &lanes);
             let (dh, f) = (dh.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
-            let cells = StripOf { form, columns: 0..n, edges: &edges, dh, f };
+            let cells = StripOf { form, columns: 0..n, borders: &borders, dh, f };
             let ends = if form.opening() == 0 {
                 cells.compute::<false, true>(&mut skew, &mut ())
             } else {
@@ -85,15 +85,15 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
                 for lane in (0..W::COUNT).rev() {
                     last += form.difference(ends[lane]);
                     let left = rows.len() - strips.done(strip, lane);
-                    best.take_rows(last + form.edge(left), left);
+                    best.take_rows(last + form.border_value(left), left);
                 }
             }
         }
     }
-    let mut along = form.edge(rows.len());
+    let mut along = form.border_value(rows.len());
     for j in 0..=n {
         // The last row: the end gap contains the remaining columns.
-        best.take_columns(along + form.edge(n - j), n - j);
+        best.take_columns(along + form.border_value(n - j), n - j);
         if j < n {
             along += form.difference(dh[MAX_LANES + j]);
         }
@@ -108,7 +108,7 @@ pub(super) struct StripOf<'a, W: Lanes> {
     /// Range of these columns among the columns that the steps are defined for.
     pub columns: Range<usize>,
     /// dv before the first column of each lane.
-    pub edges: &'a [W::Elem; MAX_LANES],
+    pub borders: &'a [W::Elem; MAX_LANES],
     /// Pointer to dh of the first column. There is space for a vector's other lanes before the
     /// first column and after the last one.
     pub dh: *mut W::Elem,
@@ -186,16 +186,16 @@ impl<W: Lanes> StripOf<'_, W> {
         steps: &mut impl StepSource<W>,
         notes: &mut impl CellNotes<W>,
     ) -> [W::Elem; MAX_LANES] {
-        let StripOf { form, columns, edges, dh, f } = self;
+        let StripOf { form, columns, borders, dh, f } = self;
         let (first, n) = (columns.start, columns.len());
-        let mut ends = *edges;
+        let mut ends = *borders;
         if n == 0 {
             return ends;
         }
         // SAFETY: the caller guarantees the preconditions.
         unsafe {
             let opening = W::splat(W::Elem::from_number(form.opening()));
-            let dv = W::load(edges.as_ptr());
+            let dv = W::load(borders.as_ptr());
             let mut state = LaneState { dv, e: dv.sub(opening), h: dv, f: dv, opening };
             // Lanes start one after another. A lane that has not started keeps its border values.
             let mut begun = W::splat(W::Elem::from_number(0));

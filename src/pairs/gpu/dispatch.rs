@@ -78,8 +78,8 @@ fn base_params(work: &SliceWork<'_>, tasks: u32, rows_words: u32) -> NwParams {
         task_count: tasks,
         rows_words,
         opening: scoring.opening(),
-        edge_opening: scoring.edge_opening(),
-        edge_step: scoring.edge_step(),
+        border_opening: scoring.border_opening(),
+        border_step: scoring.border_step(),
         match_bits: scoring.match_bits(),
         values_begin: tasks,
         ..filter_params(work.batch, scoring)

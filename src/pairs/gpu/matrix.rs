@@ -241,8 +241,8 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<MatrixDispatch
     let scoring = &work.scoring;
     let params = NwParams {
         opening: scoring.opening() << variant.tag_bits(),
-        edge_opening: scoring.edge_opening() << variant.tag_bits(),
-        edge_step: scoring.edge_step() << variant.tag_bits(),
+        border_opening: scoring.border_opening() << variant.tag_bits(),
+        border_step: scoring.border_step() << variant.tag_bits(),
         match_bits: scoring.match_bits(),
         runs_begin: (PAIR_WORDS * list.pairs) as u32,
         runs_capacity_words: runs_words as u32,

@@ -72,10 +72,10 @@ pub struct NwParams {
     pub rows_words: u32,
     /// See [`crate::score::OffsetScoring::opening`].
     pub opening: i32,
-    /// See [`crate::score::OffsetScoring::edge_opening`].
-    pub edge_opening: i32,
-    /// See [`crate::score::OffsetScoring::edge_step`].
-    pub edge_step: i32,
+    /// See [`crate::score::OffsetScoring::border_opening`].
+    pub border_opening: i32,
+    /// See [`crate::score::OffsetScoring::border_step`].
+    pub border_step: i32,
     /// See [`crate::score::OffsetScoring::match_bits`].
     pub match_bits: u32,
     /// Index of the first value in `out.data`.

@@ -103,13 +103,13 @@ impl HalfSliceVariant {
 /// the values of even one word of rows, or if values include numbers of matches.
 pub fn group_words(scoring: &OffsetScoring, slice: u32) -> Option<u32> {
     let opening = i64::from(scoring.opening());
-    let (edge_opening, edge_step) = (i64::from(scoring.edge_opening()), i64::from(scoring.edge_step()));
+    let (border_opening, border_step) = (i64::from(scoring.border_opening()), i64::from(scoring.border_step()));
     let steps = scoring.table().iter().map(|&step| i64::from(step)).max().unwrap_or(0);
-    let lift = if scoring.own_ends() { edge_opening.abs() } else { 0 };
-    let step = steps.max(edge_step).max(0);
+    let lift = if scoring.own_ends() { border_opening.abs() } else { 0 };
+    let step = steps.max(border_step).max(0);
     // A border must not fall after its first symbol. Its first symbol must not cost more than an
     // inner gap.
-    let are_borders_gaps = opening >= 0 && edge_step >= 0 && edge_opening + edge_step >= -opening;
+    let are_borders_gaps = opening >= 0 && border_step >= 0 && border_opening + border_step >= -opening;
     let is_low_enough = 4 * opening + lift <= MAX;
     let holds = |rows: u32| opening + lift + step * i64::from(rows.max(slice)) <= MAX;
     if scoring.carries_matches() || !are_borders_gaps || !is_low_enough {

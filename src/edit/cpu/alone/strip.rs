@@ -37,7 +37,7 @@ impl RowStrip<'_> {
         }
     }
 
-    /// Implements [`RowStrip::compute`]. Without `EDGES`, there must be only one block.
+    /// Implements [`RowStrip::compute`]. Without `IDLE_LANES`, there must be only one block.
     ///
     /// # Safety
     /// The processor has the instructions of `V`. `columns` and `self.rows` meet the
@@ -45,7 +45,7 @@ impl RowStrip<'_> {
     /// than the rows of the pattern, and a multiple of the rows in [`VECTORS`] vectors.
     /// `self.first` is at least 1, and `self.last` at most `n`.
     #[inline(always)]
-    unsafe fn compute_block<V: LanesU64, M: Matcher, const K: usize, const EDGES: bool>(
+    unsafe fn compute_block<V: LanesU64, M: Matcher, const K: usize, const IDLE_LANES: bool>(
         &self,
         columns: &BlockColumns,
         last_row: Option<LastRowMinimum<1>>,
@@ -67,7 +67,7 @@ impl RowStrip<'_> {
             let mut states = [VerticalDeltas { pv: V::splat(u64::MAX), mv: V::splat(0) }; K];
             let mut tops = [HorizontalDeltas { hp: V::splat(0), hn: V::splat(u64::MAX), as_matches: V::splat(0) }; K];
             let kept = self.first_row / BITS;
-            if EDGES && resumes {
+            if IDLE_LANES && resumes {
                 for (v, state) in states.iter_mut().enumerate() {
                     let words = kept + v * V::COUNT;
                     *state =
@@ -81,8 +81,8 @@ impl RowStrip<'_> {
             let one_ended = if leaves { self.last + 1 } else { usize::MAX };
             for t in self.first..=self.last + delay {
                 let before = tops;
-                let is_at_edge = EDGES && (t < all_begun || t >= one_ended);
-                if is_at_edge {
+                let has_idle_lanes = IDLE_LANES && (t < all_begun || t >= one_ended);
+                if has_idle_lanes {
                     for (v, state) in states.iter().enumerate() {
                         state.pv.store(saved[v][0].as_mut_ptr());
                         state.mv.store(saved[v][1].as_mut_ptr());
@@ -98,7 +98,7 @@ impl RowStrip<'_> {
                     let symbol = |plane: usize| V::load(columns.text.add(plane * columns.stride + back(v)));
                     (states[v], tops[v]) = step::<V, M>(states[v], below, |plane| pattern[v][plane], symbol);
                 }
-                if is_at_edge {
+                if has_idle_lanes {
                     for (v, state) in states.iter_mut().enumerate() {
                         let (inside, outside) = self.words_in_block::<V>(t, v);
                         let (inside, outside) = (V::load(inside.as_ptr()), V::load(outside.as_ptr()));
@@ -118,7 +118,7 @@ impl RowStrip<'_> {
                     last_rows.take(self, tops[last_word / V::COUNT], t - last_word);
                 }
             }
-            if EDGES && leaves {
+            if IDLE_LANES && leaves {
                 for (v, state) in states.iter().enumerate() {
                     let words = kept + v * V::COUNT;
                     state.pv.store(self.rows.pv.add(words));

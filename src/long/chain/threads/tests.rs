@@ -69,7 +69,7 @@ fn a_left_neighbour_that_was_put_away_is_an_error() {
     }
     sweep.work(&mut engine_pool.members[0]);
     let mut panel_table = sweep.panel_table();
-    assert!(!panel_table.panels[1].state.done, "it was computed from a wrong left edge");
+    assert!(!panel_table.panels[1].state.done, "it was computed from a wrong left border");
     assert!(matches!(panel_table.failure.take(), Some(Error::Internal(_))));
 }
 

@@ -40,15 +40,15 @@ fn tiles_match_the_oracle() {
         let (rows, columns) = (top..top + m, left..left + n);
         let scheme = TileScoring::new(&scoring, mode == Mode::Local, instruction_set);
         let mut buffers = TileBuffers::default();
-        let edges = || (truth.row_edge(top, columns.clone()), truth.column_edge(left, rows.clone()));
+        let borders = || (truth.row_border(top, columns.clone()), truth.column_border(left, rows.clone()));
         let check = |row: &Border, column: &Border| {
-            let lower = truth.row_edge(top + m, columns.clone());
-            let right = truth.column_edge(left + n, rows.clone());
+            let lower = truth.row_border(top + m, columns.clone());
+            let right = truth.column_border(left + n, rows.clone());
             assert_eq!((&row.h, &row.gap[1..]), (&lower.h, &lower.gap[1..]), "{what}");
             assert_eq!((&column.h, &column.gap[1..]), (&right.h, &right.gap[1..]), "{what}");
         };
         let (query, target) = (&query[rows.clone()], &target[columns.clone()]);
-        let (mut row, mut column) = edges();
+        let (mut row, mut column) = borders();
         let best_cell = scheme.sweep(query, target, &mut row, &mut column, 0, &mut buffers);
         check(&row, &column);
         let best_cell = best_cell.map(|best_cell| {
@@ -58,7 +58,7 @@ fn tiles_match_the_oracle() {
         let expected = truth.best(rows.clone(), columns.clone()).filter(|_| mode == Mode::Local);
         assert_eq!(best_cell, expected, "{what}");
 
-        let (mut row, mut column) = edges();
+        let (mut row, mut column) = borders();
         let mut directions = TileDirections::default();
         scheme.directions(query, target, &mut row, &mut column, &mut directions, &mut buffers);
         check(&row, &column);

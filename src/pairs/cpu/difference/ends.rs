@@ -34,7 +34,7 @@ impl<W: Lanes> LastCells<W> {
     /// Adds the next cell, one symbol further, with `left` symbols after it.
     #[inline(always)]
     pub(super) fn take(&mut self, form: &DifferenceScoring<W::Elem>, differences: &[W::Elem], left: usize) {
-        let change = (form.edge(left) - form.edge(left + 1)) as i32;
+        let change = (form.border_value(left) - form.border_value(left + 1)) as i32;
         let (left, differences) = (left as u32, &differences[..W::COUNT]);
         for (lane, &difference) in differences.iter().enumerate() {
             let value = self.value[lane].wrapping_add(form.difference(difference) as i32).wrapping_add(change);

@@ -65,7 +65,7 @@ impl LaneTraceback {
             self.margin = MARGIN;
         }
         (self.i, self.j) = (n - rows, m - columns);
-        (self.value, self.expected) = (form.edge(rows + columns), value);
+        (self.value, self.expected) = (form.border_value(rows + columns), value);
         self.cigar.clear();
         self.push(rows, Gap::Rows);
         self.push(columns, Gap::Columns);
@@ -146,7 +146,7 @@ impl LaneTraceback {
 
     /// Adds the remaining gap along the border.
     pub(super) fn finish<E: Element>(&mut self, form: &DifferenceScoring<E>) {
-        self.value += form.edge(self.i + self.j);
+        self.value += form.border_value(self.i + self.j);
         self.push(self.i, Gap::Rows);
         self.push(self.j, Gap::Columns);
     }

@@ -143,12 +143,12 @@ unsafe fn trace_lanes<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Group
             let top = target.len().saturating_sub((index + 1) * spacing);
             // Below a border that never rises, no value proves that the path does not come from
             // further left.
-            let is_flat = top == 0 && form.edge_step() == 0;
+            let is_flat = top == 0 && form.border_step() == 0;
             let mut margin = if is_flat { lane_trace.j } else { lane_trace.margin };
             if lane_trace.trusts_bits && lane_trace.i > top && lane_trace.gap.is_none() {
                 let pairs = lane_trace.i - top;
                 let above = lane_trace.j.checked_sub(pairs).and_then(|column| match top {
-                    0 => Some(W::Elem::from_number(form.edge(column))),
+                    0 => Some(W::Elem::from_number(form.border_value(column))),
                     _ => kept.value(index, lane_trace.lane, column),
                 });
                 if let Some(above) = above {
@@ -227,8 +227,8 @@ impl<W: Lanes> RecomputedPart<'_, W> {
         for ((dh, f), column) in dh.iter_mut().zip(f).zip(columns.clone()) {
             // The first column below padding is not the first column of the matrix.
             *dh = match column {
-                0 if form.own_ends() && strips.pad() > 0 => W::Elem::from_number(form.edge_step()),
-                _ => form.edge_difference(column + 1),
+                0 if form.own_ends() && strips.pad() > 0 => W::Elem::from_number(form.border_step()),
+                _ => form.border_difference(column + 1),
             };
             *f = W::Elem::from_number(dh.number() - form.opening());
         }
@@ -266,11 +266,11 @@ impl<W: Lanes> RecomputedPart<'_, W> {
         for (strip, origins) in origins.chunks_exact_mut(width).take(strips.count()).enumerate() {
             let opens = if AFFINE { &mut opens[strip * width..][..width] } else { &mut [] };
             strips.codes(strip, &mut lanes);
-            let edges = &self.edges(strip);
+            let borders = &self.borders(strip);
             // SAFETY: the caller guarantees the preconditions.
             let ends = unsafe {
                 let (dh, f) = (dh.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
-                let cells = StripOf { form, columns: columns.clone(), edges, dh, f };
+                let cells = StripOf { form, columns: columns.clone(), borders, dh, f };
                 let notes = &mut DirectionWriter::<AFFINE> { origins, opens, rows_preferred };
                 let is_last = strip + 1 == strips.count();
                 match form.two_steps() {
@@ -307,22 +307,22 @@ impl<W: Lanes> RecomputedPart<'_, W> {
     }
 
     /// Returns dv before the first column of a strip, for all lanes.
-    fn edges(&self, strip: usize) -> [W::Elem; MAX_LANES] {
+    fn borders(&self, strip: usize) -> [W::Elem; MAX_LANES] {
         let RecomputedPart { form, strips, top, .. } = self;
-        let mut edges = [W::Elem::from_number(0); MAX_LANES];
+        let mut borders = [W::Elem::from_number(0); MAX_LANES];
         if self.columns.start == 0 {
-            for (lane, edge) in edges[..W::COUNT].iter_mut().enumerate() {
-                *edge = match strips.done(strip, lane) {
+            for (lane, border) in borders[..W::COUNT].iter_mut().enumerate() {
+                *border = match strips.done(strip, lane) {
                     0 if strips.is_corner(strip, lane) => form.corner_difference(),
                     0 => W::Elem::from_number(0),
-                    done => form.edge_difference(top + done),
+                    done => form.border_difference(top + done),
                 };
             }
         } else if let Some(lane) = (strips.done(strip, 0)).checked_sub(1).filter(|&lane| lane < W::COUNT) {
             // A gap opens down from the row above.
-            edges[lane] = W::Elem::from_number(-form.opening());
+            borders[lane] = W::Elem::from_number(-form.opening());
         }
-        edges
+        borders
     }
 
     /// Follows the directions to the row above, or to a border.

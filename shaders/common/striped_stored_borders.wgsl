@@ -9,12 +9,12 @@
 @group(0) @binding(1) var<storage, read> vertical: array<u32>;
 @group(0) @binding(2) var<storage, read> horizontal: array<i32>;
 
-fn left_edge(strip: u32, row: u32) -> vec2<i32> {
+fn stored_left_border(strip: u32, row: u32) -> vec2<i32> {
     let at = (strip * params.rows_stride + row) * 2u;
     return vec2<i32>(bitcast<i32>(vertical[at] ^ 0x80000000u), bitcast<i32>(vertical[at + 1u] ^ 0x80000000u));
 }
 
-fn upper_edge(chunk_row: u32, column: u32) -> vec2<i32> {
+fn stored_upper_border(chunk_row: u32, column: u32) -> vec2<i32> {
     let at = (chunk_row * params.columns_stride + column) * 2u;
     return vec2<i32>(horizontal[at], horizontal[at + 1u]);
 }
