@@ -75,14 +75,15 @@ impl Directory {
         }
         let name = path.join(MANIFEST);
         let bytes = manifest.to_bytes()?;
-        let aside = TemporaryFile::create(path, MANIFEST).map_err(failed)?;
-        let written = aside.file().write_all(&bytes).and_then(|()| match fs::hard_link(aside.path(), &name) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-            Ok(()) => aside.file().sync_all().and_then(|()| files::sync_directory_of(&name)),
-            // Without hard links, two processes that plan at the same time are not detected.
-            Err(_) => files::publish(aside.file(), aside.path(), &name),
-        });
-        drop(aside);
+        let manifest_file = TemporaryFile::create(path, MANIFEST).map_err(failed)?;
+        let written =
+            manifest_file.file().write_all(&bytes).and_then(|()| match fs::hard_link(manifest_file.path(), &name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+                Ok(()) => manifest_file.file().sync_all().and_then(|()| files::sync_directory_of(&name)),
+                // Without hard links, two processes that plan at the same time are not detected.
+                Err(_) => files::publish(manifest_file.file(), manifest_file.path(), &name),
+            });
+        drop(manifest_file);
         written.map_err(|error| Error::io(name, error))?;
         Self::open(path)
     }

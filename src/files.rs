@@ -12,33 +12,33 @@ pub(crate) mod temporary;
 
 use temporary::CleanupEntry;
 
-/// Replaces the file `path` atomically. The content is written to `aside`, a name in the same
+/// Replaces the file `path` atomically. The content is written to `temporary`, a name in the same
 /// directory, and then renamed. If the process or the machine fails at any time, `path` has either
 /// its old content or all of the new content. Concurrent writers of the same file must use
-/// different names for `aside`.
+/// different names for `temporary`.
 ///
 /// # Errors
-/// Returns the error of `fill` or of the operating system. The file `aside` is then removed.
-pub(crate) fn replace(path: &Path, aside: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let _listed = CleanupEntry::new(aside);
+/// Returns the error of `fill` or of the operating system. The file `temporary` is then removed.
+pub(crate) fn replace(path: &Path, temporary: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let _listed = CleanupEntry::new(temporary);
     let write = || {
-        let mut file = File::create(aside)?;
+        let mut file = File::create(temporary)?;
         fill(&mut file)?;
-        publish(&file, aside, path)
+        publish(&file, temporary, path)
     };
-    write().inspect_err(|_| drop(fs::remove_file(aside)))
+    write().inspect_err(|_| drop(fs::remove_file(temporary)))
 }
 
-/// Renames a completely written file from `aside` to `path`, in the same directory. After a crash,
+/// Renames a completely written file from `temporary` to `path`, in the same directory. After a crash,
 /// `path` has either its old content or all of the new content.
 ///
 /// # Errors
 /// Returns the error of the operating system.
-pub(crate) fn publish(file: &File, aside: &Path, path: &Path) -> io::Result<()> {
+pub(crate) fn publish(file: &File, temporary: &Path, path: &Path) -> io::Result<()> {
     // The content must reach the disk before the rename, or a crash could leave a truncated file
     // under the final name.
     file.sync_all()?;
-    fs::rename(aside, path)?;
+    fs::rename(temporary, path)?;
     sync_directory_of(path)
 }
 
@@ -62,13 +62,13 @@ mod tests {
     #[test]
     fn files_are_replaced_completely_or_not_at_all() {
         let directory = tempfile::tempdir().unwrap();
-        let (path, aside) = (directory.path().join("note.json"), directory.path().join("note.part"));
-        replace(&path, &aside, |file| file.write_all(b"old")).unwrap();
+        let (path, temporary) = (directory.path().join("note.json"), directory.path().join("note.part"));
+        replace(&path, &temporary, |file| file.write_all(b"old")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");
         let half = |file: &mut File| file.write_all(b"n").and(Err(io::ErrorKind::StorageFull.into()));
-        assert_eq!(replace(&path, &aside, half).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(replace(&path, &temporary, half).unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read(&path).unwrap(), b"old");
-        replace(&path, &aside, |file| file.write_all(b"new")).unwrap();
+        replace(&path, &temporary, |file| file.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left aside");
     }

@@ -402,7 +402,11 @@ fn encode(name: &str, letters: &[u8], alphabet: Alphabet) -> Result<Vec<Code>> {
                     column: Some(position as u64 + 1),
                     ..InputLocation::default()
                 },
-                message: format!("{:?} is not a letter of {}", shown(&letters[position..]), alphabet.letters()),
+                message: format!(
+                    "{:?} is not a letter of {}",
+                    first_character(&letters[position..]),
+                    alphabet.letters()
+                ),
             }
         })
     };
@@ -411,7 +415,7 @@ fn encode(name: &str, letters: &[u8], alphabet: Alphabet) -> Result<Vec<Code>> {
 
 /// Returns the first character of some bytes, or the first byte if they do not start with valid
 /// UTF-8.
-fn shown(letters: &[u8]) -> char {
+fn first_character(letters: &[u8]) -> char {
     let whole = letters.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
     whole.or_else(|| letters.first().copied().map(char::from)).unwrap_or_default()
 }

@@ -75,11 +75,11 @@ impl TryFrom<BenchArgs> for BenchOptions {
         let output = args.output.output.as_deref().filter(|path| !is_standard(path)).map(Path::to_owned);
         check_files(&args, &output)?;
         let tolerance = tolerance(&args)?;
-        let asked: Vec<Experiment> = args.experiments.iter().filter_map(|&name| name.measured()).collect();
+        let requested: Vec<Experiment> = args.experiments.iter().filter_map(|&name| name.measured()).collect();
         let cluster = args.experiments.contains(&ExperimentName::Cluster);
         let is_all = args.experiments.is_empty();
         let experiments: Vec<Experiment> =
-            Experiment::ALL.into_iter().filter(|one| is_all || asked.contains(one)).collect();
+            Experiment::ALL.into_iter().filter(|one| is_all || requested.contains(one)).collect();
         check_experiments(&args, &experiments, cluster)?;
         Ok(BenchOptions {
             experiments,

@@ -165,10 +165,10 @@ impl TryFrom<RunArgs> for RunBlocks {
         let stats = args.compute.machine.stats;
         if matches!(which, BlockSelection::Status | BlockSelection::Missing) {
             let given = [("--stats", stats.is_some()), ("--check", compute.check)];
-            let asked = if which == BlockSelection::Status { "--status" } else { "--missing" };
+            let given_option = if which == BlockSelection::Status { "--status" } else { "--missing" };
             if let Some((option, _)) = compute.given().into_iter().chain(given).find(|(_, given)| *given) {
                 return Err(Error::usage(format!(
-                    "{option} has no effect with {asked}, which computes nothing: remove one of them"
+                    "{option} has no effect with {given_option}, which computes nothing: remove one of them"
                 )));
             }
         }

@@ -55,11 +55,11 @@ impl TryFrom<EditArgs> for EditOptions {
         let mode = EditMode::from(args.mode);
         let limit = args.max_distance.as_deref().map_or(Ok(Limit::None), limit)?;
         let fields = args.rows.fields.as_deref().map(Field::parse_edit_list).transpose()?;
-        let shown = RequiredContents::new(&args, fields.as_deref());
-        shown.check_ends(&args, mode, limit)?;
-        shown.check_fields(&args, fields.is_some())?;
+        let contents = RequiredContents::new(&args, fields.as_deref());
+        contents.check_ends(&args, mode, limit)?;
+        contents.check_fields(&args, fields.is_some())?;
         check_bytes(&args, alphabet, fields.as_deref())?;
-        let format = format(&args, &shown, fields)?;
+        let format = format(&args, &contents, fields)?;
 
         let compute = ComputeOptions::try_from(&args.compute)?;
         let patterns = args.patterns.ok_or_else(|| Error::usage("PATTERNS is missing: name a file of patterns"))?;
@@ -78,8 +78,8 @@ impl TryFrom<EditArgs> for EditOptions {
             limit,
             equality,
             max_hits: max_hits(args.max_hits)?,
-            all_ends: shown.all_ends,
-            align: shown.alignment,
+            all_ends: contents.all_ends,
+            align: contents.alignment,
             format,
             files,
             compute,
@@ -164,12 +164,12 @@ fn check_bytes(args: &EditArgs, alphabet: AlphabetChoice, fields: Option<&[&'sta
 }
 
 /// Returns the format with the named fields, or with its default fields.
-fn format(args: &EditArgs, shown: &RequiredContents, fields: Option<Vec<&'static Field>>) -> Result<PairFormat> {
+fn format(args: &EditArgs, contents: &RequiredContents, fields: Option<Vec<&'static Field>>) -> Result<PairFormat> {
     let defaults = EditDefaults {
         regions: args.pairs.is_some(),
         parts: args.mode != EditModeName::Global,
-        aligned: shown.alignment,
-        ends: shown.all_ends,
+        aligned: contents.alignment,
+        ends: contents.all_ends,
     };
     let fields = fields.unwrap_or_else(|| match args.strands.given().unwrap_or_default() {
         Strands::Plus => defaults.fields(),
@@ -179,7 +179,7 @@ fn format(args: &EditArgs, shown: &RequiredContents, fields: Option<Vec<&'static
     match args.rows.format {
         EditFormatName::Tsv => Ok(PairFormat::Tsv(fields)),
         EditFormatName::Jsonl => Ok(PairFormat::JsonLines(fields)),
-        EditFormatName::Paf if shown.all_ends => {
+        EditFormatName::Paf if contents.all_ends => {
             Err(Error::usage("--all-ends: a line of paf holds only one end; use tsv or jsonl"))
         }
         EditFormatName::Paf => Ok(PairFormat::Paf),

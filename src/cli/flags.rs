@@ -248,12 +248,12 @@ mod tests {
 
     #[test]
     fn errors_name_the_options_of_their_fields() {
-        let shown = |error| message(&error);
+        let shown_message = |error| message(&error);
         let both = Error::usage_value("match_score", 1, "it is below `mismatch_score` 2");
-        assert_eq!(shown(both), "--match 1: it is below --mismatch 2");
-        assert_eq!(shown(Error::usage_of("fields", "'`x' and `y`")), "--fields: '`x' and `y`");
-        assert_eq!(shown(Error::usage("a `top")), "a `top");
-        assert_eq!(shown(Error::Interrupted), "interrupted");
+        assert_eq!(shown_message(both), "--match 1: it is below --mismatch 2");
+        assert_eq!(shown_message(Error::usage_of("fields", "'`x' and `y`")), "--fields: '`x' and `y`");
+        assert_eq!(shown_message(Error::usage("a `top")), "a `top");
+        assert_eq!(shown_message(Error::Interrupted), "interrupted");
         assert_eq!(in_text("`top`, `strip``chunk`"), "--top, --strip--chunk");
     }
 }

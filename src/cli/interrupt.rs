@@ -59,7 +59,7 @@ mod system {
     const UNREADABLE: c_int = 2;
 
     /// Stop flag of the job, once there is one.
-    static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    static STOP_REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     /// First signal that asked to stop; 0 for none.
     static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
@@ -87,7 +87,7 @@ mod system {
     }
 
     pub(super) fn watch() -> Arc<AtomicBool> {
-        Arc::clone(ASKED.get_or_init(Arc::default))
+        Arc::clone(STOP_REQUESTED.get_or_init(Arc::default))
     }
 
     pub(super) fn exit_code() -> u8 {
@@ -100,10 +100,10 @@ mod system {
 
     /// Handles a signal. Uses only atomics and system calls that are allowed in signal handlers.
     fn handle(signal: c_int) {
-        if let Some(asked) = ASKED.get().filter(|_| REQUESTS.contains(&signal))
+        if let Some(stop_requested) = STOP_REQUESTED.get().filter(|_| REQUESTS.contains(&signal))
             && SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok()
         {
-            asked.store(true, Ordering::SeqCst);
+            stop_requested.store(true, Ordering::SeqCst);
             return;
         }
         if signal == SIGABRT && memory::is_short() {
@@ -149,9 +149,9 @@ mod system {
         let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
         // SAFETY: without a new action, the call only writes the current one to `action`, which has
         // the expected type.
-        let asked = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+        let stop_requested = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
         // SAFETY: the call succeeded, so it has initialised `action`.
-        asked == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
+        stop_requested == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
     }
 }
 
@@ -167,10 +167,10 @@ mod system {
     pub(super) fn start() {}
 
     pub(super) fn watch() -> Arc<AtomicBool> {
-        static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-        let asked = ASKED.get_or_init(|| {
-            let (asked, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-            let flag = Arc::clone(&asked);
+        static STOP_REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+        let stop_requested = STOP_REQUESTED.get_or_init(|| {
+            let (stop_requested, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+            let flag = Arc::clone(&stop_requested);
             let handled = ctrlc::try_set_handler(move || {
                 flag.store(true, Ordering::SeqCst);
                 if seen.swap(true, Ordering::SeqCst) {
@@ -180,9 +180,9 @@ mod system {
             if let Err(problem) = handled {
                 tracing::debug!("signals cannot be handled: {problem}");
             }
-            asked
+            stop_requested
         });
-        Arc::clone(asked)
+        Arc::clone(stop_requested)
     }
 
     pub(super) fn exit_code() -> u8 {

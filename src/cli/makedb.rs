@@ -59,7 +59,7 @@ impl TryFrom<MakeDbArgs> for MakeDb {
 impl MakeDb {
     /// Returns the directory for sorted parts that do not fit in memory: the directory of the
     /// output, which must have space anyway.
-    fn aside(&self) -> PathBuf {
+    fn scratch_directory(&self) -> PathBuf {
         // For a symbolic link, this is the directory of its target.
         let output = self.output.canonicalize().unwrap_or_else(|_| self.output.clone());
         match output.parent() {
@@ -74,10 +74,11 @@ impl MakeDb {
 pub(super) fn make(job: &MakeDb, quiet: bool) -> Result<()> {
     let begin = Instant::now();
     Output::check(&job.output)?;
-    if job.aside() == std::env::temp_dir() {
+    if job.scratch_directory() == std::env::temp_dir() {
         check_temporary()?;
     }
-    let options = MakeOptions { read: job.read.clone(), memory: job.memory, aside: job.aside() };
+    let options =
+        MakeOptions { read: job.read.clone(), memory: job.memory, scratch_directory: job.scratch_directory() };
     let progress = ProgressDisplay::start_sequences(quiet);
     let mut before = 0;
     let sorted = read_sorted(&job.seqs, &options, |size| {

@@ -67,14 +67,14 @@ impl MpiOptions {
         let Some(output) = output.or_else(|| args.dry_run.then(PathBuf::new)) else {
             return Err(Error::usage("no file for the results is given: name it with --output"));
         };
-        let beside = || {
+        let default_work = || {
             let mut name = output.clone().into_os_string();
             name.push(".pairwave");
             PathBuf::from(name)
         };
         Ok(MpiOptions {
             arguments: job_arguments(typed),
-            work: args.work.unwrap_or_else(beside),
+            work: args.work.unwrap_or_else(default_work),
             resume: args.resume,
             keep: args.keep,
             broadcast: args.input == InputName::Broadcast,

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Bar that is currently on the terminal. Warnings are printed above it.
-static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+static VISIBLE_BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Progress bar of a job. Drawn only if standard error is a terminal; otherwise it costs almost
 /// nothing.
@@ -60,7 +60,7 @@ impl ProgressDisplay {
             let bar = ProgressBar::with_draw_target(cells.into(), ProgressDrawTarget::stderr_with_hz(5));
             bar.set_style(style(pairs.clone()));
             bar.enable_steady_tick(Duration::from_millis(200));
-            *SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(bar.clone());
+            *VISIBLE_BAR.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(bar.clone());
             bar
         });
         ProgressDisplay { bar, pairs, part: Mutex::default() }
@@ -77,9 +77,9 @@ impl pairwave::jobs::Progress for ProgressDisplay {
 
     fn step(&self, part: &'static str, done: u64, all: u64) {
         let Some(bar) = &self.bar else { return };
-        let mut shown = self.part.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if *shown != Some(part) {
-            *shown = Some(part);
+        let mut visible_bar = self.part.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if *visible_bar != Some(part) {
+            *visible_bar = Some(part);
             bar.set_style(parts_style());
             bar.set_message(part);
             bar.set_length(all);
@@ -93,15 +93,15 @@ impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
-            *SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
+            *VISIBLE_BAR.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
         }
     }
 }
 
 /// Prints on standard error while no bar is drawn.
 pub(super) fn without_bar(print: impl FnOnce()) {
-    let shown = SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
-    match shown {
+    let visible_bar = VISIBLE_BAR.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+    match visible_bar {
         Some(bar) => bar.suspend(print),
         None => print(),
     }
@@ -348,9 +348,9 @@ mod tests {
     fn lines_above_the_bar_are_whole() {
         use std::io::Write;
         let mut output = AboveTheBar::new(Vec::new());
-        for (bytes, shown) in [("a\tb\nc", "a\tb\n"), ("d", "a\tb\n"), ("\n\ne", "a\tb\ncd\n\n")] {
+        for (bytes, visible_bar) in [("a\tb\nc", "a\tb\n"), ("d", "a\tb\n"), ("\n\ne", "a\tb\ncd\n\n")] {
             output.write_all(bytes.as_bytes()).unwrap();
-            assert_eq!(String::from_utf8_lossy(&output.to), shown);
+            assert_eq!(String::from_utf8_lossy(&output.to), visible_bar);
         }
         output.flush().unwrap();
         assert_eq!(output.to, b"a\tb\ncd\n\ne");

@@ -199,9 +199,9 @@ impl Claims {
     /// Creates a file with its content in one step. Returns `false` if the file already exists.
     fn link(&self, path: &Path, holder: &ClaimHolder) -> Result<bool> {
         let text = serde_json::to_vec(holder).map_err(super::manifest::json_error)?;
-        let aside = self.path.join(format!(".{}", holder.token));
-        let made = fs::write(&aside, &text).and_then(|()| fs::hard_link(&aside, path));
-        let _ = fs::remove_file(&aside);
+        let temporary = self.path.join(format!(".{}", holder.token));
+        let made = fs::write(&temporary, &text).and_then(|()| fs::hard_link(&temporary, path));
+        let _ = fs::remove_file(&temporary);
         match made {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),

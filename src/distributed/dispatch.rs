@@ -334,7 +334,7 @@ impl Dispatcher {
                 self.overdue += 1;
                 silent.push(rank);
             } else {
-                state.look_again = now + self.rules.silence_seconds.max(1.0);
+                state.next_check = now + self.rules.silence_seconds.max(1.0);
             }
             let queue = state.queue.clone();
             self.insert_rank(rank, state);

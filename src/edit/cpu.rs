@@ -60,9 +60,9 @@ impl DiagonalBand {
         for pair in pairs {
             let difference = pair.text.len() as isize - pair.pattern.len() as isize;
             // Each step away from the diagonals between start and end requires a step back.
-            let aside = (pair.limit as isize - difference.abs()).max(0) / 2;
-            band.least = band.least.min(difference.min(0) - aside);
-            band.most = band.most.max(difference.max(0) + aside);
+            let extra = (pair.limit as isize - difference.abs()).max(0) / 2;
+            band.least = band.least.min(difference.min(0) - extra);
+            band.most = band.most.max(difference.max(0) + extra);
         }
         band
     }

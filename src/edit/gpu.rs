@@ -52,7 +52,7 @@ const FEW_SHARE: u64 = 16;
 /// Batches that take less time than this, in seconds, do not update the recorded speed.
 const MIN_MEASURED_SECONDS: f64 = 0.005;
 /// Settings for trials of other numbers of words per lane and lanes per pair during a job.
-const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, doubt: 1.5 };
+const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, max_speed_ratio: 1.5 };
 
 /// A GPU engine that computes Levenshtein distances.
 pub type EditGpu = engine::GpuEngine<Edit>;

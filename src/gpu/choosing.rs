@@ -112,7 +112,7 @@ pub struct Trials {
     /// meanwhile.
     pub overhead_seconds: f64,
     /// Largest expected ratio of the real speed of a way to its assumed speed.
-    pub doubt: f64,
+    pub max_speed_ratio: f64,
 }
 
 impl Trials {
@@ -122,7 +122,7 @@ impl Trials {
     /// work of the trial in seconds, all of which counts as lost. `remaining_seconds` is the time
     /// that the best way needs for all remaining work.
     pub fn pay(&self, ratio: f64, seconds: f64, remaining_seconds: f64) -> bool {
-        (1.0 - ratio / self.doubt) * remaining_seconds > seconds + self.overhead_seconds
+        (1.0 - ratio / self.max_speed_ratio) * remaining_seconds > seconds + self.overhead_seconds
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Gpu {
     /// Number of buffers that could not be allocated since the device was opened.
     refused: Arc<AtomicU64>,
     /// Simulated memory shortage. For tests.
-    feigned: Arc<Mutex<Shortage>>,
+    simulated_shortage: Arc<Mutex<Shortage>>,
     /// Number of checks before the device is simulated as lost; `None` outside tests.
     checks_left: Option<Arc<AtomicU64>>,
 }
@@ -69,7 +69,7 @@ impl Gpu {
             timestamps,
             first_error,
             refused: Arc::default(),
-            feigned: Arc::default(),
+            simulated_shortage: Arc::default(),
             checks_left: match adapter.failure {
                 Some(FeignedFailure::AfterChecks(count)) => Some(Arc::new(AtomicU64::new(count))),
                 _ => None,
@@ -154,11 +154,12 @@ impl Gpu {
     /// allocations fail after `after` successful ones. For tests.
     #[doc(hidden)]
     pub fn feign_shortage(&self, label: &'static str, after: u64, count: u64) {
-        *self.feigned.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Shortage { label, after, count };
+        *self.simulated_shortage.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) =
+            Shortage { label, after, count };
     }
 
     fn is_feigned(&self, label: &str) -> bool {
-        let mut shortage = self.feigned.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut shortage = self.simulated_shortage.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if shortage.count == 0 || !(shortage.label.is_empty() || shortage.label == label) {
             return false;
         }

@@ -169,7 +169,7 @@ pub struct BatchContext<'a> {
     pub memory: u64,
     /// Whether memory was short and all unused memory has been freed. A kind that can work with
     /// less memory must then do so.
-    pub sparing: bool,
+    pub saves_memory: bool,
     /// Number of cells in the batch.
     pub cells: u64,
     /// Number of cells that the engine may expect to compute after this batch; 0 if unknown.
@@ -287,7 +287,7 @@ impl<K: GpuKind> GpuEngine<K> {
 
     /// Starts a batch on the device. If memory is short, frees unused memory and tries once more.
     fn start(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64) -> Result<K::Choice> {
-        let started = shortage::attempt(self, |engine, sparing| engine.attempt(slot, batch, cells, sparing))?;
+        let started = shortage::attempt(self, |engine, saves_memory| engine.attempt(slot, batch, cells, saves_memory))?;
         started.map_err(|error| {
             // The memory of a batch, except its sequences, grows with the number of pairs.
             self.max_pairs = self.max_pairs.min(batch.pairs() / 2).max(1);
@@ -301,21 +301,21 @@ impl<K: GpuKind> GpuEngine<K> {
         &mut self,
         slot: usize,
         cells: u64,
-        sparing: bool,
+        saves_memory: bool,
     ) -> (&mut K::DeviceState, BatchContext<'_>, &mut K::Slot) {
         let context = BatchContext {
             residents: &mut self.residents,
             kernel: self.kernel,
             memory: self.memory,
-            sparing,
+            saves_memory,
             cells,
             remaining_cells: self.remaining_cells,
         };
         (&mut self.state, context, &mut self.slots[slot])
     }
 
-    fn attempt(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64, sparing: bool) -> Result<K::Choice> {
-        let (state, mut context, slot) = self.parts(slot, cells, sparing);
+    fn attempt(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64, saves_memory: bool) -> Result<K::Choice> {
+        let (state, mut context, slot) = self.parts(slot, cells, saves_memory);
         let context = &mut context;
         let mut choice = K::choose(state, context, batch)?;
         loop {
@@ -323,7 +323,7 @@ impl<K: GpuKind> GpuEngine<K> {
                 Ok(()) => return Ok(choice),
                 Err(error) => error,
             };
-            let may_change = context.kernel.is_none() && (sparing || matches!(error, Error::Unsuited { .. }));
+            let may_change = context.kernel.is_none() && (saves_memory || matches!(error, Error::Unsuited { .. }));
             choice = match K::alternative(choice) {
                 Some(other) if may_change => other,
                 _ => return Err(error),

@@ -111,7 +111,7 @@ pub struct PhyloResult {
 pub struct PhyloSession {
     threads: Threads,
     /// Ancestral states; `None` until they are computed.
-    levels: Option<Arc<UnionTree>>,
+    union_tree: Option<Arc<UnionTree>>,
     /// Position in the file of reads.
     source: Option<ReadFile>,
     engines: SessionEngines<Phylo>,
@@ -137,21 +137,21 @@ impl PhyloAlignment {
     }
 
     /// Computes the ancestral states of the edges of the reference.
-    fn levels(&self, pool: &rayon::ThreadPool) -> Arc<UnionTree> {
+    fn union_tree(&self, pool: &rayon::ThreadPool) -> Arc<UnionTree> {
         let started = Instant::now();
-        let levels = pool.install(|| {
+        let union_tree = pool.install(|| {
             let vectors = edge_vectors(&self.reference, self.gap_model, pool);
             let (vectors, vector_of) = vectors.distinct();
             UnionTree::new(vectors, &vector_of, !self.exhaustive, pool)
         });
         tracing::debug!(
-            edges = levels.edges(),
-            distinct = levels.vectors(0).len(),
-            levels = levels.heights(),
+            edges = union_tree.edges(),
+            distinct = union_tree.vectors(0).len(),
+            heights = union_tree.heights(),
             seconds = started.elapsed().as_secs_f64(),
             "ancestral states"
         );
-        Arc::new(levels)
+        Arc::new(union_tree)
     }
 }
 
@@ -199,7 +199,7 @@ impl ReadStages<'_> {
 
     /// Starts a group of reads.
     fn begin(&mut self, reads: ReadChunk) {
-        self.totals.add(&reads, self.rounds.levels(), self.rounds.strands());
+        self.totals.add(&reads, self.rounds.union_tree(), self.rounds.strands());
         if let Some(chunk) = self.rounds.begin(self.totals.chunks, reads) {
             self.finish.add(chunk);
         }
@@ -221,7 +221,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, reads: &ReadChunk, levels: &UnionTree, strands: QueryStrands) {
+    fn add(&mut self, reads: &ReadChunk, union_tree: &UnionTree, strands: QueryStrands) {
         let symbols: u64 = reads.store.lengths().iter().map(|&length| u64::from(length)).sum();
         for id in (0..).zip(reads.store.lengths()).filter_map(|(id, &length)| (length == 0).then_some(id)) {
             self.empty += 1;
@@ -230,9 +230,9 @@ impl Totals {
                 tracing::warn!("read '{}' (record {number}) has no letters and is skipped", reads.store.name(id));
             }
         }
-        let edges = levels.edges() as u64 * u64::from(strands.copies());
+        let edges = union_tree.edges() as u64 * u64::from(strands.copies());
         self.pairs += reads.store.len() as u64 * edges;
-        self.cells = self.cells.saturating_add(symbols * edges * u64::from(levels.vectors(0).sites()));
+        self.cells = self.cells.saturating_add(symbols * edges * u64::from(union_tree.vectors(0).sites()));
     }
 }
 
@@ -262,24 +262,24 @@ impl Job for PhyloAlignment {
         let engines = SessionEngines::new(start, || engines::open_phylo(run, threads.count()))?;
         // The time of a whole job includes the ancestral states, and starts when the engines are
         // open.
-        let levels = (!engines.is_whole()).then(|| self.levels(&threads.pool));
-        Ok(PhyloSession { threads, levels, source: None, engines })
+        let union_tree = (!engines.is_whole()).then(|| self.union_tree(&threads.pool));
+        Ok(PhyloSession { threads, union_tree, source: None, engines })
     }
 
     /// Passes on reads in file order. The file is read from its start up to the first block.
     /// Reading continues from there as long as the blocks are in file order.
     fn feed(&self, Feed { source, run, sink }: Feed<'_, PhyloResult>, session: &mut PhyloSession) -> Result<Summary> {
         let started = Instant::now();
-        let PhyloSession { threads, levels, source: reads, engines } = session;
+        let PhyloSession { threads, union_tree, source: reads, engines } = session;
         let execution = Execution { run, threads };
         let engine_set = engines.get_or_open(|| engines::open_phylo(run, threads.count()))?;
-        let levels = &*levels.get_or_insert_with(|| self.levels(&threads.pool));
+        let union_tree = &*union_tree.get_or_insert_with(|| self.union_tree(&threads.pool));
         let open_blocks = OpenBlocks::default();
         let mut reads = ReadRanges::new(self, source, open_blocks.clone(), reads);
         let mut delivery = Delivery::new(open_blocks, sink);
         let mut stages = ReadStages {
-            rounds: Rounds::new(levels, &self.scheme, self.strands()),
-            finish: ReadFinisher::new(self, levels, &threads.pool),
+            rounds: Rounds::new(union_tree, &self.scheme, self.strands()),
+            finish: ReadFinisher::new(self, union_tree, &threads.pool),
             totals: Totals::default(),
             is_at_end: false,
             run,

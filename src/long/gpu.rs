@@ -267,11 +267,11 @@ impl GpuLong {
         sink: &dyn SweepSink,
     ) -> Result<(PanelPlan, SweepResult)> {
         let mut handed = DeliveredRange::default();
-        let ran = shortage::attempt(self, |engine, sparing| {
-            if sparing {
+        let ran = shortage::attempt(self, |engine, saves_memory| {
+            if saves_memory {
                 engine.buffers = PanelBuffers::default();
             }
-            engine.run_once(sweep, if sparing { least } else { keep }, left, sink, &mut handed)
+            engine.run_once(sweep, if saves_memory { least } else { keep }, left, sink, &mut handed)
         })?;
         ran.map_err(|error| self.gpu.refusal(format!("its memory is too small for the panel: {error}")))
     }
@@ -461,7 +461,7 @@ impl LongEngine for GpuLong {
     }
 
     fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
-        let traced = shortage::attempt(self, |engine, sparing| engine.trace_region(region, sparing))?;
+        let traced = shortage::attempt(self, |engine, saves_memory| engine.trace_region(region, saves_memory))?;
         traced.map_err(|error| self.gpu.refusal(format!("its memory is too small for the region: {error}")))
     }
 }

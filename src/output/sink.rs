@@ -224,8 +224,11 @@ mod tests {
         output.buffer().extend(vec![b'x'; 2 * BUFFER_BYTES]);
         output.pass_on().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");
-        let [aside, finished] = entries(directory.path()).try_into().unwrap();
-        assert!(finished == "pairs.tsv" && aside.starts_with(".pairs.tsv.") && aside.ends_with(".part"), "{aside}");
+        let [temporary, finished] = entries(directory.path()).try_into().unwrap();
+        assert!(
+            finished == "pairs.tsv" && temporary.starts_with(".pairs.tsv.") && temporary.ends_with(".part"),
+            "{temporary}"
+        );
         drop(output);
         assert_eq!(entries(directory.path()), ["pairs.tsv"]);
         assert_eq!(fs::read(&path).unwrap(), b"old");

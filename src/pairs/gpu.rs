@@ -465,9 +465,9 @@ impl GpuKind for Pairs {
         host: &mut PairsDeviceState,
         site: &mut BatchContext<'_>,
         first: FinishedBatch<'_, Pairs>,
-        beside: f64,
+        trace_seconds: f64,
     ) -> Result<Option<FollowUp<Pairs>>> {
-        let aligning = host.align_survivors(site, first, beside);
+        let aligning = host.align_survivors(site, first, trace_seconds);
         Ok(aligning.map(|(batch, kernel)| (batch, PairsChoice::Global(kernel))))
     }
 

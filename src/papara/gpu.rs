@@ -27,7 +27,7 @@ const MAX_PAIRS: u64 = 1 << 21;
 /// Minimum duration, in seconds, of a batch whose speed is recorded.
 const MIN_MEASURED_SECONDS: f64 = 0.005;
 /// Settings for trials of the other score type during a job.
-const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, doubt: 2.0 };
+const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, max_speed_ratio: 2.0 };
 /// Speed per padded column with many columns in registers, divided by the speed with few columns.
 const WIDE_GAIN: f64 = 1.09;
 /// Maximum number of workgroups of a dispatch. Each has its own scratch memory.

@@ -179,8 +179,8 @@ fn match_names(tree: &mut ReferenceTree, names: &[BString]) -> Result<Vec<Option
     let rows = names.iter().zip(&is_used).filter(|(_, is_used)| !**is_used).map(|(name, _)| name.as_bstr());
     let leafless: Vec<&BStr> = rows.collect();
     let list = |names: &[&BStr]| {
-        let shown = names.iter().take(MAX_LISTED_NAMES).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-        if names.len() > MAX_LISTED_NAMES { format!("{shown}, ...") } else { shown }
+        let listed = names.iter().take(MAX_LISTED_NAMES).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+        if names.len() > MAX_LISTED_NAMES { format!("{listed}, ...") } else { listed }
     };
     let mut parts = Vec::new();
     if !rowless.is_empty() {

@@ -55,9 +55,9 @@ pub(super) fn refine(
             }
             let inside = aligned.extract(|member| group.binary_search(&member).is_ok());
             let outside = aligned.extract(|member| group.binary_search(&member).is_err());
-            let anew = join(all, weights, &inside, &outside);
-            unchanged = if anew == aligned { unchanged + 1 } else { 0 };
-            aligned = anew;
+            let realigned = join(all, weights, &inside, &outside);
+            unchanged = if realigned == aligned { unchanged + 1 } else { 0 };
+            aligned = realigned;
             done += 1;
         }
     }

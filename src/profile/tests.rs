@@ -112,14 +112,15 @@ fn alignments_equal_clustalw() {
 #[test]
 fn alignment_stops_when_requested() {
     for case in cases() {
-        let asked = AtomicUsize::new(0);
-        case.align(InstructionSet::best(), 1, &|| asked.fetch_add(1, Ordering::Relaxed) == usize::MAX).unwrap();
+        let checks = AtomicUsize::new(0);
+        case.align(InstructionSet::best(), 1, &|| checks.fetch_add(1, Ordering::Relaxed) == usize::MAX).unwrap();
         // `stopped` returns true on every call after `patience` calls.
-        let times = asked.into_inner();
+        let times = checks.into_inner();
         for patience in (0..times).step_by(1 + times / 40) {
-            let asked = AtomicUsize::new(0);
-            let ended = case
-                .align(InstructionSet::best(), 1 + patience % 2, &|| asked.fetch_add(1, Ordering::Relaxed) >= patience);
+            let checks = AtomicUsize::new(0);
+            let ended = case.align(InstructionSet::best(), 1 + patience % 2, &|| {
+                checks.fetch_add(1, Ordering::Relaxed) >= patience
+            });
             assert!(matches!(ended, Err(Error::Interrupted)), "{patience}");
         }
     }

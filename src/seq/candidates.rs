@@ -294,11 +294,11 @@ fn number(column: &str, digits: &[u8], default: u64) -> Result<u64, String> {
     digits
         .iter()
         .try_fold(0, add)
-        .ok_or_else(|| format!("{column} '{}' is not a position: positions are integers from 0", shown(digits)))
+        .ok_or_else(|| format!("{column} '{}' is not a position: positions are integers from 0", printable(digits)))
 }
 
 /// Formats text for a message, truncated to fit on a line.
-fn shown(bytes: &[u8]) -> String {
+fn printable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).escape_debug().to_string();
     if bytes.len() > 60 { text + "..." } else { text }
 }
@@ -327,8 +327,8 @@ impl<'a> NameIndex<'a> {
     fn id(&self, name: &[u8]) -> Result<SequenceId, String> {
         match self.ids.get(name) {
             Some(Some(id)) => Ok(*id),
-            Some(None) => Err(format!("'{}' is the name of several {}", shown(name), plural(self.kind))),
-            None => Err(format!("there is no {} '{}'", self.kind, shown(name))),
+            Some(None) => Err(format!("'{}' is the name of several {}", printable(name), plural(self.kind))),
+            None => Err(format!("there is no {} '{}'", self.kind, printable(name))),
         }
     }
 }

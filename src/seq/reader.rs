@@ -556,9 +556,9 @@ impl Duplicates {
         if self.records == 0 {
             return;
         }
-        let (shown, more) = (self.distinct.join("', '"), if self.more { ", ..." } else { "" });
+        let (listed, more) = (self.distinct.join("', '"), if self.more { ", ..." } else { "" });
         let records = if self.records == 1 { "1 record has" } else { &format!("{} records have", self.records) };
-        tracing::warn!("{location}: {records} the name of an earlier one: '{shown}'{more}");
+        tracing::warn!("{location}: {records} the name of an earlier one: '{listed}'{more}");
     }
 }
 

@@ -360,25 +360,25 @@ impl StoreBuilder {
         store.names.push_text(&name.into());
     }
 
-    /// Reserves memory for a sequence of at most `at_most` codes. On failure, `Err` contains the
+    /// Reserves memory for a sequence of at most `max_symbols` codes. On failure, `Err` contains the
     /// number of bytes that were requested.
-    pub(super) fn reserve(&mut self, at_most: usize) -> Result<(), usize> {
+    pub(super) fn reserve(&mut self, max_symbols: usize) -> Result<(), usize> {
         let codes = self.store.codes.to_mut();
-        let more = at_most.saturating_add(4);
+        let more = max_symbols.saturating_add(4);
         // `try_reserve` may double the capacity, which saves copies but is not necessary.
         codes.try_reserve(more).or_else(|_| codes.try_reserve_exact(more)).map_err(|_| codes.len().saturating_add(more))
     }
 
-    /// Adds a sequence of at most `at_most` codes in place. `fill` gets that many bytes, writes
+    /// Adds a sequence of at most `max_symbols` codes in place. `fill` gets that many bytes, writes
     /// codes to their front, and returns the number of codes. This saves the readers a second copy
     /// of each record. The readers refuse sequences of 2^32 symbols or more. This function would
     /// store a truncated length for them.
-    pub(super) fn push_with(&mut self, name: &[u8], at_most: usize, fill: impl FnOnce(&mut [Code]) -> usize) {
+    pub(super) fn push_with(&mut self, name: &[u8], max_symbols: usize, fill: impl FnOnce(&mut [Code]) -> usize) {
         let store = &mut self.store;
         let codes = store.codes.to_mut();
         let start = codes.len();
-        codes.resize(start + at_most.next_multiple_of(4), PAD);
-        let length = fill(&mut codes[start..start + at_most]);
+        codes.resize(start + max_symbols.next_multiple_of(4), PAD);
+        let length = fill(&mut codes[start..start + max_symbols]);
         // The codes belong at the end of their words. The number of words is known only now.
         let padding = length.next_multiple_of(4) - length;
         codes.copy_within(start..start + length, start + padding);

@@ -164,7 +164,8 @@ fn in_file(search: &Search, subjects: &SequenceStore, folder: &tempfile::TempDir
     let record = |id| format!(">{} of some kind\n{}\n", subjects.name(id), subjects.letters(id));
     std::fs::write(&input, (0..subjects.len() as u32).map(record).collect::<String>()).expect("it can be written");
     let path = made.to_str().expect("text").to_owned();
-    let options = MakeOptions { read: ReadOptions::default(), memory: 1 << 24, aside: folder.path().to_owned() };
+    let options =
+        MakeOptions { read: ReadOptions::default(), memory: 1 << 24, scratch_directory: folder.path().to_owned() };
     let file = std::fs::File::create(&made).expect("it can be made");
     read_sorted(&[input.to_str().expect("text")], &options, |_| {})
         .and_then(|sorted| sorted.write(file, &made, |_| Ok(())))

@@ -57,8 +57,8 @@ fn duplicate_names_give_a_warning() {
     let (first, second) = (file(&folder, "a.fa", ">x\nMKV\n>y\nMKL\n"), file(&folder, "b.fa", ">x\nMLE\n"));
     let db = path(&folder, "x.pwdb");
     let first_line = |text: String| text.lines().next().unwrap_or_default().to_owned();
-    let told = first_line(said(&["makedb", &first, &second, "-o", &db]).1);
-    assert_eq!(told, "pairwave: warning: the files together: 1 record has the name of an earlier one: 'x'");
+    let message = first_line(said(&["makedb", &first, &second, "-o", &db]).1);
+    assert_eq!(message, "pairwave: warning: the files together: 1 record has the name of an earlier one: 'x'");
     assert!(!first_line(said(&["makedb", &first, "-o", &db]).1).contains("warning"));
 }
 

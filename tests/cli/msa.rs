@@ -347,7 +347,7 @@ fn wrong_files_of_pictures_are_refused() {
 }
 
 /// Returns the standard error of a command without times.
-fn told(arguments: &[&str]) -> String {
+fn message(arguments: &[&str]) -> String {
     let run = pairwave(arguments).args(["--device", "cpu"]).output().expect("it runs");
     let code = run.status.code().expect("it ends by itself");
     let text = String::from_utf8(run.stderr).expect("text");
@@ -420,7 +420,7 @@ fn messages_name_the_problem() {
         let mut text = String::new();
         for arguments in many.iter().filter(|arguments| arguments[0] == command) {
             let shown = arguments.join(" ");
-            writeln!(text, "{shown}\n  {}", told(arguments).replace('\n', "\n  ")).expect("a string takes all");
+            writeln!(text, "{shown}\n  {}", message(arguments).replace('\n', "\n  ")).expect("a string takes all");
         }
         let text = text.replace(folder.path().to_str().expect("text"), "DIR");
         assert_snapshot!(format!("messages_of_{command}"), text);

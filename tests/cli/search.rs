@@ -271,7 +271,8 @@ fn wrong_input_is_one_clear_error() {
 fn database_and_file_give_equal_hits() {
     let folder = folder();
     let database = path(&folder, "subjects.pwdb");
-    let options = MakeOptions { read: ReadOptions::default(), memory: 1 << 20, aside: folder.path().to_owned() };
+    let options =
+        MakeOptions { read: ReadOptions::default(), memory: 1 << 20, scratch_directory: folder.path().to_owned() };
     let sorted = read_sorted(&[SUBJECTS], &options, |_| {}).expect("they are proteins");
     let to = std::fs::File::create(&database).expect("it can be made");
     sorted.write(to, Path::new(&database), |_| Ok(())).expect("it can be written");

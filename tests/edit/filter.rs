@@ -56,7 +56,7 @@ fn run(job: &AllPairs, edit_filter: EditFilter, device: Device) -> (Vec<PairResu
 
 /// Returns the number of pairs that edit distances or q-grams decided if `by_distance` is set.
 /// Otherwise returns the number of all other pairs.
-fn told(summary: &Summary, by_distance: bool) -> u64 {
+fn decided_pairs(summary: &Summary, by_distance: bool) -> u64 {
     let is_so = |name: &str| name.ends_with("(edit distances)") == by_distance;
     summary.engines.iter().filter(|engine| is_so(&engine.name)).map(|engine| engine.pairs).sum()
 }
@@ -89,11 +89,11 @@ fn filter_does_not_change_written_pairs() {
                 if pairwave::score::edit_filter(definition, identity, &scoring).is_some() {
                     prefiltered += 1;
                     assert!(summary.engines[0].name.ends_with("(edit distances)"), "{:?}", summary.engines);
-                    assert_eq!(told(&summary, true), summary.pairs);
+                    assert_eq!(decided_pairs(&summary, true), summary.pairs);
                     let (on_cpu, summary) = run(&job, EditFilter::On, Device::Cpu);
                     assert_eq!(on_cpu, plain, "{alphabet:?} {definition:?} {identity} on the CPU");
                     assert_eq!(summary.engines[0].name, "cpu (edit distances)");
-                    less += usize::from(told(&summary, false) < summary.pairs / 4);
+                    less += usize::from(decided_pairs(&summary, false) < summary.pairs / 4);
                     by_grams +=
                         usize::from(summary.engines.iter().any(|engine| engine.name == "q-grams (edit distances)"));
                 } else {

@@ -191,13 +191,13 @@ impl Encode<PairResult> for Whereabouts {
 #[test]
 fn pool_threads_format_lines_of_a_device() {
     let job = AllPairs::new(store(0x9001, 60), Arc::new(Scoring::dna()));
-    let told = Whereabouts::default();
-    let summary = job.run_on_to(vec![mock(500, [])], &two_threads(), &mut Bytes::of(told.clone())).unwrap();
+    let whereabouts = Whereabouts::default();
+    let summary = job.run_on_to(vec![mock(500, [])], &two_threads(), &mut Bytes::of(whereabouts.clone())).unwrap();
     let count = |index: &AtomicUsize| index.load(Ordering::Relaxed);
-    assert_eq!(count(&told.pool) + count(&told.elsewhere), summary.written as usize);
+    assert_eq!(count(&whereabouts.pool) + count(&whereabouts.elsewhere), summary.written as usize);
     // The device's own thread formats a few lines itself, because waking another thread for them is
     // not worthwhile.
-    assert!(count(&told.elsewhere) < 10, "{}", count(&told.elsewhere));
+    assert!(count(&whereabouts.elsewhere) < 10, "{}", count(&whereabouts.elsewhere));
 }
 
 /// An encoder that fails or panics at one pair.

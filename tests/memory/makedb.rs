@@ -23,7 +23,7 @@ fn make(count: usize, memory: u64) -> (Vec<u8>, usize) {
     }
     std::fs::write(&input, &text).expect("it is written");
     drop(text);
-    let options = MakeOptions { read: ReadOptions::default(), memory, aside: folder.path().to_owned() };
+    let options = MakeOptions { read: ReadOptions::default(), memory, scratch_directory: folder.path().to_owned() };
     let before = NOW.load(SeqCst);
     MAX.store(before, SeqCst);
     let sorted = read_sorted(&[input.to_str().expect("UTF-8")], &options, |_| {}).expect("it is read");

@@ -41,7 +41,7 @@ impl Model<'_> {
         self.scoring.own_ends() && self.scoring.border_value(1) != self.scoring.border_step()
     }
 
-    fn edge(&self, k: i64) -> i64 {
+    fn border_value(&self, k: i64) -> i64 {
         if k > 0 { self.scoring.border_value(k as u32).into() } else { 0 }
     }
 
@@ -140,7 +140,7 @@ impl Model<'_> {
         if !self.scoring.own_ends() {
             return last;
         }
-        best = best.max(self.border_value(n) + self.edge(m));
+        best = best.max(self.border_value(n) + self.border_value(m));
         let mut base = self.rim(m, row_pad);
         for (row, &[value, _]) in left.iter().enumerate() {
             let i = row as i64 - row_pad + 1;

@@ -136,10 +136,10 @@ fn option(item: &str) -> &str {
 }
 
 impl CommandCase {
-    fn is_idle(&self, item: &str, beside: &str, base: &str) -> bool {
+    fn is_idle(&self, item: &str, next_to: &str, base: &str) -> bool {
         let is = |pattern: &str, item: &str| pattern == item || pattern == option(item);
         self.idle.iter().any(|(idle, others, _)| {
-            let is_listed = |other: &str| is(other, beside) || item != beside && base.contains(other);
+            let is_listed = |other: &str| is(other, next_to) || item != next_to && base.contains(other);
             is(idle, item) && others.split(" | ").any(is_listed)
         })
     }
@@ -177,9 +177,10 @@ impl CommandCase {
                             break;
                         }
                     }
-                    for ((item, beside), effect) in [(first, second), (second, first)].into_iter().zip(effects) {
-                        if is_accepted && !effect && !self.is_idle(item, beside, base) && (is_pair || item == beside) {
-                            silent.push(format!("[{base}] {item}   beside   {beside}"));
+                    for ((item, next_to), effect) in [(first, second), (second, first)].into_iter().zip(effects) {
+                        if is_accepted && !effect && !self.is_idle(item, next_to, base) && (is_pair || item == next_to)
+                        {
+                            silent.push(format!("[{base}] {item}   beside   {next_to}"));
                         }
                     }
                 }

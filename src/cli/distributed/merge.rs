@@ -85,13 +85,13 @@ impl JobOperation for MergeOperation<'_> {
         check_inputs(directory)?;
         let input = command.read(&run)?;
         run.interrupt = interrupt::watch();
-        let asked = Arc::clone(&run.interrupt);
+        let interrupt_flag = Arc::clone(&run.interrupt);
         let stats = stats.map(Output::create).transpose()?;
         let picture = command.files().picture.map(Output::create).transpose()?;
         let output = results(output, quiet)?;
         let (begin, mut result) = (Instant::now(), None);
         command.deliver(input, JobRunner::new(run, picture, quiet), output, |job, _, rows| {
-            let merged = directory.merge(job, &mut |some| match asked.load(Ordering::Relaxed) {
+            let merged = directory.merge(job, &mut |some| match interrupt_flag.load(Ordering::Relaxed) {
                 true => Err(Error::Interrupted),
                 false => rows.rows(some),
             })?;

@@ -32,14 +32,17 @@ use std::sync::Arc;
 fn choose(store: &SequenceStore, file: &Path, name: Option<&OsStr>, option: &str) -> Result<SequenceId> {
     let names = || (0..store.len() as SequenceId).map(|id| store.name(id));
     let wrong = |message: String| Err(Error::Input { location: InputLocation::in_file(file), message });
-    let shown = |names: &[&str]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    let quoted_names = |names: &[&str]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     let Some(wanted) = name else {
         return match store.len() {
             1 => Ok(0),
             count => {
                 let first: Vec<&str> = names().take(3).collect();
                 let more = if count > 3 { ", ..." } else { "" };
-                wrong(format!("the file holds {count} sequences: select one with {option} ({}{more})", shown(&first)))
+                wrong(format!(
+                    "the file holds {count} sequences: select one with {option} ({}{more})",
+                    quoted_names(&first)
+                ))
             }
         };
     };
@@ -61,7 +64,7 @@ fn choose(store: &SequenceStore, file: &Path, name: Option<&OsStr>, option: &str
             let mark = if word == "there is" { "" } else { "?" };
             wrong(format!(
                 "{option} '{wanted}': the file holds no sequence of this name; {word} {}{mark}",
-                shown(&listed)
+                quoted_names(&listed)
             ))
         }
         _ => wrong(format!("{option} '{wanted}': the file holds {} sequences of this name", matches.len())),

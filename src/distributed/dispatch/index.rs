@@ -77,7 +77,7 @@ impl Dispatcher {
     /// Returns the time of the next check for silence of a rank.
     fn deadline(&self, state: &RankState) -> TimeKey {
         let first = state.since + self.rules.silence_seconds;
-        TimeKey(self.silent_until(state).unwrap_or(first).max(first).max(state.look_again))
+        TimeKey(self.silent_until(state).unwrap_or(first).max(first).max(state.next_check))
     }
 
     /// Returns the time until which a rank may be silent while it computes its first block. A rank
@@ -101,7 +101,7 @@ impl Dispatcher {
         if !state.fails_repeatedly() {
             self.last_heard = now;
         }
-        state.look_again = 0.0;
+        state.next_check = 0.0;
         if std::mem::take(&mut state.is_overdue) {
             self.overdue -= 1;
             for &block in &state.queue {

@@ -46,7 +46,7 @@ pub(super) struct RankState {
     /// Start of the first block in the queue, in seconds.
     pub(super) since: f64,
     /// Time of the earliest next check for silence.
-    pub(super) look_again: f64,
+    pub(super) next_check: f64,
     /// Whether the rank waits for an answer.
     pub(super) is_waiting: bool,
     /// Whether the rank has been silent for too long.

@@ -140,14 +140,14 @@ impl<J: Divisible> BlockSink<J::Row> for PartWriter<'_, J> {
 
 /// Destination of the bytes of a part.
 enum PartTarget {
-    File { file: File, path: PathBuf, aside: PathBuf },
+    File { file: File, path: PathBuf, temporary: PathBuf },
     Memory(Vec<u8>),
 }
 
 impl PartTarget {
-    fn create(path: PathBuf, aside: PathBuf) -> Result<Self> {
-        let file = File::create_new(&aside).map_err(|error| Error::io(&aside, error))?;
-        Ok(PartTarget::File { file, path, aside })
+    fn create(path: PathBuf, temporary: PathBuf) -> Result<Self> {
+        let file = File::create_new(&temporary).map_err(|error| Error::io(&temporary, error))?;
+        Ok(PartTarget::File { file, path, temporary })
     }
 }
 
@@ -182,8 +182,8 @@ impl UnfinishedPart {
         self.position += bytes.len() as u64;
         match &mut self.target {
             Some(PartTarget::Memory(all)) => all.extend_from_slice(bytes),
-            Some(PartTarget::File { file, aside, .. }) => {
-                file.write_all(bytes).map_err(|error| Error::io(aside.as_path(), error))?;
+            Some(PartTarget::File { file, temporary, .. }) => {
+                file.write_all(bytes).map_err(|error| Error::io(temporary.as_path(), error))?;
             }
             None => return Err(Error::Internal("a part continues after its end".into())),
         }
@@ -225,9 +225,9 @@ impl UnfinishedPart {
         let about = self.piece(INFO_ROWS, about)?;
         self.write(&[&start.to_le_bytes()[..], &checksum(0, &about).to_le_bytes(), FOOTER_MAGIC].concat())?;
         match self.target.take() {
-            Some(PartTarget::File { file, path, aside }) => {
-                let published = publish(&file, &aside, &path);
-                published.inspect_err(|_| drop(fs::remove_file(&aside))).map_err(|error| Error::io(path, error))?;
+            Some(PartTarget::File { file, path, temporary }) => {
+                let published = publish(&file, &temporary, &path);
+                published.inspect_err(|_| drop(fs::remove_file(&temporary))).map_err(|error| Error::io(path, error))?;
                 Ok((info, None))
             }
             Some(PartTarget::Memory(bytes)) => Ok((info, Some(bytes))),
@@ -238,9 +238,9 @@ impl UnfinishedPart {
 
 impl Drop for UnfinishedPart {
     fn drop(&mut self) {
-        if let Some(PartTarget::File { aside, .. }) = &self.target {
+        if let Some(PartTarget::File { temporary, .. }) = &self.target {
             // A later claim removes the file if this fails.
-            let _ = fs::remove_file(aside);
+            let _ = fs::remove_file(temporary);
         }
     }
 }

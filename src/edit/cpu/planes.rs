@@ -120,9 +120,10 @@ impl CodeRelation {
         for code in codes() {
             map[code as usize] = equality.bases_of(code as Code)?;
         }
-        let told = codes().all(|a| codes().all(|b| is_match(a, b) == (map[a as usize] & map[b as usize] != 0)));
+        let is_consistent =
+            codes().all(|a| codes().all(|b| is_match(a, b) == (map[a as usize] & map[b as usize] != 0)));
         let is_identity = codes().all(|code| map[code as usize] == code as Code);
-        told.then_some(CodeRelation { kind: RelationKind::Sets, map: (!is_identity).then_some(map) })
+        is_consistent.then_some(CodeRelation { kind: RelationKind::Sets, map: (!is_identity).then_some(map) })
     }
 
     /// Returns the planes for sequences with these codes. If `padded` is set, rows of padding match

@@ -165,8 +165,8 @@ mod tests {
         };
         let of_text = |text: &str| {
             let mut rows = Vec::new();
-            let told = grams.of_text(&codes(text), |row| rows.push(row));
-            told.then_some(rows)
+            let is_complete = grams.of_text(&codes(text), |row| rows.push(row));
+            is_complete.then_some(rows)
         };
         assert_eq!(of_text("ACGT").unwrap(), of_pattern("ACGT"));
         let rows = of_text("ACRTT").unwrap();

@@ -58,8 +58,8 @@ pub(crate) fn measure(seconds: f64, mut run: impl FnMut(MeasuredLoad) -> Result<
     let mut speed = Speed { lone: work.chain / chain_seconds, ..instant };
     grow(seconds, |units| {
         let (work, lasted) = run(MeasuredLoad::Units(units))?;
-        let beside = device_seconds(&Speed { full: f64::INFINITY, ..speed }, &work);
-        speed.full = work.cells / (lasted - beside).max(MIN_BULK_SHARE * lasted);
+        let start_seconds = device_seconds(&Speed { full: f64::INFINITY, ..speed }, &work);
+        speed.full = work.cells / (lasted - start_seconds).max(MIN_BULK_SHARE * lasted);
         Ok(lasted)
     })?;
     Ok(speed)

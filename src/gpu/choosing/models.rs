@@ -27,8 +27,8 @@ pub(crate) fn once_a_model<D: Send, C: Copy + Send>(
         configured
     };
     let ask_one = &ask_one;
-    let asked = at_once(models.into_iter().map(|(model, devices)| move || ask_one(&model, devices)));
-    asked.into_iter().flatten().flatten().collect()
+    let answers = at_once(models.into_iter().map(|(model, devices)| move || ask_one(&model, devices)));
+    answers.into_iter().flatten().flatten().collect()
 }
 
 /// Runs every task on its own thread and returns the results in the order of the tasks. A result is
@@ -50,10 +50,10 @@ mod tests {
 
     #[test]
     fn one_device_of_each_model_is_measured() {
-        let asked = AtomicUsize::new(0);
+        let answers = AtomicUsize::new(0);
         let devices = ["a", "b", "a", "a", "b"].iter().enumerate().map(|(index, model)| (model.to_string(), index));
         let measure = |model: &str, device: &mut usize| {
-            asked.fetch_add(1, Ordering::Relaxed);
+            answers.fetch_add(1, Ordering::Relaxed);
             match device {
                 0 => Err(Error::Internal("the first one is broken".into())),
                 _ => Ok(if model == "a" { 12 } else { 20 }),
@@ -64,7 +64,7 @@ mod tests {
         let slices: Vec<Option<u32>> = configured.into_iter().map(|(_, config)| config.ok()).collect();
         assert_eq!(slices, [None, Some(20), Some(12), Some(12), Some(20)]);
         // Device 0 fails, then device 2 is measured for its model and device 1 for the other.
-        assert_eq!(asked.into_inner(), 3);
+        assert_eq!(answers.into_inner(), 3);
     }
 
     #[test]

@@ -59,9 +59,9 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
             std::fs::create_dir_all(directory).ok()?;
             let text = serde_json::to_vec_pretty(&all).ok()?;
             // Other processes may write the same file at the same time.
-            let aside = TemporaryFile::create(directory, self.file).ok()?;
-            aside.file().write_all(&text).and_then(|()| aside.file().sync_all()).ok()?;
-            aside.persist(&path).ok().map(drop)
+            let temporary = TemporaryFile::create(directory, self.file).ok()?;
+            temporary.file().write_all(&text).and_then(|()| temporary.file().sync_all()).ok()?;
+            temporary.persist(&path).ok().map(drop)
         };
         if write().is_none() {
             tracing::debug!("{} could not be written", self.file);

@@ -1,6 +1,6 @@
 use super::*;
 
-const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, doubt: 1.5 };
+const TRIALS: Trials = Trials { seconds: 0.05, overhead_seconds: 0.2, max_speed_ratio: 1.5 };
 /// Cells in a batch.
 const BATCH: u64 = 1_000_000;
 

@@ -21,7 +21,7 @@ pub(super) struct RegionPrefetch {
     /// Upper left and lower right corners of the prepared regions.
     ready: Vec<[(u32, u32); 2]>,
     /// Whether the engine can prepare no region, because regions are too large.
-    is_in_vain: bool,
+    cannot_prepare: bool,
 }
 
 impl RegionPrefetch {
@@ -41,7 +41,7 @@ impl RegionPrefetch {
         let [begin, end] = corners(framed);
         let holds =
             |[logged_start, last]: &[(u32, u32); 2]| *logged_start == begin && end.0 <= last.0 && end.1 <= last.1;
-        if most == 0 || self.is_in_vain || self.ready.iter().any(holds) {
+        if most == 0 || self.cannot_prepare || self.ready.iter().any(holds) {
             return Ok(Vec::new());
         }
         self.misses += 1;
@@ -60,7 +60,7 @@ impl RegionPrefetch {
     /// Records how many of the last predicted regions the engine has prepared, counted from the
     /// first one.
     pub(super) fn hear(&mut self, ready: usize) {
-        self.is_in_vain = ready == 0;
+        self.cannot_prepare = ready == 0;
         self.ready.truncate(ready);
     }
 }

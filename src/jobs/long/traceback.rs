@@ -271,14 +271,15 @@ impl LongTraceback {
         let (pair, framed, from) = (pair.clone(), Arc::clone(framed), self.at);
         let (interrupt, flag) = (shared.watch.interrupt, Arc::clone(shared.watch.interrupt));
         let task = move |member: &mut PoolMember| {
-            let asked = RegionSettings { pair: &pair, traceback_options, interrupt: &flag };
+            let settings = RegionSettings { pair: &pair, traceback_options, interrupt: &flag };
             let corner =
                 |framed: &FramedRegion| PathPoint { i: framed.rows.1, j: framed.columns.1, state: PathState::H };
-            let regions: Vec<TraceRegion> = ahead.iter().map(|framed| asked.region(framed, corner(framed))).collect();
+            let regions: Vec<TraceRegion> =
+                ahead.iter().map(|framed| settings.region(framed, corner(framed))).collect();
             let cells = ahead.iter().chain([&*framed]).map(FramedRegion::cells).sum();
             let traced = member.call(cells, |engine| {
                 let ready = if regions.is_empty() { None } else { Some(engine.prepare(&regions)?) };
-                Ok((ready, engine.trace(&asked.region(&framed, from))?))
+                Ok((ready, engine.trace(&settings.region(&framed, from))?))
             });
             match traced {
                 Ok(traced) => Some(Ok(traced)),

@@ -42,17 +42,17 @@ pub(super) struct ReadFinisher {
 
 /// Shared data for aligning a group.
 struct GroupAligner {
-    levels: Arc<UnionTree>,
+    union_tree: Arc<UnionTree>,
     scheme: Arc<PhyloScheme>,
     strands: QueryStrands,
     check: bool,
 }
 
 impl ReadFinisher {
-    pub(super) fn new(job: &PhyloAlignment, levels: &Arc<UnionTree>, pool: &Arc<rayon::ThreadPool>) -> Self {
+    pub(super) fn new(job: &PhyloAlignment, union_tree: &Arc<UnionTree>, pool: &Arc<rayon::ThreadPool>) -> Self {
         let (sender, receiver) = channel();
         let work = GroupAligner {
-            levels: Arc::clone(levels),
+            union_tree: Arc::clone(union_tree),
             scheme: Arc::clone(&job.scheme),
             strands: job.strands(),
             check: job.check,
@@ -138,7 +138,7 @@ impl GroupAligner {
     ) -> Result<Option<PhyloResult>> {
         let Some(best) = search.best.first else { return Ok(None) };
         let codes = group.store.codes(self.strands.query(read, best.strand));
-        let vectors = self.levels.vectors(0);
+        let vectors = self.union_tree.vectors(0);
         let placed = aligner.align(codes, vectors, best.vector, &self.scheme);
         let name = group.reads.store.name_bytes(read).to_vec();
         let wrong = |message: String| Error::Internal(format!("read {}: {message}", String::from_utf8_lossy(&name)));

@@ -48,7 +48,7 @@ impl ReadyChunks {
 
 /// Groups in their rounds.
 pub(super) struct Rounds<'a> {
-    levels: &'a UnionTree,
+    union_tree: &'a UnionTree,
     scheme: Arc<PhyloScheme>,
     strands: QueryStrands,
     ready: Arc<ReadyChunks>,
@@ -60,10 +60,10 @@ pub(super) struct Rounds<'a> {
 
 impl<'a> Rounds<'a> {
     /// Creates the rounds without a group.
-    pub(super) fn new(levels: &'a UnionTree, scheme: &Arc<PhyloScheme>, strands: QueryStrands) -> Self {
+    pub(super) fn new(union_tree: &'a UnionTree, scheme: &Arc<PhyloScheme>, strands: QueryStrands) -> Self {
         let ready = ReadyChunks { chunks: Mutex::default(), window: Arc::new(ReorderWindow::closed()) };
         Rounds {
-            levels,
+            union_tree,
             scheme: Arc::clone(scheme),
             strands,
             ready: Arc::new(ready),
@@ -74,8 +74,8 @@ impl<'a> Rounds<'a> {
     }
 
     /// Returns the states that reads are scored against.
-    pub(super) fn levels(&self) -> &'a UnionTree {
-        self.levels
+    pub(super) fn union_tree(&self) -> &'a UnionTree {
+        self.union_tree
     }
 
     /// Returns the strands of reads that are scored.
@@ -110,7 +110,7 @@ impl<'a> Rounds<'a> {
 
     /// Starts a group. Returns it if it has nothing to score.
     pub(super) fn begin(&mut self, index: usize, reads: ReadChunk) -> Option<ReadGroup> {
-        let searches = (0..reads.store.len()).map(|_| EdgeSearch::new(self.levels.heights())).collect();
+        let searches = (0..reads.store.len()).map(|_| EdgeSearch::new(self.union_tree.heights())).collect();
         let group = ReadGroup { index, store: self.strands.store(&reads.store), reads, searches };
         self.plan(group, Some(SearchRound::All))
     }
@@ -122,7 +122,7 @@ impl<'a> Rounds<'a> {
         let chunk = self.open.get_mut(&index).ok_or_else(gone)?;
         let group = self.groups.get_mut(&chunk.group).ok_or_else(gone)?;
         chunk.pairs_left = chunk.pairs_left.checked_sub(outcome.pairs).ok_or_else(gone)?;
-        let level = chunk.round.height(self.levels.heights());
+        let level = chunk.round.height(self.union_tree.heights());
         let (batch, mut rest) = (&outcome.batch, &outcome.report.scores[..]);
         for (index, block) in batch.blocks.iter().enumerate() {
             let (block_scores, others) = rest.split_at(block.positions.len());
@@ -133,7 +133,7 @@ impl<'a> Rounds<'a> {
             let (read, strand) = self.strands.sequence_of(block.read);
             let search = &mut group.searches[read as usize];
             for (octet_index, scores) in block.positions.clone().zip(block_scores) {
-                search.take(self.levels, level, batch.chunk.octet(octet_index), strand, scores);
+                search.take(self.union_tree, level, batch.chunk.octet(octet_index), strand, scores);
             }
         }
         if chunk.pairs_left > 0 {
@@ -141,7 +141,7 @@ impl<'a> Rounds<'a> {
         }
         let PlannedRound { group, round, .. } = self.open.remove(&index).ok_or_else(gone)?;
         let group = self.groups.remove(&group).ok_or_else(gone)?;
-        Ok(self.plan(group, round.next(self.levels.heights())))
+        Ok(self.plan(group, round.next(self.union_tree.heights())))
     }
 
     /// Plans the next round of a group that has something to score. Returns the group after its
@@ -160,14 +160,14 @@ impl<'a> Rounds<'a> {
                 self.ready.window.open(self.planned);
                 return None;
             }
-            round = current.next(self.levels.heights());
+            round = current.next(self.union_tree.heights());
         }
         Some(group)
     }
 
     /// Returns the chunk of a round: its reads and vectors, and a block for each read.
     fn chunk(&self, group: &mut ReadGroup, round: SearchRound) -> (PhyloChunk, Vec<((), PhyloBlock)>) {
-        let vectors = Arc::clone(self.levels.vectors(round.height(self.levels.heights())));
+        let vectors = Arc::clone(self.union_tree.vectors(round.height(self.union_tree.heights())));
         let (mut octets, mut blocks) = (Vec::new(), Vec::new());
         let mut chunk =
             PhyloChunk { reads: Arc::clone(&group.store), vectors, scheme: Arc::clone(&self.scheme), octets: None };
@@ -179,7 +179,7 @@ impl<'a> Rounds<'a> {
             return (chunk, blocks);
         }
         for (read, search) in (0..).zip(&mut group.searches) {
-            let mut open = search.next_octets(self.levels, round);
+            let mut open = search.next_octets(self.union_tree, round);
             open.sort_unstable();
             for strand_octets in open.chunk_by(|one, other| one.0 == other.0) {
                 let start = octets.len() as u32;

@@ -26,7 +26,7 @@ pub(crate) struct PacedEngine {
     /// Maximum number of columns of a panel.
     pub columns: f64,
     /// Measured speed of the last panel; `None` before the first one.
-    pub shown: Option<f64>,
+    pub measured_speed: Option<f64>,
 }
 
 impl PanelPace {
@@ -43,9 +43,9 @@ impl PanelPace {
     /// Records the measured speed of an engine. Expected speeds are used until all engines are
     /// measured, because measured and expected speeds cannot be compared.
     pub(crate) fn show(&mut self, id: usize, speed: f64) {
-        self.engines.iter_mut().filter(|engine| engine.id == id).for_each(|engine| engine.shown = Some(speed));
-        if self.engines.iter().all(|engine| engine.shown.is_some()) {
-            self.engines.iter_mut().for_each(|engine| engine.speed = engine.shown.unwrap_or(engine.speed));
+        self.engines.iter_mut().filter(|engine| engine.id == id).for_each(|engine| engine.measured_speed = Some(speed));
+        if self.engines.iter().all(|engine| engine.measured_speed.is_some()) {
+            self.engines.iter_mut().for_each(|engine| engine.speed = engine.measured_speed.unwrap_or(engine.speed));
         }
     }
 
@@ -76,7 +76,8 @@ mod tests {
     use super::*;
 
     fn pace(columns: u32, suits: &[(f64, f64)]) -> PanelPace {
-        let engines = (0..).zip(suits).map(|(id, &(speed, columns))| PacedEngine { id, speed, columns, shown: None });
+        let engines =
+            (0..).zip(suits).map(|(id, &(speed, columns))| PacedEngine { id, speed, columns, measured_speed: None });
         PanelPace::new(columns, engines.collect())
     }
 

@@ -116,7 +116,7 @@ fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> PanelPace {
         engines.extend(member.ask(|engine| {
             let most = part.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
             let columns = f64::from(engine.panel_columns(rows, columns, false).min(most));
-            PacedEngine { id, speed: engine.speed(), columns, shown: None }
+            PacedEngine { id, speed: engine.speed(), columns, measured_speed: None }
         }));
     }
     engine_pool.remove_abandoned();

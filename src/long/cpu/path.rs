@@ -220,10 +220,10 @@ fn by_chunks(engine: &CpuLong, region: &TraceRegion, width: u32, height: u32) ->
         check_interrupt(region)?;
         let (top, left) = (before(at.i, first_row, height), before(at.j, first_column, width));
         let upper = if top == first_row { region.top } else { &marks[&top] };
-        let beside =
+        let left_border =
             if left == first_column { region.left } else { &kept[((left - first_column) / width) as usize - 1] };
-        let (upper, beside) = (part(upper, first_column, left..=at.j), part(beside, first_row, top..=at.i));
-        let (cigar, to, begins) = pieces.trace_with_borders(rectangle(region, top, left, at), &upper, &beside, at);
+        let (upper, left_border) = (part(upper, first_column, left..=at.j), part(left_border, first_row, top..=at.i));
+        let (cigar, to, begins) = pieces.trace_with_borders(rectangle(region, top, left, at), &upper, &left_border, at);
         most = most.max(pieces.bytes() as u64);
         parts.push(cigar);
         (at, ended) = (to, begins);

@@ -148,7 +148,7 @@ impl GpuLong {
             let staging = self.free_staging(bytes)?;
             let stuck = {
                 let words = commands.submit(&gpu, "regions", &programs, &staging, None).read(&gpu, PATIENCE)?;
-                bytemuck::cast_slice::<u32, StripedShared>(&words).iter().any(|told| told.stuck != 0)
+                bytemuck::cast_slice::<u32, StripedShared>(&words).iter().any(|state| state.stuck != 0)
             };
             self.buffers.spare.push(staging);
             if stuck {

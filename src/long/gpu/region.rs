@@ -244,8 +244,8 @@ impl GpuLong {
         grid(plan, rows, chunk, self.buffers.vertical.get()?, self.buffers.horizontal.get()?)
     }
 
-    /// Traces through a region. `sparing` states that memory was too short in an earlier attempt.
-    pub(super) fn trace_region(&mut self, region: &TraceRegion, sparing: bool) -> Result<TracebackResult> {
+    /// Traces through a region. `saves_memory` states that memory was too short in an earlier attempt.
+    pub(super) fn trace_region(&mut self, region: &TraceRegion, saves_memory: bool) -> Result<TracebackResult> {
         if region.from.i == region.rows.0 || region.from.j == region.columns.0 {
             // The traceback starts on a border, so it can only end there.
             let at = match region.from.i == region.rows.0 {
@@ -258,7 +258,7 @@ impl GpuLong {
         let grid = match self.known(region) {
             Some(grid) => grid,
             None => {
-                if sparing {
+                if saves_memory {
                     (self.buffers, self.retained) = (PanelBuffers::default(), None);
                 }
                 self.fine(region)?

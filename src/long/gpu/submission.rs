@@ -89,9 +89,9 @@ impl GpuLong {
         let StripLayout { plan, variant, vertical, shared, .. } = run.laid;
         let gpu = self.gpu.clone();
         let end = (run.next + count).min(plan.dispatches);
-        let asked = Instant::now();
+        let begin = Instant::now();
         let reached = self.write_left(vertical, run.sweep, left, plan.left_rows(end - 1), &mut run.left_rows)?;
-        run.waited += asked.elapsed();
+        run.waited += begin.elapsed();
         let clock = self.buffers.clocks.pop().unwrap_or_else(|| PassTimer::new(&gpu));
         let known = PruningHints { best: run.sweep.best.get(), left_reached: reached.max(run.reached_before) };
         run.reached_before = reached;

@@ -114,7 +114,7 @@ impl ForeignValue {
             true => (columns.total(), counts.gap_columns, counts.gap_openings),
             false => (columns.inner_total(), columns.inner_gaps(), columns.inner_gap_openings),
         };
-        let shown = || -> Box<dyn Iterator<Item = (u32, Op)> + '_> {
+        let visible_runs = || -> Box<dyn Iterator<Item = (u32, Op)> + '_> {
             if is_edit { Box::new(cigar.iter()) } else { Box::new(columns.inner_runs(cigar)) }
         };
         // Positions in the query and in the target where the written columns start.
@@ -155,10 +155,10 @@ impl ForeignValue {
                 }
             }
             ForeignValue::Runs => push_compact(out, cigar),
-            ForeignValue::QueryRow => push_row(out, shown(), codes.0, start.0, alphabet, Op::Deletion),
-            ForeignValue::TargetRow => push_row(out, shown(), codes.1, start.1, alphabet, Op::Insertion),
+            ForeignValue::QueryRow => push_row(out, visible_runs(), codes.0, start.0, alphabet, Op::Deletion),
+            ForeignValue::TargetRow => push_row(out, visible_runs(), codes.1, start.1, alphabet, Op::Insertion),
             ForeignValue::Btop => {
-                push_btop(out, shown(), &codes.0[start.0 as usize..], &codes.1[start.1 as usize..], alphabet);
+                push_btop(out, visible_runs(), &codes.0[start.0 as usize..], &codes.1[start.1 as usize..], alphabet);
             }
             ForeignValue::Number(_)
             | ForeignValue::Text(_)

@@ -12,7 +12,7 @@ pub(super) struct HitLines {
     line: Box<dyn PairLine + Send>,
     header: String,
     /// Whether the next name that is not UTF-8 causes a warning. Only the first one does.
-    tells: bool,
+    warns_of_names: bool,
 }
 
 impl HitLines {
@@ -20,16 +20,16 @@ impl HitLines {
     pub(super) fn table(fields: &[&'static Field], with_header: bool) -> Self {
         let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
         let header = if with_header { names.join("\t") + "\n" } else { String::new() };
-        HitLines { line: Box::new(Tsv::new(fields)), header, tells: false }
+        HitLines { line: Box::new(Tsv::new(fields)), header, warns_of_names: false }
     }
 
     pub(super) fn json(fields: &[&'static Field]) -> Self {
-        let tells = fields.iter().any(|field| field.is_name());
-        HitLines { line: Box::new(JsonLines::new(fields)), header: String::new(), tells }
+        let warns_of_names = fields.iter().any(|field| field.is_name());
+        HitLines { line: Box::new(JsonLines::new(fields)), header: String::new(), warns_of_names }
     }
 
     pub(super) fn paf() -> Self {
-        HitLines { line: Box::new(Paf), header: String::new(), tells: false }
+        HitLines { line: Box::new(Paf), header: String::new(), warns_of_names: false }
     }
 }
 
@@ -48,11 +48,11 @@ impl SearchBody for HitLines {
     ) -> Result<()> {
         for hit in hits {
             let (context, pair) = all.pair(query, hit);
-            if self.tells && is_foreign(context, &pair) {
+            if self.warns_of_names && is_foreign(context, &pair) {
                 tracing::warn!(
                     "names are not UTF-8, as JSON has to be: U+FFFD stands for what is not; tsv has every byte"
                 );
-                self.tells = false;
+                self.warns_of_names = false;
             }
             self.line.push(context, &pair, output.buffer())?;
             output.pass_on()?;

@@ -100,17 +100,17 @@ impl SearchBody for SearchReport {
         put(out, format_args!("{blank}length {length}, {hit_count}</p>\n"));
         if !hits.is_empty() {
             let best = hits.iter().map(|hit| hit.score).max().unwrap_or(0);
-            let shown = hits.iter().map(|hit| {
+            let shown_hits = hits.iter().map(|hit| {
                 let (context, pair) = all.pair(query, hit);
                 ReportHit::new(context, &pair, best)
             });
-            let shown: Vec<ReportHit> = shown.collect::<Result<_>>()?;
-            let bars: Vec<&Bar> = shown.iter().map(|hit| &hit.bar).collect();
+            let shown_hits: Vec<ReportHit> = shown_hits.collect::<Result<_>>()?;
+            let bars: Vec<&Bar> = shown_hits.iter().map(|hit| &hit.bar).collect();
             let is_known = hits.iter().all(|hit| hit.significance.is_some());
             let unit = if is_known { Unit::Bits } else { Unit::Share };
             picture::push(number, length, &bars, unit, output.buffer());
-            table(number, &shown, all.search.scoring.alphabet, output)?;
-            alignments(number, &shown, output)?;
+            table(number, &shown_hits, all.search.scoring.alphabet, output)?;
+            alignments(number, &shown_hits, output)?;
         }
         output.buffer().extend_from_slice(b"</section>\n");
         Ok(())
@@ -202,14 +202,14 @@ fn table(number: u64, hits: &[ReportHit], alphabet: Alphabet, output: &mut Outpu
         put(out, format_args!("<th scope=\"col\">{column}</th>"));
     }
     out.extend_from_slice(b"</tr></thead>\n<tbody>\n");
-    for (hit, shown) in (1..).zip(hits) {
+    for (hit, shown_hits) in (1..).zip(hits) {
         let out = output.buffer();
         put(out, format_args!("<tr><td class=\"left\"><a href=\"#q{number}h{hit}\">"));
-        push_html(out, &shown.name);
+        push_html(out, &shown_hits.name);
         out.extend_from_slice(b"</a> <span>");
-        push_html(out, &shown.title);
+        push_html(out, &shown_hits.title);
         out.extend_from_slice(b"</span></td>");
-        shown.cells.iter().for_each(|cell| put(out, format_args!("<td>{cell}</td>")));
+        shown_hits.cells.iter().for_each(|cell| put(out, format_args!("<td>{cell}</td>")));
         out.extend_from_slice(b"</tr>\n");
         output.pass_on()?;
     }
@@ -218,14 +218,14 @@ fn table(number: u64, hits: &[ReportHit], alphabet: Alphabet, output: &mut Outpu
 }
 
 fn alignments(number: u64, hits: &[ReportHit], output: &mut Output) -> Result<()> {
-    for (hit, shown) in (1..).zip(hits) {
+    for (hit, shown_hits) in (1..).zip(hits) {
         let out = output.buffer();
         put(out, format_args!("<details id=\"q{number}h{hit}\"><summary>"));
-        push_html(out, &shown.name);
+        push_html(out, &shown_hits.name);
         out.extend_from_slice(b" <small>");
-        push_html(out, &shown.title);
+        push_html(out, &shown_hits.title);
         out.extend_from_slice(b"</small></summary>\n<pre>");
-        push_html(out, &String::from_utf8_lossy(&shown.alignment));
+        push_html(out, &String::from_utf8_lossy(&shown_hits.alignment));
         out.extend_from_slice(b"</pre></details>\n");
         output.pass_on()?;
     }

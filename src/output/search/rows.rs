@@ -127,8 +127,8 @@ impl BlastRows {
             let row = if side == 0 { &self.query } else { &self.subject };
             self.before[side] + symbols(row)
         });
-        let shown = [query_end, self.in_file(self.before[1] + 1), self.in_file(subject_end)];
-        let width = shown.into_iter().max().unwrap_or(0).to_string().len();
+        let positions = [query_end, self.in_file(self.before[1] + 1), self.in_file(subject_end)];
+        let width = positions.into_iter().max().unwrap_or(0).to_string().len();
         let mut before = self.before;
         let blocks = self.query.chunks(BLOCK).zip(self.between.chunks(BLOCK)).zip(self.subject.chunks(BLOCK));
         for ((query, between), subject) in blocks {

@@ -137,7 +137,7 @@ impl PairsDeviceState {
                 .refusal("the driver limits loops to fewer iterations than these sequences need"));
         }
         let program = self.kernels.get(shader)?;
-        let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.slots(), site.sparing)?;
+        let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.slots(), site.saves_memory)?;
         let work = dispatch::SliceWork {
             batch,
             list,
@@ -202,7 +202,7 @@ impl PairsDeviceState {
         let arenas = match self.arenas.reserve(&self.kernels.gpu, variant.arenas, &list.arena_quads) {
             Ok(arenas) => arenas,
             Err(error) => {
-                if !site.sparing || !self.arenas.shrink() {
+                if !site.saves_memory || !self.arenas.shrink() {
                     return Err(error);
                 }
                 tracing::warn!("{error}; continuing with {} MiB for directions", self.arenas.bytes() >> 20);
@@ -264,13 +264,13 @@ impl PairsDeviceState {
     }
 
     /// Reserves scratch memory for at most `tasks` slots. Returns the buffer and the number of
-    /// slots. If `sparing` is set and memory is short, it reserves fewer slots than that.
-    fn reserve_scratch(&mut self, slot_bytes: u64, tasks: u64, sparing: bool) -> Result<(wgpu::Buffer, u32)> {
+    /// slots. If `saves_memory` is set and memory is short, it reserves fewer slots than that.
+    fn reserve_scratch(&mut self, slot_bytes: u64, tasks: u64, saves_memory: bool) -> Result<(wgpu::Buffer, u32)> {
         let mut slots = (self.scratch_budget / slot_bytes).min(self.max_slots).min(tasks).max(1);
         loop {
             match self.scratch.reserve(&self.kernels.gpu, "scratch", slot_bytes * slots, wgpu::BufferUsages::STORAGE) {
                 Ok(buffer) => return Ok((buffer.clone(), slots as u32)),
-                Err(error) if slots == 1 || !sparing => return Err(error),
+                Err(error) if slots == 1 || !saves_memory => return Err(error),
                 Err(error) => {
                     slots /= 2;
                     self.scratch_budget = slot_bytes * slots;

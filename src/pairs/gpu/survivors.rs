@@ -33,13 +33,13 @@ pub enum Survivors {
 
 impl PairsDeviceState {
     /// Returns the kept pairs of a batch as a new batch, and the kernel to align them. Returns
-    /// `None` if the host should align them. `beside` is the time in seconds in which the host
+    /// `None` if the host should align them. `trace_seconds` is the time in seconds in which the host
     /// could do so, because the device computes other batches.
     pub(super) fn align_survivors(
         &mut self,
         site: &BatchContext<'_>,
         FinishedBatch { batch, choice, report }: FinishedBatch<'_, Pairs>,
-        beside: f64,
+        trace_seconds: f64,
     ) -> Option<(Arc<PairsBatch>, ChosenKernel)> {
         let PairsChoice::Global(ChosenKernel { choice, .. }) = choice else { return None };
         let by_price = self.survivors == Survivors::ByPrice;
@@ -50,7 +50,7 @@ impl PairsDeviceState {
         }
         let is_linear = batch.chunk.scoring.gaps.is_linear();
         let cells: u64 = report.hits.iter().map(|hit| count_cells(&batch.chunk, hit)).sum();
-        let on_host = host_trace_seconds(cells as f64, is_linear, self.threads()) - FREE_PART * beside;
+        let on_host = host_trace_seconds(cells as f64, is_linear, self.threads()) - FREE_PART * trace_seconds;
         if by_price && on_host <= MIN_SAVED_SECONDS {
             return None;
         }
@@ -62,7 +62,7 @@ impl PairsDeviceState {
         let cells = (cells as f64 * batches) as u64;
         self.arenas.suit(Expected { cells, affine: !is_linear, devices: self.devices });
         let (choice, on_device) = self.prices.choose_aligned(&self.situation(&survivors, extent, &scoring))?;
-        tracing::trace!(pairs = survivors.pairs(), beside, on_host, on_device, "survivors of a filter");
+        tracing::trace!(pairs = survivors.pairs(), trace_seconds, on_host, on_device, "survivors of a filter");
         let is_better = !by_price || on_device + MIN_SAVED_SECONDS < on_host;
         is_better.then(|| (Arc::new(survivors), ChosenKernel { choice, extent, scoring, stores: None }))
     }

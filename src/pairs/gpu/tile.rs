@@ -92,7 +92,7 @@ impl PairsDeviceState {
         let lists = matches!(batch.chunk.filter, ResultFilter::AtLeast(_));
         let runs = tile_tasks::single_runs(batch);
         let problem = TileProblem { chunk: &batch.chunk, runs, pairs: batch.pairs(), lists };
-        self.launch_tiles(&mut slot.first, chosen.ways, problem, &stores, site.sparing)?;
+        self.launch_tiles(&mut slot.first, chosen.ways, problem, &stores, site.saves_memory)?;
         chosen.stores = Some(stores);
         Ok(())
     }
@@ -103,7 +103,7 @@ impl PairsDeviceState {
         ways: TileKernels,
         problem: TileProblem<'_>,
         [queries, targets]: &[Arc<ResidentSequences>; 2],
-        sparing: bool,
+        saves_memory: bool,
     ) -> Result<()> {
         let TileProblem { chunk, runs, pairs, lists } = problem;
         let (plan, scratch) = loop {
@@ -117,7 +117,7 @@ impl PairsDeviceState {
             let plan = TilePlan::new(&self.kernels.gpu, &self.kernels.shape.tile, ways, problem, limits, end_word)?;
             match self.scratch.reserve(&self.kernels.gpu, "scratch", plan.scratch_bytes, wgpu::BufferUsages::STORAGE) {
                 Ok(buffer) => break (plan, buffer.clone()),
-                Err(error) if !sparing || plan.scratch_bytes <= MIN_SCRATCH_BYTES => return Err(error),
+                Err(error) if !saves_memory || plan.scratch_bytes <= MIN_SCRATCH_BYTES => return Err(error),
                 Err(error) => {
                     self.scratch_budget = plan.scratch_bytes / 2;
                     tracing::warn!("{error}; continuing with {} MiB of scratch memory", self.scratch_budget >> 20);

@@ -196,14 +196,14 @@ pub fn sweep(
 }
 
 /// The measurement of all sizes and kernels. It saves time in jobs of a minute or more.
-const MEASUREMENT: Trials = Trials { seconds: 12.0, overhead_seconds: 0.0, doubt: 1.25 };
+const MEASUREMENT: Trials = Trials { seconds: 12.0, overhead_seconds: 0.0, max_speed_ratio: 1.25 };
 
 /// Opens an adapter with the best known configuration for a job with `cells` cells. Pairs that an
 /// earlier filter drops do not count. The configuration comes from the cache. It is measured and
-/// then cached if `anew` is set, or if there is none and the job is long enough. In all other cases
+/// then cached if `measure_again` is set, or if there is none and the job is long enough. In all other cases
 /// it is the default.
-pub fn open_tuned(adapter: &FoundAdapter, scoring: &Arc<Scoring>, cells: u64, anew: bool) -> Result<PairsGpu> {
-    let mut opened = open_all(&[(adapter.clone(), u64::MAX)], scoring, cells, anew, &AtomicBool::new(false));
+pub fn open_tuned(adapter: &FoundAdapter, scoring: &Arc<Scoring>, cells: u64, measure_again: bool) -> Result<PairsGpu> {
+    let mut opened = open_all(&[(adapter.clone(), u64::MAX)], scoring, cells, measure_again, &AtomicBool::new(false));
     opened.pop().unwrap_or_else(|| Err(Error::Internal("no answer for the adapter that was to be opened".into())))
 }
 
@@ -218,7 +218,7 @@ pub fn open_all(
     adapters: &[(FoundAdapter, u64)],
     scoring: &Arc<Scoring>,
     cells: u64,
-    anew: bool,
+    measure_again: bool,
     interrupt: &AtomicBool,
 ) -> Vec<Result<PairsGpu>> {
     let cells = cells / adapters.len().max(1) as u64;
@@ -238,7 +238,8 @@ pub fn open_all(
             failed => results[index] = failed,
         }
     }
-    let choose = |key: &str, (_, engine): &mut (usize, PairsGpu)| choose(engine, key, scoring, cells, anew, interrupt);
+    let choose =
+        |key: &str, (_, engine): &mut (usize, PairsGpu)| choose(engine, key, scoring, cells, measure_again, interrupt);
     for ((index, mut engine), config) in once_a_model(devices, choose) {
         results[index] = Some(config.map(|config| {
             engine.configure(config);
@@ -314,12 +315,12 @@ fn choose(
     key: &str,
     scoring: &Arc<Scoring>,
     cells: u64,
-    anew: bool,
+    measure_again: bool,
     interrupt: &AtomicBool,
 ) -> Result<Config> {
     let begin = Instant::now();
     engine.use_kernel(Some(of_kind(KernelKind::Slice(ScoreType::I32))));
-    let config = choose_with_slice(engine, key, scoring, cells, anew, interrupt);
+    let config = choose_with_slice(engine, key, scoring, cells, measure_again, interrupt);
     engine.use_kernel(None);
     tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "configured");
     config
@@ -332,7 +333,7 @@ fn choose_with_slice(
     key: &str,
     scoring: &Arc<Scoring>,
     cells: u64,
-    anew: bool,
+    measure_again: bool,
     interrupt: &AtomicBool,
 ) -> Result<Config> {
     let begin = Instant::now();
@@ -340,7 +341,7 @@ fn choose_with_slice(
         // The sizes of the kernels for local scores follow from the lengths of sequences.
         return Ok(engine.config());
     }
-    if !anew {
+    if !measure_again {
         if let Some(known) = TUNING.get(key) {
             return Ok(known);
         }

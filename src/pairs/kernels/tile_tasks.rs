@@ -387,7 +387,8 @@ mod tests {
         let first = [7, 5, 5, 5, 1, 1, 1, 9].into_iter().zip((1..9).rev()).map(|(state, left)| part(0, 8, left, state));
         let second = [7, 5, 5, 5, 9].into_iter().zip((1..6).rev()).map(|(state, left)| part(1, 5, left, state));
         let third = [7, 5, 13].into_iter().zip((1..4).rev()).map(|(state, left)| part(2, 3, left, state));
-        let expected: Vec<TilePart> = first.zip(second.chain(third)).flat_map(|(one, beside)| [one, beside]).collect();
+        let expected: Vec<TilePart> =
+            first.zip(second.chain(third)).flat_map(|(one, next_part)| [one, next_part]).collect();
         assert_eq!(parts[1..], expected);
         let (one, parts) = of(&singles[2..]);
         assert_eq!((one.len(), one[0].passes, parts.len()), (7, 1, 9));

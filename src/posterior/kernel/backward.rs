@@ -317,12 +317,12 @@ unsafe fn tile_rows<F: Floats, const MANY: usize, const SHARE: bool>(
     greatest: &mut F,
 ) {
     let PartitionGaps { open, extend } = tile.gaps;
-    let mut beside: [BackwardCarry<F>; MANY] = std::array::from_fn(|row| carried[row]);
+    let mut row_carries: [BackwardCarry<F>; MANY] = std::array::from_fn(|row| carried[row]);
     for at in (0..BLOCK).rev() {
         let cell = &mut cells[at];
         let (mut below, mut below_gap) = (F::load(&cell.matched), F::load(&cell.gap));
         for row in (0..MANY).rev() {
-            let BackwardCarry { right, gap } = &mut beside[row];
+            let BackwardCarry { right, gap } = &mut row_carries[row];
             let diagonal = F::load(&weights[row][at]).mul(*right);
             *right = below;
             below = diagonal.add(below_gap.add(*gap));
@@ -342,5 +342,5 @@ unsafe fn tile_rows<F: Floats, const MANY: usize, const SHARE: bool>(
         below.store(&mut cell.matched);
         below_gap.store(&mut cell.gap);
     }
-    carried[..MANY].copy_from_slice(&beside);
+    carried[..MANY].copy_from_slice(&row_carries);
 }

@@ -362,13 +362,13 @@ unsafe fn tile_rows<F: Floats, const MANY: usize, const KEEP: bool>(
     kept: &mut [LaneArray<f32>],
 ) {
     let PartitionGaps { open, extend } = *gaps;
-    let mut beside: [ForwardCarry<F>; MANY] = std::array::from_fn(|row| carried[row]);
+    let mut row_carries: [ForwardCarry<F>; MANY] = std::array::from_fn(|row| carried[row]);
     for at in 0..BLOCK {
         let cell = &mut cells[at];
         let mut above_onward = F::load(&cell.onward);
         let (mut above, mut above_gap) = (F::load(&cell.matched), F::load(&cell.gap));
         for row in 0..MANY {
-            let ForwardCarry { onward, left, gap } = &mut beside[row];
+            let ForwardCarry { onward, left, gap } = &mut row_carries[row];
             let matched = F::load(&weights[row][at]).mul(*onward);
             *onward = above_onward;
             let down = above.add(extend.mul(above_gap));
@@ -387,5 +387,5 @@ unsafe fn tile_rows<F: Floats, const MANY: usize, const KEEP: bool>(
         above.store(&mut cell.matched);
         above_gap.store(&mut cell.gap);
     }
-    carried[..MANY].copy_from_slice(&beside);
+    carried[..MANY].copy_from_slice(&row_carries);
 }

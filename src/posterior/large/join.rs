@@ -98,8 +98,8 @@ impl JoinInputs<'_> {
     /// Computes probabilities of pairs of columns from pairs of representatives.
     fn pairs(&self, a: &FamilyGroup, b: &FamilyGroup) -> Vec<ColumnPair> {
         let longest = a.representatives.iter().chain(&b.representatives).map(|one| one.places.len()).max().unwrap_or(0);
-        let at_most = (PAIR_CELLS / longest.max(1).pow(2)).isqrt().max(1);
-        let [a, b] = [a, b].map(|group| select_representatives(group.representatives.clone(), at_most));
+        let limit = (PAIR_CELLS / longest.max(1).pow(2)).isqrt().max(1);
+        let [a, b] = [a, b].map(|group| select_representatives(group.representatives.clone(), limit));
         let [a_weight, b_weight] =
             [&a, &b].map(|all| all.iter().map(|one| one.weight).sum::<f32>().max(f32::MIN_POSITIVE));
         let mut wanted = vec![false; self.model.codes()];
@@ -162,18 +162,18 @@ impl JoinInputs<'_> {
     }
 }
 
-/// Selects at most `at_most` representatives, spread evenly over the weights. Their new weights add
+/// Selects at most `limit` representatives, spread evenly over the weights. Their new weights add
 /// up to the weight of all.
-pub(super) fn select_representatives(all: Vec<Representative>, at_most: usize) -> Vec<Representative> {
-    if all.len() <= at_most {
+pub(super) fn select_representatives(all: Vec<Representative>, limit: usize) -> Vec<Representative> {
+    if all.len() <= limit {
         return all;
     }
-    let step = all.iter().map(|one| one.weight).sum::<f32>() / at_most as f32;
+    let step = all.iter().map(|one| one.weight).sum::<f32>() / limit as f32;
     let mut selected: Vec<Representative> = Vec::new();
     let (mut sum, mut next) = (0.0, step / 2.0);
     for one in all {
         sum += one.weight;
-        if sum > next && selected.len() < at_most {
+        if sum > next && selected.len() < limit {
             let mut weight = 0.0;
             while sum > next {
                 weight += step;

@@ -25,7 +25,7 @@ struct NucleotideParameters {
 struct BaseScores {
     scores: (i32, i32),
     /// Gap costs (open, extend) from which on alignments behave like alignments without gaps.
-    dear: (i32, i32),
+    ungapped_costs: (i32, i32),
     /// Whether E-values are computed from the next lower even score.
     even: bool,
     /// Parameters for gaps without opening cost whose symbols cost half a match plus a mismatch, as
@@ -44,14 +44,14 @@ const fn costs(open: i32, extend: i32, [lambda, k, h]: [f64; 3], [alpha, beta]: 
 const BASE_SCORES: &[BaseScores] = &[
     BaseScores {
         scores: (1, -5),
-        dear: (3, 3),
+        ungapped_costs: (3, 3),
         even: false,
         greedy: Some(costs(0, 0, [1.39, 0.747, 1.38], [1.0, 0.0])),
         affine: &[costs(3, 3, [1.39, 0.747, 1.38], [1.0, 0.0])],
     },
     BaseScores {
         scores: (1, -4),
-        dear: (2, 2),
+        ungapped_costs: (2, 2),
         even: false,
         greedy: Some(costs(0, 0, [1.383, 0.738, 1.36], [1.02, 0.0])),
         affine: &[
@@ -63,7 +63,7 @@ const BASE_SCORES: &[BaseScores] = &[
     },
     BaseScores {
         scores: (2, -7),
-        dear: (4, 4),
+        ungapped_costs: (4, 4),
         even: true,
         greedy: Some(costs(0, 0, [0.69, 0.73, 1.34], [0.515, 0.0])),
         affine: &[
@@ -75,7 +75,7 @@ const BASE_SCORES: &[BaseScores] = &[
     },
     BaseScores {
         scores: (1, -3),
-        dear: (2, 2),
+        ungapped_costs: (2, 2),
         even: false,
         greedy: Some(costs(0, 0, [1.374, 0.711, 1.31], [1.05, 0.0])),
         affine: &[
@@ -88,7 +88,7 @@ const BASE_SCORES: &[BaseScores] = &[
     },
     BaseScores {
         scores: (2, -5),
-        dear: (4, 4),
+        ungapped_costs: (4, 4),
         even: true,
         greedy: Some(costs(0, 0, [0.675, 0.65, 1.1], [0.6, -1.0])),
         affine: &[
@@ -100,7 +100,7 @@ const BASE_SCORES: &[BaseScores] = &[
     },
     BaseScores {
         scores: (1, -2),
-        dear: (2, 2),
+        ungapped_costs: (2, 2),
         even: false,
         greedy: Some(costs(0, 0, [1.28, 0.46, 0.85], [1.5, -2.0])),
         affine: &[
@@ -114,7 +114,7 @@ const BASE_SCORES: &[BaseScores] = &[
     },
     BaseScores {
         scores: (2, -3),
-        dear: (6, 4),
+        ungapped_costs: (6, 4),
         even: true,
         greedy: Some(costs(0, 0, [0.55, 0.21, 0.46], [1.2, -5.0])),
         affine: &[
@@ -130,7 +130,7 @@ const BASE_SCORES: &[BaseScores] = &[
     },
     BaseScores {
         scores: (3, -4),
-        dear: (6, 3),
+        ungapped_costs: (6, 3),
         even: true,
         greedy: None,
         affine: &[
@@ -144,7 +144,7 @@ const BASE_SCORES: &[BaseScores] = &[
     },
     BaseScores {
         scores: (4, -5),
-        dear: (12, 8),
+        ungapped_costs: (12, 8),
         even: false,
         greedy: Some(costs(0, 0, [0.22, 0.061, 0.22], [1.0, -15.0])),
         affine: &[
@@ -156,7 +156,7 @@ const BASE_SCORES: &[BaseScores] = &[
     },
     BaseScores {
         scores: (1, -1),
-        dear: (4, 2),
+        ungapped_costs: (4, 2),
         even: false,
         greedy: None,
         affine: &[
@@ -171,14 +171,14 @@ const BASE_SCORES: &[BaseScores] = &[
     },
     BaseScores {
         scores: (3, -2),
-        dear: (5, 5),
+        ungapped_costs: (5, 5),
         even: false,
         greedy: None,
         affine: &[costs(5, 5, [0.208, 0.03, 0.072], [2.9, -47.0])],
     },
     BaseScores {
         scores: (5, -4),
-        dear: (25, 10),
+        ungapped_costs: (25, 10),
         even: false,
         greedy: None,
         affine: &[costs(10, 6, [0.163, 0.068, 0.16], [1.0, -19.0]), costs(8, 6, [0.146, 0.039, 0.11], [1.3, -29.0])],
@@ -214,7 +214,7 @@ impl NucleotideStatistics {
             Some(costs) => {
                 (Parameters { lambda: costs.lambda / times, k: costs.k, h: costs.h }, costs.alpha / times, costs.beta)
             }
-            None if open >= pair.dear.0 * divisor && extend >= pair.dear.1 * divisor => {
+            None if open >= pair.ungapped_costs.0 * divisor && extend >= pair.ungapped_costs.1 * divisor => {
                 let beta = if matches!((match_score, mismatch_score), (1, -1) | (2, -3)) { -2.0 } else { 0.0 };
                 (ungapped, ungapped.lambda / ungapped.h, beta)
             }

@@ -30,7 +30,7 @@ pub struct MakeOptions {
     /// longer than this limit is held in memory nevertheless.
     pub memory: u64,
     /// Directory for temporary files. On systems that support it, these files have no names.
-    pub aside: PathBuf,
+    pub scratch_directory: PathBuf,
 }
 
 /// Summary of a written database.
@@ -128,8 +128,8 @@ pub fn read_sorted<P: AsRef<Path>>(
     let inputs = paths.iter().map(|path| SequenceInput::open(path.as_ref())).collect::<Result<Vec<_>>>()?;
     let budget = Budget::new(options.memory);
     let (mut size, mut held, mut held_bytes) = (SequenceTotals::default(), Vec::new(), 0);
-    let mut runs = Runs::new(&options.aside, budget.merged);
-    let (mut names, mut recorders) = (NameSums::new(&options.aside, &budget), Vec::new());
+    let mut runs = Runs::new(&options.scratch_directory, budget.merged);
+    let (mut names, mut recorders) = (NameSums::new(&options.scratch_directory, &budget), Vec::new());
     for input in inputs {
         let mut recorder = Recorder::keeping_descriptions(&options.read);
         let mut records = recorder.open(input)?;
@@ -222,9 +222,9 @@ struct Repeated {
 }
 
 impl NameSums {
-    fn new(aside: &Path, budget: &Budget) -> Self {
+    fn new(scratch_directory: &Path, budget: &Budget) -> Self {
         let most_held = (budget.names as usize / size_of::<NameKey>()).max(1);
-        NameSums { held: Vec::new(), most_held, runs: Runs::new(aside, budget.merged) }
+        NameSums { held: Vec::new(), most_held, runs: Runs::new(scratch_directory, budget.merged) }
     }
 
     fn add(&mut self, name: &[u8], record: u64) -> Result<()> {
@@ -294,12 +294,12 @@ fn write_held(held: &[HeldSequences], take: &mut Take<'_>) -> Result<()> {
 
 /// Passes all sequences of the runs to `take`, sorted by decreasing length and then by record.
 fn write_runs(runs: Runs, take: &mut Take<'_>) -> Result<()> {
-    let (mut bytes, aside) = (Vec::new(), runs.aside().to_owned());
+    let (mut bytes, scratch_directory) = (Vec::new(), runs.scratch_directory().to_owned());
     runs.merge(|key: SequenceKey, payload| {
         bytes.clear();
-        payload.read_to_end(&mut bytes).map_err(|source| Error::io(&aside, source))?;
+        payload.read_to_end(&mut bytes).map_err(|source| Error::io(&scratch_directory, source))?;
         if bytes.len() as u64 != key.payload() {
-            return Err(Error::io(&aside, io::ErrorKind::UnexpectedEof.into()));
+            return Err(Error::io(&scratch_directory, io::ErrorKind::UnexpectedEof.into()));
         }
         let (name, rest) = bytes.split_at(key.name as usize);
         let (description, codes) = rest.split_at(key.description as usize);
@@ -332,7 +332,7 @@ impl Sorted {
     ) -> Result<DatabaseSummary> {
         let Sorted { size, alphabet, recode, held, runs, repeated, source, options } = self;
         let waiting = Budget::new(options.memory).waiting;
-        let mut writer = DatabaseWriter::new(to, name, alphabet, &options.aside, waiting)?;
+        let mut writer = DatabaseWriter::new(to, name, alphabet, &options.scratch_directory, waiting)?;
         let (mut done, mut recoded) = (0, Vec::new());
         let mut names = vec![String::new(); repeated.first.len()];
         let mut take = |record: u64, name: &[u8], description: &[u8], codes: &[Code]| {

@@ -26,7 +26,7 @@ pub(super) trait SortKey: Pod + Ord {
 /// A set of sorted runs.
 #[derive(Debug)]
 pub(super) struct Runs {
-    aside: PathBuf,
+    scratch_directory: PathBuf,
     /// Size of all read buffers together in bytes.
     memory: u64,
     /// Runs of each level. Those of level 0 were written directly, and the others were merged from
@@ -37,7 +37,7 @@ pub(super) struct Runs {
 /// Writer of a run.
 pub(super) struct RunWriter<'a> {
     file: BufWriter<File>,
-    aside: &'a Path,
+    scratch_directory: &'a Path,
 }
 
 impl RunWriter<'_> {
@@ -45,20 +45,20 @@ impl RunWriter<'_> {
     pub(super) fn push<K: SortKey>(&mut self, key: &K, parts: &[&[u8]]) -> Result<()> {
         debug_assert_eq!(key.payload(), parts.iter().map(|part| part.len() as u64).sum::<u64>());
         let mut parts = std::iter::once(bytemuck::bytes_of(key)).chain(parts.iter().copied());
-        parts.try_for_each(|part| self.file.write_all(part)).map_err(|source| Error::io(self.aside, source))
+        parts.try_for_each(|part| self.file.write_all(part)).map_err(|source| Error::io(self.scratch_directory, source))
     }
 }
 
 impl Runs {
-    /// Creates an empty set. Files are created in the directory `aside`, and read buffers take
+    /// Creates an empty set. Files are created in the directory `scratch_directory`, and read buffers take
     /// `memory` bytes in all.
-    pub(super) fn new(aside: &Path, memory: u64) -> Self {
-        Runs { aside: aside.to_owned(), memory, levels: Vec::new() }
+    pub(super) fn new(scratch_directory: &Path, memory: u64) -> Self {
+        Runs { scratch_directory: scratch_directory.to_owned(), memory, levels: Vec::new() }
     }
 
     /// Returns the directory of the files.
-    pub(super) fn aside(&self) -> &Path {
-        &self.aside
+    pub(super) fn scratch_directory(&self) -> &Path {
+        &self.scratch_directory
     }
 
     /// Returns whether there is no run.
@@ -83,7 +83,7 @@ impl Runs {
             let full = std::mem::take(&mut self.levels[level]);
             run = self.new_run(|writer| {
                 self.merge_files(full, |key: K, payload| {
-                    let failed = |source| Error::io(&self.aside, source);
+                    let failed = |source| Error::io(&self.scratch_directory, source);
                     writer.file.write_all(bytemuck::bytes_of(&key)).map_err(failed)?;
                     io::copy(payload, &mut writer.file).map(drop).map_err(failed)
                 })
@@ -93,9 +93,9 @@ impl Runs {
     }
 
     fn new_run(&self, write: impl FnOnce(&mut RunWriter<'_>) -> Result<()>) -> Result<File> {
-        let failed = |source| Error::io(&self.aside, source);
-        let file = tempfile::tempfile_in(&self.aside).map_err(failed)?;
-        let mut writer = RunWriter { file: BufWriter::new(file), aside: &self.aside };
+        let failed = |source| Error::io(&self.scratch_directory, source);
+        let file = tempfile::tempfile_in(&self.scratch_directory).map_err(failed)?;
+        let mut writer = RunWriter { file: BufWriter::new(file), scratch_directory: &self.scratch_directory };
         write(&mut writer)?;
         let mut file = writer.file.into_inner().map_err(|problem| failed(problem.into_error()))?;
         file.rewind().map_err(failed)?;
@@ -116,7 +116,7 @@ impl Runs {
         files: Vec<File>,
         mut take: impl FnMut(K, &mut dyn Read) -> Result<()>,
     ) -> Result<()> {
-        let failed = |source| Error::io(&self.aside, source);
+        let failed = |source| Error::io(&self.scratch_directory, source);
         let buffer = (self.memory / files.len().max(1) as u64).max(MIN_BUFFER) as usize;
         let mut files: Vec<BufReader<File>> =
             files.into_iter().map(|file| BufReader::with_capacity(buffer, file)).collect();

@@ -385,7 +385,7 @@ mod tests {
     proptest! {
         #[test]
         fn chunks_hold_all_sequences_by_decreasing_length(
-            lengths in prop::collection::vec(0..40_usize, 0..30), at_most in 0..200_u64,
+            lengths in prop::collection::vec(0..40_usize, 0..30), max_bytes in 0..200_u64,
         ) {
             let mut builder = SequenceStore::builder(Alphabet::Bytes);
             for (record, &length) in lengths.iter().enumerate() {
@@ -396,14 +396,14 @@ mod tests {
             prop_assert_eq!(subjects.size().symbols, lengths.iter().sum::<usize>() as u64);
             let mut seen: Vec<(std::cmp::Reverse<u32>, u64)> = Vec::new();
             let mut last_bytes = u64::MAX;
-            for chunk in subjects.chunks(at_most) {
+            for chunk in subjects.chunks(max_bytes) {
                 let chunk = chunk.unwrap();
                 let bytes = chunk.store.packed_bytes().len() as u64;
                 prop_assert!(!chunk.store.is_empty());
-                prop_assert!(bytes <= at_most || chunk.store.len() == 1);
+                prop_assert!(bytes <= max_bytes || chunk.store.len() == 1);
                 // No chunk ends earlier than necessary.
                 let first = u64::from(chunk.store.length(0)).next_multiple_of(4);
-                prop_assert!(last_bytes.saturating_add(first) > at_most);
+                prop_assert!(last_bytes.saturating_add(first) > max_bytes);
                 last_bytes = bytes;
                 for id in 0..chunk.store.len() as SequenceId {
                     let record = chunk.record(id);

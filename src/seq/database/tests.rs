@@ -23,7 +23,7 @@ fn make(texts: &[&[u8]], read: &ReadOptions, memory: u64) -> Result<(Vec<u8>, Da
     let paths: Vec<PathBuf> = (0..texts.len()).map(|file| directory.path().join(format!("{file}.fa"))).collect();
     paths.iter().zip(texts).for_each(|(path, text)| std::fs::write(path, text).unwrap());
     let paths: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
-    let options = MakeOptions { read: read.clone(), memory, aside: directory.path().to_owned() };
+    let options = MakeOptions { read: read.clone(), memory, scratch_directory: directory.path().to_owned() };
     let mut bytes = Vec::new();
     let made = read_sorted(&paths, &options, |_| {})?.write(&mut bytes, Path::new("x.pwdb"), |_| Ok(()))?;
     assert_eq!(made.bytes, bytes.len() as u64);
@@ -235,7 +235,7 @@ fn records() -> impl Strategy<Value = Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>> {
 proptest! {
     #[test]
     fn databases_round_trip(
-        records in records(), cuts in prop::collection::vec(0..25_usize, 0..2), memory in 0..2000_u64, at_most in 0..300_u64,
+        records in records(), cuts in prop::collection::vec(0..25_usize, 0..2), memory in 0..2000_u64, max_bytes in 0..300_u64,
     ) {
         let text = |records: &[(Vec<u8>, Vec<u8>, Vec<u8>)]| -> Vec<u8> {
             let record = |(name, description, letters): &(Vec<u8>, Vec<u8>, Vec<u8>)| {
@@ -253,8 +253,8 @@ proptest! {
         prop_assert_eq!((database.size(), database.lengths()), (plain.size(), plain.lengths()));
         prop_assert_eq!((made.size, made.alphabet), (plain.size(), plain.alphabet()));
         prop_assert_eq!((database.file_bytes(), plain.file_bytes()), (Some(made.bytes), None));
-        prop_assert_eq!(database.ranges(at_most), plain.ranges(at_most));
-        for (stored, held) in database.chunks(at_most).zip(plain.chunks(at_most)) {
+        prop_assert_eq!(database.ranges(max_bytes), plain.ranges(max_bytes));
+        for (stored, held) in database.chunks(max_bytes).zip(plain.chunks(max_bytes)) {
             let (stored, held) = (stored.unwrap(), held.unwrap());
             prop_assert_eq!(&stored.store, &held.store);
             for id in 0..held.store.len() as SequenceId {

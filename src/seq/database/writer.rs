@@ -26,17 +26,18 @@ pub(super) struct DatabaseWriter<W> {
     description_end: u64,
     /// Name of the output for errors, and directory of the temporary files.
     name: PathBuf,
-    aside: PathBuf,
+    scratch_directory: PathBuf,
 }
 
 impl<W: Write> DatabaseWriter<W> {
     /// Creates a writer of a database. Errors name it `name`. Buffered sections take `memory`
-    /// bytes, and the rest goes to temporary files in `aside`.
-    pub(super) fn new(to: W, name: &Path, alphabet: Alphabet, aside: &Path, memory: u64) -> Result<Self> {
+    /// bytes, and the rest goes to temporary files in `scratch_directory`.
+    pub(super) fn new(to: W, name: &Path, alphabet: Alphabet, scratch_directory: &Path, memory: u64) -> Result<Self> {
         let spooled = (memory / (SECTIONS as u64 - 1)).min(MAX_SPOOLED) as usize;
         let mut to = Summed { to, block: Vec::with_capacity(BLOCK_BYTES as usize), position: 0, sums: Vec::new() };
         to.write_all(&head()).map_err(|source| Error::io(name, source))?;
-        let waiting = std::array::from_fn(|_| BufWriter::new(tempfile::spooled_tempfile_in(spooled, aside)));
+        let waiting =
+            std::array::from_fn(|_| BufWriter::new(tempfile::spooled_tempfile_in(spooled, scratch_directory)));
         Ok(DatabaseWriter {
             to,
             alphabet,
@@ -45,7 +46,7 @@ impl<W: Write> DatabaseWriter<W> {
             name_end: 0,
             description_end: 0,
             name: name.to_owned(),
-            aside: aside.to_owned(),
+            scratch_directory: scratch_directory.to_owned(),
         })
     }
 
@@ -68,24 +69,26 @@ impl<W: Write> DatabaseWriter<W> {
             description,
         ];
         let mut spools = self.waiting.iter_mut().zip(parts);
-        spools.try_for_each(|(spool, part)| spool.write_all(part)).map_err(|source| Error::io(&self.aside, source))
+        spools
+            .try_for_each(|(spool, part)| spool.write_all(part))
+            .map_err(|source| Error::io(&self.scratch_directory, source))
     }
 
     /// Writes everything that remains. Returns the output and the total number of bytes.
     pub(super) fn finish(self) -> Result<(W, u64)> {
-        let DatabaseWriter { mut to, alphabet, size, waiting, name, aside, .. } = self;
+        let DatabaseWriter { mut to, alphabet, size, waiting, name, scratch_directory, .. } = self;
         let failed = |source| Error::io(&name, source);
         let mut ends = [0; SECTIONS];
         ends[Section::Codes as usize] = to.position;
         to.fill_up().map_err(failed)?;
         for (end, spool) in ends[1..].iter_mut().zip(waiting) {
-            let set_aside = |source| Error::io(&aside, source);
-            let mut spool = spool.into_inner().map_err(|problem| set_aside(problem.into_error()))?;
-            spool.rewind().map_err(set_aside)?;
+            let io_error = |source| Error::io(&scratch_directory, source);
+            let mut spool = spool.into_inner().map_err(|problem| io_error(problem.into_error()))?;
+            spool.rewind().map_err(io_error)?;
             let mut spool = BufReader::with_capacity(1 << 17, spool);
             let mut piece = vec![0; 1 << 17];
             loop {
-                let bytes = spool.read(&mut piece).map_err(set_aside)?;
+                let bytes = spool.read(&mut piece).map_err(io_error)?;
                 if bytes == 0 {
                     break;
                 }

@@ -30,7 +30,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Returns engines of different speeds.
-fn so_many(engines: u32) -> Vec<Textbook> {
+fn textbook_engines(engines: u32) -> Vec<Textbook> {
     (1..=engines).map(|number| textbook(&format!("engine {number}"), 1e8 * f64::from(number))).collect()
 }
 
@@ -80,7 +80,7 @@ fn a_killed_job_is_resumed() {
             let job = LongAlignment { want, tuning, ..job(&query, &target, scoring.clone()) };
             for engines in [1, 3] {
                 let what = format!("{mode:?}, {end_gaps:?}, {want:?} after {after} marks, {engines} engines");
-                let left = killed(&job, after, so_many(engines));
+                let left = killed(&job, after, textbook_engines(engines));
                 let tuning = LongTuning { save_every: None, ..job.tuning.clone() };
                 let again = LongAlignment { checkpoint: Some(left.path().into()), tuning, ..job.clone() };
                 let result = run(&again, one()).unwrap();
@@ -112,7 +112,7 @@ fn several_alignments_are_resumed() {
     let whole = hits(&job, one());
     assert_eq!(whole.len(), 4);
     for after in [3, 20, 33, 40] {
-        let left = killed(&job, after, so_many(1));
+        let left = killed(&job, after, textbook_engines(1));
         let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
         assert_eq!(hits(&again, three()), whole, "after {after} marks");
     }
@@ -124,7 +124,7 @@ fn damaged_files_are_computed_again() {
     let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
     let expected = expected(&query, &target, &scoring);
     let job = job(&query, &target, scoring);
-    let left = killed(&job, 15, so_many(1));
+    let left = killed(&job, 15, textbook_engines(1));
     let mut files: Vec<_> =
         fs::read_dir(left.path().join("plus-0/0")).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
@@ -151,7 +151,7 @@ fn damaged_files_are_computed_again() {
 fn a_checkpoint_of_another_job_is_refused() {
     let (query, target) = related(10, Alphabet::Dna, 200, 200);
     let job = job(&query, &target, dna(GAPS[1], Mode::Local, EndGaps::Charged));
-    let left = killed(&job, 3, so_many(1));
+    let left = killed(&job, 3, textbook_engines(1));
     let checkpoint = Some(left.path().to_path_buf());
     let other = LongAlignment { min_score: 7, checkpoint: checkpoint.clone(), ..job.clone() };
     let error = run(&other, one()).unwrap_err();
@@ -182,7 +182,7 @@ fn one_run_at_a_time_uses_a_checkpoint() {
 fn a_checkpoint_of_another_version_is_refused() {
     let (query, target) = related(13, Alphabet::Dna, 200, 200);
     let job = job(&query, &target, dna(GAPS[1], Mode::Local, EndGaps::Charged));
-    let left = killed(&job, 3, so_many(1));
+    let left = killed(&job, 3, textbook_engines(1));
     let path = left.path().join("manifest.json");
     let manifest = fs::read_to_string(&path).unwrap();
     assert!(manifest.contains("\"version\": 3"), "{manifest}");

@@ -9,29 +9,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct BlockBar {
     bar: Arc<dyn Progress>,
     /// Cells that were forwarded to the bar.
-    told: AtomicU64,
+    reported: AtomicU64,
     /// Cells of finished blocks.
     done: AtomicU64,
 }
 
 impl BlockBar {
     pub(super) fn new(bar: Arc<dyn Progress>) -> Arc<Self> {
-        Arc::new(BlockBar { bar, told: AtomicU64::new(0), done: AtomicU64::new(0) })
+        Arc::new(BlockBar { bar, reported: AtomicU64::new(0), done: AtomicU64::new(0) })
     }
 
     /// Records that a block of `cells` cells is finished, here or by another process.
     pub(super) fn done(&self, cells: u64) {
         let done = self.done.fetch_add(cells, Ordering::Relaxed) + cells;
-        let told = self.told.fetch_max(done, Ordering::Relaxed);
-        if told < done {
-            self.bar.advance(0, done - told);
+        let reported = self.reported.fetch_max(done, Ordering::Relaxed);
+        if reported < done {
+            self.bar.advance(0, done - reported);
         }
     }
 }
 
 impl Progress for BlockBar {
     fn advance(&self, pairs: u64, cells: u64) {
-        self.told.fetch_add(cells, Ordering::Relaxed);
+        self.reported.fetch_add(cells, Ordering::Relaxed);
         self.bar.advance(pairs, cells);
     }
 
@@ -56,17 +56,17 @@ mod tests {
 
     #[test]
     fn bar_reaches_its_end_even_if_a_job_reports_no_cells() {
-        for tells in [false, true] {
-            let told = Arc::new(ForwardedProgress::default());
-            let bar = BlockBar::new(told.clone());
-            let reached = || told.1.load(Ordering::Relaxed);
-            bar.advance(7, if tells { 100 } else { 0 });
-            bar.advance(2, if tells { 30 } else { 0 });
+        for reports_cells in [false, true] {
+            let reported = Arc::new(ForwardedProgress::default());
+            let bar = BlockBar::new(reported.clone());
+            let reached = || reported.1.load(Ordering::Relaxed);
+            bar.advance(7, if reports_cells { 100 } else { 0 });
+            bar.advance(2, if reports_cells { 30 } else { 0 });
             bar.done(100);
-            assert_eq!(reached(), if tells { 130 } else { 100 });
+            assert_eq!(reached(), if reports_cells { 130 } else { 100 });
             bar.done(50);
             assert_eq!(reached(), 150);
-            assert_eq!(told.0.load(Ordering::Relaxed), 9);
+            assert_eq!(reported.0.load(Ordering::Relaxed), 9);
         }
     }
 }

@@ -78,9 +78,9 @@ fn regions_are_left_where_the_path_leaves_them() {
         let bottom = end.i + below(state, query.len() + 1 - end.i as usize) as u32;
         let right = end.j + below(state, target.len() + 1 - end.j as usize) as u32;
         let upper = matrices.row_border(top as usize, left as usize..right as usize);
-        let beside = matrices.column_border(left as usize, top as usize..bottom as usize);
+        let left_border = matrices.column_border(left as usize, top as usize..bottom as usize);
         let rectangle = MatrixRectangle::new(&query, &target, top..bottom, left..right);
-        let (cigar, to, ended) = pieces.trace_with_borders(rectangle, &upper, &beside, end);
+        let (cigar, to, ended) = pieces.trace_with_borders(rectangle, &upper, &left_border, end);
         let expected = matrices.trace_back(end, top as usize, left as usize);
         assert_eq!((to, ended), (expected.to(), expected.ended), "round {round}");
         assert_eq!(cigar.to_string(), expected.cigar().to_string(), "round {round}");
