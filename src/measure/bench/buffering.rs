@@ -121,9 +121,9 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
             only: vec![("length_symbols", length.to_string())],
         });
     }
-    table.note(format!("{}; score and matches of every pair are read; linear gaps; the best of the runs", kernel.stem));
-    table.note("single: one batch at a time; double: the device computes one while the host reads another");
-    table.note("in kernels: summed over batches; device busy: that share of the time by the clock");
+    table.note(format!("{}; score and matches of every pair are read; linear gaps; fastest run", kernel.stem));
+    table.note("single: one batch at a time; double: the device computes one batch while the host reads another");
+    table.note("in kernels: sum of all batches; device busy: this sum as a share of the time by the clock");
     Ok(table)
 }
 

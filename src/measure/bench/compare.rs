@@ -38,11 +38,11 @@ pub struct RateComparison {
 /// driver update, these two are compared and listed in [`RateComparison::other_devices`].
 pub fn compare(saved: &[BenchRate], now: &[BenchRate], tolerance: f64, name: &str) -> RateComparison {
     let mut comparison = RateComparison::default();
-    let beside = devices_beside(saved, now);
+    let counterparts = compared_devices(saved, now);
     let mut met: HashSet<(&str, &str)> = HashSet::new();
     let of_saved: HashMap<(&str, &str), &BenchRate> = saved.iter().map(|rate| (identity(rate), rate)).collect();
     for device in devices(now) {
-        let other = beside.get(device).copied();
+        let other = counterparts.get(device).copied();
         if let Some(other) = other.filter(|other| *other != device) {
             comparison.other_devices.push((device.into(), other.into()));
         }
@@ -63,7 +63,7 @@ pub fn compare(saved: &[BenchRate], now: &[BenchRate], tolerance: f64, name: &st
         comparison.tables.push(table);
     }
     for device in devices(saved) {
-        if !beside.values().any(|other| *other == device) {
+        if !counterparts.values().any(|other| *other == device) {
             let mut table = table(device, name, Some(device));
             let rates = saved.iter().filter(|rate| rate.device == device);
             rates.for_each(|rate| push(&mut table, rate, rate.value.ok(), None, None, "not measured"));
@@ -124,7 +124,7 @@ impl RateComparison {
 }
 
 fn table(device: &str, name: &str, other: Option<&str>) -> MeasurementTable {
-    let mut table = MeasurementTable::new("compare", device, format!("rates beside those of {name}"), &COLUMNS);
+    let mut table = MeasurementTable::new("compare", device, format!("rates compared with those of {name}"), &COLUMNS);
     match other {
         None => table.note(format!("{name} has no rates of this device")),
         Some(other) if other != device => table.note(format!("another device's rates: {other}")),
@@ -169,17 +169,17 @@ fn devices(rates: &[BenchRate]) -> Vec<&str> {
 }
 
 /// Returns the saved device that each device is compared with.
-fn devices_beside<'a>(saved: &'a [BenchRate], now: &'a [BenchRate]) -> HashMap<&'a str, &'a str> {
+fn compared_devices<'a>(saved: &'a [BenchRate], now: &'a [BenchRate]) -> HashMap<&'a str, &'a str> {
     let (saved, now) = (devices(saved), devices(now));
-    let mut beside: HashMap<&str, &str> =
+    let mut counterparts: HashMap<&str, &str> =
         now.iter().filter(|device| saved.contains(device)).map(|device| (*device, *device)).collect();
     let left = |of: &[&'a str], others: &[&str]| -> Vec<&'a str> {
         of.iter().copied().filter(|device| !others.contains(device)).collect()
     };
     if let ([new], [old]) = (&left(&now, &saved)[..], &left(&saved, &now)[..]) {
-        beside.insert(new, old);
+        counterparts.insert(new, old);
     }
-    beside
+    counterparts
 }
 
 #[cfg(test)]

@@ -320,25 +320,23 @@ fn push(table: &mut MeasurementTable, case: &EditCase, length: u32, rows: &[Edit
 }
 
 fn describe(context: &ExperimentContext<'_>, table: &mut MeasurementTable, symbols: u32) {
-    table.note("TCUPS: 10^12 cells of whole matrices a second; the best of the runs");
+    table.note("TCUPS: 10^12 cells of whole matrices per second; fastest run");
     table.note(format!(
-        "reads of a genome of {symbols} random bases, one base in {CHANGED} changed; each in {CANDIDATES} regions"
+        "reads of a genome of {symbols} random bases, one base in {CHANGED} changed; {CANDIDATES} regions per read"
     ));
-    table.note("infix: regions of 1.4 times the length; within: the same, within a tenth of it as distance");
-    table.note("global: regions of the length, within a tenth of it as distance");
+    table.note("infix: regions of 1.4 times the length; within: also limits the distance to a tenth of the length");
+    table.note("global: regions of the same length; the distance is limited to a tenth of it");
     if context.kernels(Family::Edit).next().is_some() {
-        table.note("kernels: one batch, genome and profiles on the device; best: the fastest of them in the kernel");
-        table.note(format!("end to end: {BATCHES} batches, two in flight, by the kernel that the engine chooses"));
-        table.note(
-            "end to end: each batch is of other reads than the one before; the profiles of both stay on the device",
-        );
+        table.note("kernels: one batch, with genome and profiles on the device; best: the fastest kernel");
+        table.note(format!("end to end: {BATCHES} batches, two in flight, with the kernel that the engine chooses"));
+        table.note("end to end: two sets of reads alternate; the profiles of both stay on the device");
     }
     if context.has_cpu() {
-        table.note("cpu: in kernels is the mean of its threads");
+        table.note("cpu: the time in kernels is the mean of its threads");
     }
     if table.rows.iter().any(|row| row.status == RowStatus::Skipped) {
         table.note(format!(
-            "skipped: expected to take more than {} s, by what shorter reads took",
+            "skipped: expected to take more than {} s, estimated from shorter reads",
             context.bench.seconds
         ));
     }

@@ -82,9 +82,9 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
             only: vec![("job", job.into())],
         });
     }
-    table.note("TCUPS: 10^12 cells a second; results are counted, not written; the best of the runs");
+    table.note("TCUPS: 10^12 cells per second; results are counted, not written; fastest run");
     table.note(format!("filtered: pairs of at least {:.0}% identity are aligned", 100.0 * IDENTITY));
-    table.note(format!("as many of the first sequences as take about {} s", context.bench.seconds));
+    table.note(format!("the number of sequences is chosen for a run of about {} s", context.bench.seconds));
     Ok(table)
 }
 

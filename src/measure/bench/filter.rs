@@ -68,7 +68,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
         context.report_progress(Experiment::Filter, method);
         let mut cells: Vec<TableCell> = vec![method.into(), (store.len() as u64).into(), job.job().pairs().into()];
         if kernel.is_none() && !on_cpu {
-            table.note("-: there is no such kernel here, or it was left out");
+            table.note("-: the device has no such kernel, or it was not selected");
             table.push(RowStatus::Unsuited, cells);
             continue;
         }
@@ -96,7 +96,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     table.note("CPU alone: every pair is aligned, and identities are compared afterwards");
     table.note("every method kept the same pairs; scores: time in kernels (CPU engine: in its threads)");
     table.note(
-        "from sequences in memory to alignments in order, device opened and kernel compiled; the best of the runs",
+        "from sequences in memory to alignments in order, with an open device and a compiled kernel; fastest run",
     );
     table.charts.push(TableChart {
         title: table.title.clone(),

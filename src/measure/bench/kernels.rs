@@ -153,15 +153,16 @@ fn cells(contender: &Contender, size: &WorkSize, timing: Option<Timing>) -> Vec<
 }
 
 fn describe(context: &ExperimentContext<'_>, table: &mut MeasurementTable) {
-    table.note("GCUPS: 10^9 cells of the alignment matrix a second; the best of the runs; sw_ kernels score locally");
-    table
-        .note("by the clock: from handing the pairs in to having every pair's result, sequences already on the device");
+    table.note("GCUPS: 10^9 cells of the alignment matrix per second; fastest run; sw_ kernels compute local scores");
+    table.note("by the clock: from the submission of the pairs to the last result, with sequences on the device");
     if context.bench.work.contains(&BenchWork::Alignments) {
-        table.note("alignments: score and matches of every pair, which a traceback needs; traced: aligned by the device as well");
+        table.note(
+            "alignments: score and matches of every pair, which a traceback needs; traced: also aligned by the device",
+        );
     }
     if table.rows.iter().any(|row| row.status == RowStatus::Skipped) {
         table.note(format!(
-            "skipped: expected to take more than {} s, by what smaller work took",
+            "skipped: expected to take more than {} s, estimated from smaller work",
             context.bench.seconds
         ));
     }

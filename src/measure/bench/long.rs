@@ -62,7 +62,7 @@ const COLUMNS: [TableColumn; 16] = [
     TableColumn { key: "method", name: "method", unit: "" },
     TableColumn { key: "changed_percent", name: "changed", unit: "% of symbols" },
     TableColumn { key: "sweep_ms", name: "sweeps", unit: "ms" },
-    TableColumn { key: "trace_ms", name: "walks", unit: "ms" },
+    TableColumn { key: "trace_ms", name: "tracebacks", unit: "ms" },
     TableColumn { key: "ms", name: "in all", unit: "ms" },
     TableColumn { key: "gcups", name: "in all", unit: "GCUPS" },
     TableColumn { key: "times_score", name: "times", unit: "the score's" },
@@ -363,12 +363,12 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
 }
 
 fn describe(context: &ExperimentContext<'_>, table: &mut MeasurementTable) {
-    table.note("GCUPS: 10^9 cells of the whole matrix a second; the best of the runs; local alignments, 2 and -3");
-    table.note("gaps of k symbols: linear 5 k, affine 5 + 2 k; walks: from the end of the alignment to its begin");
-    table.note("in all: from sequences in memory to the score or the alignment, which is rescored");
+    table.note("GCUPS: 10^9 cells of the whole matrix per second; fastest run; local alignments, match 2, mismatch -3");
+    table.note("gaps of k symbols: linear 5 k, affine 5 + 2 k; tracebacks: from the end of the alignment to its start");
+    table.note("in all: from sequences in memory to the score or the rescored alignment");
     if table.rows.iter().any(|row| row.status == RowStatus::Skipped) {
         table.note(format!(
-            "skipped: expected to take more than {} s, by what smaller work took",
+            "skipped: expected to take more than {} s, estimated from smaller work",
             context.bench.seconds
         ));
     }

@@ -193,17 +193,19 @@ fn measured(job: &MultiAlign, best: &MsaSummary, is_gpu: bool) -> Vec<TableCell>
 }
 
 fn describe(context: &ExperimentContext<'_>, table: &mut MeasurementTable) {
-    table.note(format!("families along random trees, {CHANGED} of a hundred residues changed along each branch"));
+    table.note(format!("families along random trees; {CHANGED}% of residues change along each branch"));
     table.note(
-        "pairs: ClustalW's distances or the probabilities of all pairs, from sequences in memory, device opened and kernels compiled",
+        "pairs: ClustalW's distances or the probabilities of all pairs, from sequences in memory, with an open device and compiled kernels",
     );
     table.note(
-        "clustalw: all stages as ClustalW computes them; accurate: by probabilities, its tree is a part of the alignment",
+        "clustalw: all stages as ClustalW computes them; accurate: by probabilities; its tree is part of the alignment",
     );
-    table.note("GCUPS: 10^9 cells of whole matrices a second, by the clock; the fastest of the runs");
+    table.note("GCUPS: 10^9 cells of whole matrices per second, by the clock; fastest run");
     if table.rows.iter().any(|row| row.status == RowStatus::Skipped) {
-        table
-            .note(format!("skipped: expected to take more than {} s, by what fewer cells took", context.bench.seconds));
+        table.note(format!(
+            "skipped: expected to take more than {} s, estimated from fewer cells",
+            context.bench.seconds
+        ));
     }
     for (mode, _) in MODES {
         for (y, what) in [("gcups", "pairs"), ("seconds", "in all")] {

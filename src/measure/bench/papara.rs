@@ -319,28 +319,28 @@ fn push(table: &mut MeasurementTable, case: &PhyloCase, rows: &[PhyloRow]) {
 }
 
 fn describe(context: &ExperimentContext<'_>, table: &mut MeasurementTable, vectors: u32, has_gpu: bool) {
-    table.note("GCUPS: 10^9 cells of whole matrices a second; the best of the runs");
+    table.note("GCUPS: 10^9 cells of whole matrices per second; fastest run");
     table.note(format!(
         "{vectors} random vectors; reads of {SYMBOLS} symbols, a tenth more or less, each of a vector with one symbol in {CHANGED} changed"
     ));
     if has_gpu {
-        table.note("kernels: by the clock is from handing reads in to having their scores; vectors are on the device");
-        table.note("best: the fastest of them in the kernel");
+        table.note("kernels: by the clock is from the submission of reads to their scores, with vectors on the device");
+        table.note("best: the fastest kernel");
     }
     if context.has_cpu() {
-        table.note("cpu: in kernels is the mean of its threads");
+        table.note("cpu: the time in kernels is the mean of its threads");
     }
     if has_gpu && context.has_cpu() {
         table.note(
-            "together: the GPU, by the kernel that it chooses, and all threads of the CPU take reads from one queue",
+            "together: the GPU, with the kernel that it chooses, and all threads of the CPU take reads from one queue",
         );
-        table.note(
-            "of the sum: what they reach of the speeds by the clock of the fastest kernel and of the CPU, each alone",
-        );
+        table.note("of the sum: speed as a fraction of the sum of the fastest kernel and the CPU, each measured alone");
     }
     if table.rows.iter().any(|row| row.status == RowStatus::Skipped) {
-        table
-            .note(format!("skipped: expected to take more than {} s, by what fewer cells took", context.bench.seconds));
+        table.note(format!(
+            "skipped: expected to take more than {} s, estimated from fewer cells",
+            context.bench.seconds
+        ));
     }
     for (by, title) in [("sites", "by sites"), ("reads", "by reads")] {
         for (y, what) in [("kernel_gcups", "in kernels"), ("gcups", "by the clock")] {

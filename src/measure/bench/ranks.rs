@@ -75,11 +75,11 @@ const SCENES: [Scene; 7] = [
 
 const NOTES: [&str; 5] = [
     "even: 1 T cells/s each; mixed: from 100 G to 2 T, log-uniform; pairs: 2 T and 100 G in turn. Others are mixed.",
-    "blocks of 5 s on the fastest rank, which take up to 10% more or less; 20 us from rank to rank, 10 us a message for rank 0",
-    "dying: 1% of the ranks die, noticed after 10 s, and the others go on; resumed: each death ends the job, which goes on from \
-     its finished blocks 40 s later with as many ranks; slow net: 100 ms, 10 MB/s",
-    "bad day: 1% die, 0.5% fall silent, 10% are up to 120 s late, 0.1% of the times a block fails, 10 ms, 100 MB/s",
-    "efficiency: cells of finished blocks, as a part of what all ranks could do while they lived (silent ones included)",
+    "blocks take 5 s on the fastest rank, up to 10% more or less; 20 us from rank to rank, 10 us per message for rank 0",
+    "dying: 1% of the ranks die, detected after 10 s, and the others continue; resumed: each death ends the job, which \
+     continues 40 s later from its finished blocks with the same number of ranks; slow net: 100 ms, 10 MB/s",
+    "bad day: 1% die, 0.5% fall silent, 10% are up to 120 s late, 0.1% of the blocks fail per attempt, 10 ms, 100 MB/s",
+    "efficiency: cells of finished blocks, as a fraction of the cells that all live ranks, including silent ones, could compute",
 ];
 
 /// Returns the table for these numbers of ranks, or for the default ones. `report_progress`

@@ -49,14 +49,14 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     };
     let kernels: Vec<(&'static Kernel, ScoreType)> = context.kernels(Family::Pairs).filter_map(of_kernel).collect();
     let Some(adapter) = context.adapter().filter(|_| !kernels.is_empty()) else {
-        table.note("nothing to measure: no graphics adapter, or nw_slice was left out");
+        table.note("nothing to measure: no graphics adapter, or nw_slice was not selected");
         return Ok(table);
     };
     let gaps = context.bench.gaps.iter();
     for (&(kernel, numbers), gaps) in kernels.iter().flat_map(|kernel| gaps.clone().map(move |gaps| (kernel, gaps))) {
         one(context, adapter, &mut table, kernel, numbers, *gaps)?;
     }
-    table.note("score and matches of every pair (nw_slice) or scores alone (nw_slice_half); the best of the runs");
+    table.note("score and matches of every pair (nw_slice) or scores alone (nw_slice_half); fastest run");
     Ok(table)
 }
 
@@ -106,7 +106,7 @@ fn one(
                 work.pairs().into(),
             ];
             if !is_allowed {
-                table.note("-: more invocations or memory than a workgroup has here");
+                table.note("-: exceeds the invocations or the memory of a workgroup on this device");
                 table.push(RowStatus::Unsuited, cells);
                 continue;
             }

@@ -42,7 +42,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     let mut table = context.table(Experiment::Tiles, "local scores of proteins by lanes and columns", &COLUMNS);
     let kernels: Vec<&'static Kernel> = context.kernels(Family::Local).collect();
     if kernels.is_empty() {
-        table.note("nothing to measure: no graphics adapter, or all kernels for local scores were left out");
+        table.note("nothing to measure: no graphics adapter, or no kernel for local scores was selected");
         return Ok(table);
     }
     let lengths = context.sizes(&context.bench.lengths, &LENGTHS, &QUICK_LENGTHS);
@@ -96,7 +96,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
             only: vec![("gaps", gaps.name().into())],
         });
     }
-    table.note("the score of every pair; random residues; any: what suits the query best; the best of the runs");
+    table.note("score of every pair; random residues; any: the best shape for the query; fastest run");
     Ok(table)
 }
 
