@@ -104,7 +104,8 @@ fn failing_block_is_tried_elsewhere_and_then_reported() {
     assert!(!four.failed(rank, 0, "the same".into(), 3.0));
     assert!(four.is_over());
     let failed_blocks: Vec<_> = four.failed_blocks().collect();
-    let messages = [(Rank(2), "no memory".to_owned()), (Rank(3), "no device".to_owned()), (rank, "the same".to_owned())];
+    let messages =
+        [(Rank(2), "no memory".to_owned()), (Rank(3), "no device".to_owned()), (rank, "the same".to_owned())];
     assert_eq!(failed_blocks, [(0, &messages[..])]);
     four.asks(Rank(3), 3.0);
     let mut ended = Vec::new();

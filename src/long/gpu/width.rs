@@ -68,7 +68,7 @@ mod tests {
     use crate::long::SLIVER;
     use crate::long::chain::grid::MIN_WIDE_PITCH;
     use crate::long::gpu::panel::{PanelExtent, PanelPlan};
-    use crate::long::gpu::{Schedule, StripedShape, WIDE_EDGES, WIDE_TIMES};
+    use crate::long::gpu::{Schedule, StripedShape, WIDE_BORDERS, WIDE_TIMES};
     use crate::long::kernels::striped::StripedVariant;
 
     /// Returns a strip of 32 lanes.
@@ -98,7 +98,7 @@ mod tests {
         let extent = PanelExtent { rows: 1 << 20, columns, mark_every: 1 << 20, keep_strips };
         let plan = PanelPlan::new(extent, &variant, Schedule::Persistent, 2048);
         assert_eq!(plan.params.keep_strips, 64);
-        assert!((30..=WIDE_EDGES as u32).contains(&plan.whole_edges()), "{} borders", plan.whole_edges());
+        assert!((30..=WIDE_BORDERS as u32).contains(&plan.whole_borders()), "{} borders", plan.whole_borders());
     }
 
     #[test]
