@@ -334,7 +334,7 @@ fn wrong_files_of_pictures_are_refused() {
     let other = path(&folder, "other.svg");
     let named = |text: String| text.replace(&path(&folder, ""), "@");
     for command in ["dist", "tree"] {
-        let refused = |arguments: &[&str]| named(told(&[&[command, &genes], arguments].concat()));
+        let refused = |arguments: &[&str]| named(message(&[&[command, &genes], arguments].concat()));
         let error = "2: pairwave: error: --plot";
         assert_eq!(refused(&["--plot", "p.pdf"]), format!("{error} p.pdf: the name must end in .svg or .png"));
         assert_eq!(refused(&["--plot", &genes]), format!("{error} @genes.svg would overwrite an input file"));
