@@ -44,33 +44,33 @@ struct LinkedCluster {
 
 /// A possible merge.
 #[derive(Debug, Clone, Copy)]
-struct Merge {
+struct PossibleMerge {
     linkage: f64,
     earlier: UniqueId,
     later: UniqueId,
     versions: [u32; 2],
 }
 
-impl Ord for Merge {
+impl Ord for PossibleMerge {
     fn cmp(&self, other: &Self) -> Ordering {
-        let place = |merge: &Merge| (merge.earlier, merge.later, merge.versions);
+        let place = |merge: &PossibleMerge| (merge.earlier, merge.later, merge.versions);
         self.linkage.total_cmp(&other.linkage).then(place(other).cmp(&place(self)))
     }
 }
 
-impl PartialOrd for Merge {
+impl PartialOrd for PossibleMerge {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Merge {
+impl PartialEq for PossibleMerge {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Merge {}
+impl Eq for PossibleMerge {}
 
 /// Clusters in which every pair is similar. All merges are possible merges of `pairs`, so the
 /// threshold itself is not needed.
@@ -94,7 +94,7 @@ pub(super) fn average(sizes: &[u64], pairs: &[SimilarPair], threshold: f64) -> C
 /// they must not be merged now.
 struct Agglomeration<L> {
     clusters: Vec<LinkedCluster>,
-    merges: BinaryHeap<Merge>,
+    merges: BinaryHeap<PossibleMerge>,
     linkage: L,
 }
 
@@ -119,12 +119,12 @@ impl<L: Fn(&LinkedCluster, &LinkedCluster, &CrossPairs) -> Option<f64>> Agglomer
         let (earlier, later) = (a.min(b), a.max(b));
         let [one, other] = [earlier, later].map(|cluster| &self.clusters[cluster as usize]);
         let Some(linkage) = (self.linkage)(one, other, &one.neighbours[&later]) else { return };
-        self.merges.push(Merge { linkage, earlier, later, versions: [one.version, other.version] });
+        self.merges.push(PossibleMerge { linkage, earlier, later, versions: [one.version, other.version] });
     }
 
     fn run(mut self) -> Clustering {
         let mut joined = SingleLinkage::new(self.clusters.len());
-        while let Some(Merge { earlier, later, versions, .. }) = self.merges.pop() {
+        while let Some(PossibleMerge { earlier, later, versions, .. }) = self.merges.pop() {
             if [earlier, later].map(|cluster| self.clusters[cluster as usize].version) == versions {
                 joined.join(earlier, later);
                 self.merge(earlier, later);

@@ -49,6 +49,9 @@ pub(super) fn check_coverage(coverage: &CoverageFilter, score_only: bool) -> Res
     if let Some(wrong) = not_fraction(coverage.both) {
         return Err(Error::usage_value("coverage.both", wrong, why));
     }
+    if let Some(wrong) = not_fraction(coverage.shorter) {
+        return Err(Error::usage_value("coverage.shorter", wrong, why));
+    }
     if score_only && coverage.is_set() {
         return Err(Error::usage_of(
             "score_only",

@@ -14,12 +14,14 @@ pub struct CoverageFilter {
     pub target: Option<f64>,
     /// Minimum coverage of both sequences.
     pub both: Option<f64>,
+    /// Minimum coverage of the shorter sequence.
+    pub shorter: Option<f64>,
 }
 
 impl CoverageFilter {
     /// Returns whether the filter has a minimum coverage.
     pub fn is_set(&self) -> bool {
-        [self.query, self.target, self.both].iter().any(Option::is_some)
+        [self.query, self.target, self.both, self.shorter].iter().any(Option::is_some)
     }
 
     /// Returns whether an alignment of sequences of these lengths reaches the minimum coverages.
@@ -43,8 +45,9 @@ impl CoverageFilter {
 
     /// Returns whether `covered` symbols of each sequence suffice.
     fn are_covered(&self, covered: u64, query_length: u32, target_length: u32) -> bool {
-        let CoverageFilter { query, target, both } = *self;
-        let minimums = [(query, query_length), (target, target_length), (both, query_length), (both, target_length)];
+        let CoverageFilter { query, target, both, shorter } = *self;
+        let [least, longest] = [query_length.min(target_length), query_length.max(target_length)];
+        let minimums = [(query, query_length), (target, target_length), (both, longest), (shorter, least)];
         minimums.iter().all(|&(minimum, length)| minimum.is_none_or(|minimum| is_covered(covered, length, minimum)))
     }
 }
@@ -86,7 +89,7 @@ mod tests {
             let passing = [query, target, both].map(|filter| filter.passes(&counts(3, 2), m, n));
             assert_eq!(passing, expected, "{m} {n}");
         }
-        let all = CoverageFilter { query: Some(0.9), target: Some(0.2), both: Some(0.3) };
+        let all = CoverageFilter { query: Some(0.9), target: Some(0.2), both: Some(0.3), shorter: None };
         assert!(all.passes(&counts(9, 0), 10, 30) && !all.passes(&counts(9, 0), 10, 31));
         assert!(!all.passes(&counts(8, 0), 10, 10));
     }
@@ -135,11 +138,13 @@ mod tests {
             let query = CoverageFilter { query: minimum, ..CoverageFilter::default() };
             let target = CoverageFilter { target: minimum, ..CoverageFilter::default() };
             let both = CoverageFilter { both: minimum, ..CoverageFilter::default() };
+            let shorter = CoverageFilter { shorter: minimum, ..CoverageFilter::default() };
             let counts = counts(covered / 2, covered - covered / 2);
             prop_assert_eq!(query.passes(&counts, m, n), reaches(covered, m));
             prop_assert_eq!(target.passes(&counts, m, n), reaches(covered, n));
             prop_assert_eq!(both.passes(&counts, m, n), reaches(covered, m.max(n)));
-            for filter in [query, target, both] {
+            prop_assert_eq!(shorter.passes(&counts, m, n), reaches(covered, m.min(n)));
+            for filter in [query, target, both, shorter] {
                 prop_assert!(filter.may_pass(m, n) || !filter.passes(&counts, m, n));
             }
             prop_assert_eq!(query.may_pass(m, n), reaches(m.min(n).into(), m));

@@ -47,7 +47,7 @@ fn scorings() -> [Scoring; 4] {
 /// Returns minimum coverages, most of them with few digits.
 fn coverages(rng: &mut Rng) -> CoverageFilter {
     let mut minimum = || rng.pick(&[None, None, Some(0.3), Some(0.8), Some(0.875), Some(1.0)]);
-    CoverageFilter { query: minimum(), target: minimum(), both: minimum() }
+    CoverageFilter { query: minimum(), target: minimum(), both: minimum(), shorter: minimum() }
 }
 
 /// Returns whether a result reaches the coverages, computed in whole numbers from thousandths.
@@ -57,7 +57,8 @@ fn is_covered(filter: &CoverageFilter, result: &PairResult, [m, n]: [u32; 2]) ->
         let thousandths = (1000.0 * minimum.unwrap_or_default()).round() as u64;
         1000 * covered >= thousandths * u64::from(length.max(1))
     };
-    reaches(filter.query, m) && reaches(filter.target, n) && reaches(filter.both, m) && reaches(filter.both, n)
+    let both = [reaches(filter.query, m), reaches(filter.target, n), reaches(filter.both, m), reaches(filter.both, n)];
+    both.iter().all(|reached| *reached) && reaches(filter.shorter, m.min(n))
 }
 
 fn cpu() -> Vec<Box<dyn Engine<Pairs>>> {

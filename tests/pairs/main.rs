@@ -1,6 +1,7 @@
 //! Scores and alignments of pairs, by every engine.
 
 mod bound;
+mod cluster;
 mod coverage;
 mod cpu;
 mod job;

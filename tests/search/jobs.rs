@@ -82,7 +82,7 @@ fn searches(seed: u64) -> Vec<(Search, SequenceStore)> {
             [(None, None, None), (Some(0.8), None, None), (None, Some(0.9), None), (Some(0.5), None, Some(0.4))]
         {
             for (top_hits_only, max_hits) in [(false, 3), (true, 1), (true, 500)] {
-                let coverage = CoverageFilter { query, target, both };
+                let coverage = CoverageFilter { query, target, both, shorter: None };
                 let search = Search { coverage, top_hits_only, max_hits, max_evalue, ..search.clone() };
                 all.push((search, subjects.clone()));
             }

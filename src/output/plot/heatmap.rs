@@ -7,6 +7,7 @@ use super::drawing::{
     Caption, CaptionAnchor, Drawing, DrawnShape, LINE, MARGIN, TEXT_SIZE, TITLE_SIZE, text_width, tick_labels,
 };
 use super::names::{DrawnName, drawn_names, shortened};
+use super::svg;
 use crate::error::Result;
 use crate::output::Output;
 use crate::output::dotplot::Picture;
@@ -119,6 +120,16 @@ impl HeatMap<'_> {
     /// Returns [`crate::Error::Io`] if writing fails.
     pub fn write(&self, picture: Picture, output: Output) -> Result<()> {
         self.drawing().write(picture, output)
+    }
+
+    /// Returns the picture as an SVG element for an HTML page.
+    ///
+    /// # Errors
+    /// Returns [`crate::Error::Internal`] if an image cannot be encoded.
+    pub fn svg_element(&self) -> Result<String> {
+        let file = svg::bytes(&self.drawing())?;
+        let text = String::from_utf8_lossy(&file);
+        Ok(text.split_once("?>").map_or(&*text, |(_, element)| element.trim_start()).to_owned())
     }
 
     fn drawing(&self) -> Drawing {

@@ -1,0 +1,153 @@
+//! Greedy clusters of many sequences, which are compared with centroids only.
+//!
+//! Sequences are decided in batches that grow with the number of decided sequences. Each batch is
+//! compared with the centroids so far. Its sequences without a centroid are compared with each
+//! other, and some of them become centroids. Then all members so far are compared with the new
+//! centroids, because a later centroid may be more similar. Every pair of a sequence and a centroid
+//! is compared with the earlier one as the query, as in a comparison of all pairs.
+
+use std::collections::HashSet;
+
+use super::Clusters;
+use crate::cluster::{ClusterSet, Clustering, GreedyCentroids, NearestCentroid, SimilarPair, UniqueId, Violation};
+use crate::error::{Error, Result};
+use crate::jobs::{AllPairs, Job, PairResult, Run, Summary};
+
+/// Sizes of batches of sequences.
+#[derive(Debug, Clone, Copy)]
+pub struct BatchSizes {
+    /// Number of sequences above which batches are used.
+    pub above: usize,
+    /// Number of sequences in the first batch.
+    pub first: usize,
+    /// Number of decided sequences per sequence of the next batch.
+    pub growth: usize,
+}
+
+impl Default for BatchSizes {
+    fn default() -> Self {
+        BatchSizes { above: 4096, first: 2048, growth: 2 }
+    }
+}
+
+/// Comparisons of a job at one threshold.
+struct BatchComparer<'a> {
+    job: &'a Clusters,
+    threshold: f64,
+    run: Run,
+    summary: Summary,
+}
+
+impl BatchComparer<'_> {
+    /// Compares all pairs of two sets, or of one set if `targets` is `None`. Passes on similar pairs
+    /// whose query comes before its target.
+    fn compare(
+        &mut self,
+        queries: &[UniqueId],
+        targets: Option<&[UniqueId]>,
+        mut each: impl FnMut(SimilarPair),
+    ) -> Result<()> {
+        if queries.is_empty() || targets.is_some_and(<[UniqueId]>::is_empty) {
+            return Ok(());
+        }
+        let job = AllPairs {
+            queries: self.job.store(queries),
+            against: targets.map(|targets| self.job.store(targets)),
+            ..self.job.pairs_reaching(self.threshold)
+        };
+        let targets = targets.unwrap_or(queries);
+        let summary = job.run(&self.run, |rows| {
+            for row in rows {
+                let &PairResult { query, target, identity, score, strand, .. } = row;
+                let (earlier, later) = (queries[query as usize], targets[target as usize]);
+                if earlier < later {
+                    each(SimilarPair { earlier, later, identity, score, strand });
+                }
+            }
+            Ok(())
+        })?;
+        self.summary.add(summary);
+        // The first comparison has measured the devices.
+        self.run.tune = false;
+        Ok(())
+    }
+}
+
+impl Clusters {
+    /// Clusters the sequences at every threshold.
+    pub(super) fn run_in_batches(&self, run: &Run) -> Result<(Vec<ClusterSet>, Summary)> {
+        let (mut sets, mut summary) = (Vec::new(), Summary::default());
+        for &threshold in &self.thresholds {
+            let mut comparer = BatchComparer { job: self, threshold, run: run.clone(), summary: Summary::default() };
+            let centroids = self.select_centroids(&mut comparer)?;
+            let clustering = centroids.finish();
+            let nearest = |member: UniqueId| {
+                let NearestCentroid { centroid, identity, score, strand } = centroids.nearest(member)?;
+                let (earlier, later) = (member.min(centroid), member.max(centroid));
+                Some(SimilarPair { earlier, later, identity, score, strand })
+            };
+            let known: Vec<SimilarPair> = (0..self.unique.len() as UniqueId).filter_map(nearest).collect();
+            if self.check {
+                comparer.check_centroids(&clustering)?;
+            }
+            summary.add(comparer.summary);
+            sets.push(self.described(threshold, &clustering, &known, run, &mut summary)?);
+        }
+        Ok((sets, summary))
+    }
+
+    fn select_centroids(&self, comparer: &mut BatchComparer<'_>) -> Result<GreedyCentroids> {
+        let (sequences, sizes) = (self.unique.len(), self.batches);
+        let mut centroids = GreedyCentroids::new(sequences);
+        let mut start = 0;
+        while start < sequences {
+            let end = (start + sizes.first.max(start / sizes.growth)).min(sequences);
+            comparer.decide(&mut centroids, start as UniqueId, end as UniqueId)?;
+            start = end;
+            comparer.run.progress.step("clusters", end as u64, sequences as u64);
+        }
+        Ok(centroids)
+    }
+}
+
+impl BatchComparer<'_> {
+    /// Decides the sequences of a batch, which starts at `start` and ends before `end`.
+    fn decide(&mut self, centroids: &mut GreedyCentroids, start: UniqueId, end: UniqueId) -> Result<()> {
+        let batch: Vec<UniqueId> = (start..end).collect();
+        let (known, mut members): (Vec<_>, Vec<_>) = (0..start).partition(|&sequence| centroids.is_centroid(sequence));
+        self.compare(&known, Some(&batch), |pair| {
+            centroids.add(pair.later, NearestCentroid::new(pair.earlier, &pair));
+        })?;
+        let (assigned, open): (Vec<_>, Vec<_>) = batch.iter().partition(|&&sequence| centroids.is_assigned(sequence));
+        let mut pairs = Vec::new();
+        self.compare(&open, None, |pair| pairs.push(pair))?;
+        pairs.sort_unstable_by_key(|pair| (pair.later, pair.earlier));
+        centroids.decide(end as usize, &pairs);
+        for pair in &pairs {
+            if centroids.is_centroid(pair.later) {
+                centroids.add(pair.earlier, NearestCentroid::new(pair.later, pair));
+            }
+        }
+        let new: Vec<UniqueId> = open.into_iter().filter(|&sequence| centroids.is_centroid(sequence)).collect();
+        self.compare(&new, Some(&assigned), |pair| {
+            centroids.add(pair.later, NearestCentroid::new(pair.earlier, &pair));
+        })?;
+        members.extend(assigned);
+        self.compare(&members, Some(&new), |pair| {
+            centroids.add(pair.earlier, NearestCentroid::new(pair.later, &pair));
+        })
+    }
+
+    /// Compares all pairs of centroids again, none of which may reach the threshold.
+    fn check_centroids(&mut self, clustering: &Clustering) -> Result<()> {
+        let centroids: HashSet<UniqueId> = clustering.representatives.iter().copied().collect();
+        let mut centroids: Vec<UniqueId> = centroids.into_iter().collect();
+        centroids.sort_unstable();
+        let mut violation = None;
+        self.compare(&centroids, None, |pair| violation = Some(Violation::SimilarCentroids(pair.earlier, pair.later)))?;
+        match violation {
+            Some(violation) => Err(Error::Internal(format!("clusters at {}: {violation}", self.threshold))),
+            None => Ok(()),
+        }
+    }
+}

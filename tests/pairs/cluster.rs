@@ -1,0 +1,274 @@
+//! Clusters of random families of sequences: the guarantees of every method, on every engine.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pairwave::cluster::{ClusterMethod, ClusterSet, UniqueSet, annotations};
+use pairwave::jobs::cluster::BatchSizes;
+use pairwave::jobs::{Clusters, EditFilter};
+use pairwave::score::{CoverageFilter, EndGaps, Mode, Scoring};
+use pairwave::seq::{Alphabet, Code, SequenceId, SequenceStore, Strand, Strands, reverse_complement};
+use pairwave::{AllPairs, Device, Job, PairResult, Run};
+use support::{Rng, adapter, rng};
+
+const METHODS: [ClusterMethod; 4] =
+    [ClusterMethod::Greedy, ClusterMethod::Single, ClusterMethod::Complete, ClusterMethod::Average];
+
+/// Sequences with names that contain abundances.
+type Named = Vec<(String, Vec<Code>)>;
+
+/// Creates families of sequences. Some are identical, some are reverse complements.
+fn families(rng: &mut Rng, count: usize) -> Named {
+    let mut all: Named = Vec::new();
+    for index in 0..count {
+        let codes = match all.len() {
+            0 => None,
+            many if rng.below(6u32) > 0 => Some(all[rng.below(many)].1.clone()),
+            _ => None,
+        };
+        let codes = match codes {
+            None => {
+                let length = 40 + rng.below(60usize);
+                support::random_codes(rng, Alphabet::Dna, length)
+            }
+            Some(codes) => {
+                let percent = rng.pick(&[0, 2, 5, 10]);
+                let codes = support::mutated(rng, Alphabet::Dna, &codes, percent);
+                if rng.below(4u32) == 0 { reverse_complement(&codes) } else { codes }
+            }
+        };
+        all.push((format!("r{index};size={}", 1 + rng.below(3u32)), codes));
+    }
+    all
+}
+
+fn store(sequences: &Named) -> SequenceStore {
+    let mut store = SequenceStore::builder(Alphabet::Dna);
+    sequences.iter().for_each(|(name, codes)| store.push(name.as_str(), codes).expect("valid codes"));
+    store.build()
+}
+
+fn unique(sequences: &Named, strand: Strands) -> Arc<UniqueSet> {
+    let store = store(sequences);
+    let size = |id: SequenceId| annotations::abundance(store.name_bytes(id)).expect("a size");
+    let sizes: Vec<u64> = (0..store.len() as SequenceId).map(size).collect();
+    Arc::new(UniqueSet::new(&store, &sizes, strand == Strands::Both))
+}
+
+fn scorings() -> [Scoring; 4] {
+    [
+        Scoring::dna(),
+        Scoring::truong(),
+        Scoring { end_gaps: EndGaps::Free, ..Scoring::truong() },
+        Scoring { mode: Mode::Local, ..Scoring::truong() },
+    ]
+}
+
+/// Runs on a GPU, on the CPU, or on both.
+fn runs() -> [Run; 3] {
+    let gpu = Device::Adapter(Box::new(adapter()));
+    [vec![Device::Cpu], vec![gpu.clone()], vec![gpu, Device::Cpu]].map(|devices| Run {
+        devices,
+        threads: 2,
+        ..Run::default()
+    })
+}
+
+/// Returns the identities of all pairs that reach a threshold.
+fn identities(job: &Clusters, threshold: f64) -> HashMap<(u32, u32), f64> {
+    let at_threshold = Clusters { thresholds: vec![threshold], ..job.clone() };
+    let all = AllPairs { edit_filter: EditFilter::Off, ..at_threshold.pairs() };
+    let mut identities = HashMap::new();
+    all.run(&Run { devices: vec![Device::Cpu], ..Run::default() }, |rows: &[PairResult]| {
+        identities.extend(rows.iter().map(|row| ((row.query, row.target), row.identity)));
+        Ok(())
+    })
+    .expect("the job ends well");
+    identities
+}
+
+/// Checks the guarantees of a method against all identities.
+fn check(job: &Clusters, set: &ClusterSet, identities: &HashMap<(u32, u32), f64>, what: &str) {
+    let similar = |a: u32, b: u32| identities.get(&(a.min(b), a.max(b))).copied();
+    let mut cluster_of = HashMap::new();
+    for (number, cluster) in set.clusters.iter().enumerate() {
+        let members = cluster.members.iter().map(|member| member.sequence);
+        for sequence in std::iter::once(cluster.centroid).chain(members.clone()) {
+            assert!(cluster_of.insert(sequence, number).is_none(), "{what}: {sequence} is in two clusters");
+        }
+        let size: u64 =
+            std::iter::once(cluster.centroid).chain(members).map(|one| job.unique.sizes[one as usize]).sum();
+        assert_eq!(cluster.size, size, "{what}");
+    }
+    assert_eq!(cluster_of.len(), job.unique.len(), "{what}");
+    let centroids: Vec<u32> = set.clusters.iter().map(|cluster| cluster.centroid).collect();
+    for cluster in &set.clusters {
+        for member in &cluster.members {
+            let known = identities.get(&(member.sequence.min(cluster.centroid), member.sequence.max(cluster.centroid)));
+            if let Some(&identity) = known {
+                assert_eq!(member.identity, identity, "{what}");
+            }
+        }
+    }
+    match job.method {
+        ClusterMethod::Greedy => {
+            for (index, &a) in centroids.iter().enumerate() {
+                for &b in &centroids[..index] {
+                    assert!(similar(a, b).is_none(), "{what}: centroids {a} and {b} are similar");
+                }
+            }
+            for cluster in &set.clusters {
+                for member in &cluster.members {
+                    let own = similar(member.sequence, cluster.centroid).expect("a similar centroid");
+                    let best = centroids.iter().filter_map(|&centroid| similar(member.sequence, centroid));
+                    assert_eq!(best.fold(0.0, f64::max), own, "{what}");
+                }
+            }
+        }
+        ClusterMethod::Single => {
+            for (a, b) in identities.keys() {
+                assert!(cluster_of[a] == cluster_of[b], "{what}: {a} and {b}");
+            }
+        }
+        ClusterMethod::Complete => {
+            for (&a, cluster) in &cluster_of {
+                for (&b, other) in &cluster_of {
+                    assert!(a >= b || cluster != other || similar(a, b).is_some(), "{what}: {a} and {b}");
+                }
+            }
+        }
+        ClusterMethod::Average => {}
+    }
+}
+
+#[test]
+fn clusters_keep_their_guarantees_on_every_engine() {
+    let mut rng = rng(0xc1);
+    for round in 0..16 {
+        let sequences = families(&mut rng, 60);
+        let strand = rng.pick(&[Strands::Plus, Strands::Both]);
+        let scoring = Arc::new(scorings()[round % 4].clone());
+        let unique = unique(&sequences, strand);
+        for method in METHODS {
+            let minimum = || Some(0.8);
+            let coverage = match rng.below(3u32) {
+                0 => CoverageFilter { both: minimum(), ..CoverageFilter::default() },
+                1 => CoverageFilter { shorter: minimum(), ..CoverageFilter::default() },
+                _ => CoverageFilter::default(),
+            };
+            let min_score = (scoring.mode == Mode::Local).then_some(20);
+            let job = Clusters {
+                strand,
+                method,
+                coverage,
+                min_score,
+                thresholds: vec![0.97, 0.85],
+                check: true,
+                ..Clusters::new(Arc::clone(&unique), Arc::clone(&scoring), 0.9)
+            };
+            let identities = [0.97, 0.85].map(|threshold| identities(&job, threshold));
+            let mut expected = None;
+            for run in runs() {
+                let what = format!("round {round}, {method:?}, {strand:?}, {:?}", run.devices);
+                let (sets, _) = job.run(&run).expect("the job ends well");
+                sets.iter().zip(&identities).for_each(|(set, identities)| check(&job, set, identities, &what));
+                assert_eq!(expected.get_or_insert_with(|| sets.clone()), &sets, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_give_the_clusters_of_all_pairs() {
+    let mut rng = rng(0xc2);
+    for round in 0..12 {
+        let sequences = families(&mut rng, 80);
+        let strand = rng.pick(&[Strands::Plus, Strands::Both]);
+        let unique = unique(&sequences, strand);
+        let scoring = Arc::new(scorings()[round % 4].clone());
+        let job = Clusters { strand, check: true, with_alignments: true, ..Clusters::new(unique, scoring, 0.9) };
+        let run = Run { devices: vec![Device::Cpu], threads: 2, ..Run::default() };
+        let (expected, _) = job.run(&run).expect("the job ends well");
+        for (first, growth) in [(1, 1), (7, 2), (16, 8), (100, 1)] {
+            let batched = Clusters { batches: BatchSizes { above: 0, first, growth }, ..job.clone() };
+            let (sets, _) = batched.run(&run).expect("the job ends well");
+            assert_eq!(sets, expected, "round {round}, first batch {first}, growth {growth}");
+        }
+    }
+}
+
+#[test]
+fn alignments_of_members_fit_their_sequences() {
+    let mut rng = rng(0xc3);
+    let sequences = families(&mut rng, 80);
+    let unique = unique(&sequences, Strands::Both);
+    for method in METHODS {
+        let job = Clusters {
+            strand: Strands::Both,
+            method,
+            with_alignments: true,
+            ..Clusters::new(Arc::clone(&unique), Arc::new(Scoring::dna()), 0.85)
+        };
+        let (sets, _) = job.run(&runs()[0]).expect("the job ends well");
+        let mut minus = 0;
+        for cluster in &sets[0].clusters {
+            for member in &cluster.members {
+                let codes = unique.store.codes(member.sequence);
+                let query = if member.strand == Strand::Minus { reverse_complement(codes) } else { codes.to_vec() };
+                let target = unique.store.codes(cluster.centroid);
+                let cigar = member.cigar.as_ref().expect("alignments were requested");
+                let alignment = pairwave::Alignment::whole(0, cigar.clone());
+                let (mut i, mut j, mut matches) = (0, 0, 0);
+                for (length, op) in alignment.cigar.iter() {
+                    let length = length as usize;
+                    match op {
+                        pairwave::alignment::Op::Insertion => i += length,
+                        pairwave::alignment::Op::Deletion => j += length,
+                        _ => {
+                            matches += (0..length).filter(|&at| query[i + at] & target[j + at] != 0).count();
+                            i += length;
+                            j += length;
+                        }
+                    }
+                }
+                assert_eq!((i, j), (query.len(), target.len()), "{method:?}");
+                assert_eq!(matches as u64, cigar.counts().matches, "{method:?}");
+                minus += usize::from(member.strand == Strand::Minus);
+            }
+        }
+        assert!(minus > 0, "{method:?}");
+    }
+}
+
+#[test]
+fn the_order_of_the_input_makes_no_difference() {
+    let mut rng = rng(0xc4);
+    for method in METHODS {
+        let mut sequences = families(&mut rng, 60);
+        let described = |sequences: &Named| {
+            let store = store(sequences);
+            let unique = unique(sequences, Strands::Both);
+            let job = Clusters {
+                strand: Strands::Both,
+                method,
+                ..Clusters::new(Arc::clone(&unique), Arc::new(Scoring::dna()), 0.9)
+            };
+            let (sets, _) = job.run(&runs()[0]).expect("the job ends well");
+            let names =
+                |one: u32| unique.records(one).iter().map(|record| store.name(record.record).to_owned()).collect();
+            let clusters = sets[0].clusters.iter().map(|cluster| {
+                let members = cluster.members.iter().map(|member| member.sequence);
+                std::iter::once(cluster.centroid).chain(members).map(names).collect::<Vec<Vec<String>>>()
+            });
+            clusters.collect::<Vec<_>>()
+        };
+        let expected = described(&sequences);
+        for _ in 0..3 {
+            for index in (1..sequences.len()).rev() {
+                let other = rng.below(index + 1);
+                sequences.swap(index, other);
+            }
+            assert_eq!(described(&sequences), expected, "{method:?}");
+        }
+    }
+}
