@@ -12,6 +12,7 @@ mod arrows;
 mod bench;
 mod blocks;
 mod chance;
+mod cluster;
 #[cfg(test)]
 mod combinations;
 mod common;
@@ -92,6 +93,7 @@ fn execute(options: CommandOptions) -> Result<ExitCode> {
     log::start(options.quiet, options.verbose);
     match options.action {
         Action::AllPairs(job) => runner::run(&*job, options.quiet),
+        Action::Cluster(job) => runner::run(&*job, options.quiet),
         Action::Search(job) => runner::run(&*job, options.quiet),
         Action::Pairs(job) => runner::run(&*job, options.quiet),
         Action::Edit(job) => runner::run(&*job, options.quiet),

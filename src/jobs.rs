@@ -7,6 +7,7 @@ mod block;
 #[doc(hidden)]
 pub mod blocks;
 mod check;
+pub mod cluster;
 mod deliver;
 #[doc(hidden)]
 pub mod devices;
@@ -28,6 +29,7 @@ pub use crate::files::fingerprint::{Difference, Fingerprint, InputFile};
 #[doc(hidden)]
 pub use crate::files::names;
 pub use allpairs::{AllPairs, PairResult};
+pub use cluster::Clusters;
 pub use edit::{EditAlignment, EditDistances, EditResult};
 pub use edit_filter::EditFilter;
 #[doc(hidden)]

@@ -5,6 +5,7 @@ mod allpairs;
 #[cfg(feature = "bench")]
 mod bench;
 mod blocks;
+mod cluster;
 mod edit;
 mod headings;
 mod help;
@@ -31,6 +32,7 @@ pub(super) use allpairs::*;
 #[cfg(feature = "bench")]
 pub(super) use bench::*;
 pub(super) use blocks::*;
+pub(super) use cluster::*;
 pub(super) use edit::*;
 pub(super) use input::*;
 pub(super) use long::*;
@@ -87,6 +89,7 @@ impl Args {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Allpairs(Box<AllPairsArgs>),
+    Cluster(Box<ClusterArgs>),
     Search(Box<SearchArgs>),
     Pairs(Box<PairsArgs>),
     Edit(Box<EditArgs>),

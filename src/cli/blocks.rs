@@ -201,7 +201,9 @@ impl TryFrom<MergeArgs> for Merge {
             ("--report", args.report),
             ("--plot", args.plot),
         ];
-        let others: Vec<_> = others.into_iter().filter_map(|(option, path)| Some((option, path?))).collect();
+        let of_clusters = args.clusters.given().into_iter().map(|(option, path)| (option, path.clone()));
+        let others: Vec<_> =
+            others.into_iter().filter_map(|(option, path)| Some((option, path?))).chain(of_clusters).collect();
         let named: Vec<_> = others.iter().map(|(option, path)| (*option, Some(path.as_path()))).collect();
         check_others(&named, &[], &files.names())?;
         Ok(Merge { directory: args.directory, files, others, threads })

@@ -30,11 +30,11 @@ const fn foreign(name: &'static str, endings: &'static [&'static str], note: &'s
 
 /// Kinds of files by their endings. Other endings, such as `.txt` and `.out`, are allowed for any
 /// format.
-const KINDS: [FileKind; 32] = [
+const KINDS: [FileKind; 34] = [
     kind(
         "FASTA",
         &["fa", "fasta", "fna", "faa", "ffn", "frn", "fas", "fsa", "afa", "mfa"],
-        &["fasta", "dbinfo --fasta"],
+        &["fasta", "dbinfo --fasta", "cluster --centroids", "derep --output"],
     ),
     kind("Clustal", &["aln", "clu", "clustal", "clustalw"], &["clustal"]),
     kind("PHYLIP", &["phy", "phylip"], &["phylip", "--distmat-out"]),
@@ -47,16 +47,23 @@ const KINDS: [FileKind; 32] = [
         &["nwk", "dnd", "newick", "nw", "tree", "tre", "ph", "phb", "treefile"],
         &["newick", "--guidetree-out", "--tree-out"],
     ),
-    kind("tab-separated values", &["tsv", "tab"], &["tsv", "blast6", "blast7", "--table"]),
+    kind(
+        "tab-separated values",
+        &["tsv", "tab"],
+        &["tsv", "blast6", "blast7", "--table", "cluster --otu-table", "cluster --pairs-out"],
+    ),
     kind("a BLAST table", &["b6", "m8", "m9", "blast6", "blast7", "outfmt6", "outfmt7"], &["blast6", "blast7"]),
     kind("comma-separated values", &["csv"], &["csv"]),
     kind("PAF", &["paf"], &["paf"]),
-    kind("JSON", &["json"], &["jsonl", "dbinfo --json", "statistics"]),
+    kind("JSON", &["json"], &["jsonl", "dbinfo --json", "statistics", "cluster --biom"]),
     kind("JSON lines", &["jsonl", "ndjson"], &["jsonl"]),
     kind("SAM", &["sam"], &["sam"]),
     kind("HTML", &["html", "htm", "xhtml"], &["--report"]),
-    kind("SVG", &["svg"], &["long --plot", "dist --plot", "tree --plot", "bench --plot"]),
-    kind("PNG", &["png"], &["long --plot", "dist --plot", "tree --plot"]),
+    kind("SVG", &["svg"], &["long --plot", "dist --plot", "tree --plot", "cluster --plot", "bench --plot"]),
+    kind("PNG", &["png"], &["long --plot", "dist --plot", "tree --plot", "cluster --plot"]),
+    kind("uc clusters", &["uc"], &["--uc"]),
+    kind("CD-HIT's clusters", &["clstr"], &["cluster --clstr"]),
+    kind("BIOM", &["biom"], &["cluster --biom"]),
     kind("a pairwave database", &["pwdb"], &["database"]),
     foreign("FASTQ", &["fq", "fastq"], "pairwave keeps no qualities of reads"),
     foreign("BAM", &["bam", "cram", "bcf"], "'samtools view' converts SAM to it"),
@@ -66,7 +73,6 @@ const KINDS: [FileKind; 32] = [
     foreign("variants", &["vcf"], "pairwave calls no variants"),
     foreign("an annotation", &["bed", "bedpe", "gff", "gff3", "gtf", "wig", "bw", "bigwig"], ""),
     foreign("another program's alignment", &["maf", "axt", "chain", "delta", "coords", "psl", "pir", "a3m", "a2m"], ""),
-    foreign("clusters", &["uc", "clstr"], "pairwave forms no clusters"),
     foreign("a spreadsheet", &["xls", "xlsx", "ods"], "spreadsheet programs open tab-separated values"),
     foreign("a document", &["md", "tex", "doc", "docx", "rtf", "xml", "yaml", "yml", "toml"], ""),
     foreign("a binary table", &["parquet", "arrow", "feather", "npy", "npz", "h5", "hdf5", "rds", "pickle"], ""),

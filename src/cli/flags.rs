@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors name them, with the option to type for each.
-const FLAGS: [(&str, &str); 61] = [
+const FLAGS: [(&str, &str); 64] = [
     ("against", "--against"),
     ("aligned", "--aligned"),
     ("all_ends", "--all-ends"),
@@ -16,6 +16,7 @@ const FLAGS: [(&str, &str); 61] = [
     ("counts", "--counts"),
     ("coverage.both", "--min-cov"),
     ("coverage.query", "--query-cov"),
+    ("coverage.shorter", "--cov"),
     ("coverage.target", "--target-cov"),
     ("definition", "--iddef"),
     ("degap", "--degap"),
@@ -40,12 +41,14 @@ const FLAGS: [(&str, &str); 61] = [
     ("matrix", "--matrix"),
     ("max_evalue", "--evalue"),
     ("max_hits", "--max-target-seqs"),
+    ("method", "--method"),
     ("min_identity", "--min-identity"),
     ("min_score", "--min-score"),
     ("min_query_cover", "--query-cover"),
     ("mismatch", "--mismatch"),
     ("mismatch_score", "--mismatch"),
     ("mode", "--mode"),
+    ("pair_memory", "--pair-memory"),
     ("patterns", "PATTERNS"),
     ("queries", "SEQS"),
     ("query", "QUERY"),

@@ -13,6 +13,7 @@ pub(crate) const NEUTRAL: &[&str] = &[
     "memory",
     "method",
     "no_prune",
+    "pair_memory",
     "quiet",
     "stats",
     "strip",
@@ -22,5 +23,21 @@ pub(crate) const NEUTRAL: &[&str] = &[
 ];
 
 /// Options that name files to write. They change no byte of the other files.
-pub(crate) const OUTPUT_FILES: &[&str] =
-    &["distmat_out", "guidetree_out", "output", "plot", "report", "table", "tree_out"];
+pub(crate) const OUTPUT_FILES: &[&str] = &[
+    "biom",
+    "centroids",
+    "clstr",
+    "clusters",
+    "distmat_out",
+    "guidetree_out",
+    "mothur_list",
+    "otu_table",
+    "output",
+    "pairs_out",
+    "plot",
+    "report",
+    "shared",
+    "table",
+    "tree_out",
+    "uc",
+];

@@ -8,6 +8,7 @@ use super::args::*;
 #[cfg(feature = "bench")]
 use super::bench::BenchOptions;
 use super::blocks::{BlockCommand as _, BlockPlan, Merge, RunBlocks};
+use super::cluster::ClusterOptions;
 use super::device::DeviceChoice;
 use super::edit::EditOptions;
 use super::long::Long;
@@ -38,6 +39,7 @@ pub(super) struct CommandOptions {
 #[derive(Debug)]
 pub(super) enum Action {
     AllPairs(Box<AllPairsOptions>),
+    Cluster(Box<ClusterOptions>),
     Search(Box<SearchOptions>),
     Pairs(Box<PairsJob>),
     Edit(Box<EditOptions>),
@@ -97,6 +99,8 @@ impl TryFrom<Args> for CommandOptions {
             Some(Command::Long(args)) if args.alignment.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Search(args)) if args.alignment.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Search(args)) if args.fields.as_deref() == Some("help") => Action::SearchFields,
+            Some(Command::Cluster(args)) if args.alignment.scoring.lists_schemes() => Action::Schemes,
+            Some(Command::Cluster(args)) => Action::Cluster(Box::new(ClusterOptions::try_from(*args)?)),
             Some(Command::Search(args)) => Action::Search(Box::new(SearchOptions::try_from(*args)?)),
             Some(Command::Pairs(args)) if args.alignment.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Allpairs(args)) if args.rows.lists_fields() => Action::Fields,

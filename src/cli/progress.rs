@@ -250,7 +250,7 @@ fn summary_line(summary: &Summary, is_filtered: bool) -> String {
 }
 
 /// Returns one line per engine if there are several.
-fn engine_lines(summary: &Summary) -> Vec<String> {
+pub(super) fn engine_lines(summary: &Summary) -> Vec<String> {
     let several = summary.engines.len() > 1;
     let engines = summary.engines.iter().filter(|_| several);
     let line = |engine: &EngineStats| {

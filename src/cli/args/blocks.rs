@@ -1,6 +1,7 @@
 //! Arguments of `pairwave plan`, `run` and `merge`.
 
 use crate::cli::args::allpairs::AllPairsArgs;
+use crate::cli::args::cluster::{ClusterArgs, ClusterFilesArgs};
 use crate::cli::args::edit::EditArgs;
 use crate::cli::args::headings::OUTPUT;
 use crate::cli::args::long::LongArgs;
@@ -63,6 +64,7 @@ pub(crate) struct PlanArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BlockJob {
     Allpairs(Box<AllPairsArgs>),
+    Cluster(Box<ClusterArgs>),
     Search(Box<SearchArgs>),
     Pairs(Box<PairsArgs>),
     Edit(Box<EditArgs>),
@@ -78,6 +80,7 @@ impl BlockJob {
     pub(crate) fn into_output(self) -> Option<PathBuf> {
         let args = match self {
             BlockJob::Allpairs(args) => args.output,
+            BlockJob::Cluster(args) => args.output,
             BlockJob::Search(args) => args.output,
             BlockJob::Pairs(args) => args.output,
             BlockJob::Edit(args) => args.output,
@@ -97,6 +100,7 @@ pub(super) fn as_job_of(command: &str, output: &str, job: Command) -> Command {
     let name = job.get_name();
     let inputs = match name {
         "allpairs" => "<SEQS> [OTHER]",
+        "cluster" => "--min-identity <LIST> <SEQS>",
         "search" => "<QUERIES> <DB>",
         "pairs" => "<A> [B]",
         "edit" => "<PATTERNS> [TEXTS]",
@@ -114,7 +118,7 @@ fn as_in_plan(job: Command) -> Command {
 }
 
 /// Options of a job that belong to `pairwave run` or `pairwave merge` once the job is split.
-const ELSEWHERE: [&str; 13] = [
+const ELSEWHERE: [&str; 23] = [
     "device",
     "memory",
     "threads",
@@ -128,6 +132,16 @@ const ELSEWHERE: [&str; 13] = [
     "distmat_out",
     "report",
     "plot",
+    "uc",
+    "centroids",
+    "clusters",
+    "otu_table",
+    "biom",
+    "mothur_list",
+    "shared",
+    "clstr",
+    "pairs_out",
+    "pair_memory",
 ];
 
 /// Adapts an option of a job to `pairwave plan`.
@@ -216,7 +230,10 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub distmat_out: Option<PathBuf>,
 
-    /// Write an HTML page of the results to this file; search and msa only
+    #[command(flatten)]
+    pub clusters: ClusterFilesArgs,
+
+    /// Write an HTML page of the results to this file; search, msa and cluster only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
 

@@ -189,8 +189,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Commands whose results can be kept, with their required arguments; `@` stands for a file.
-    const JOBS: [(&str, &str); 9] = [
+    const JOBS: [(&str, &str); 10] = [
         ("allpairs", "@"),
+        ("cluster", "@ --min-identity 0.9"),
         ("search", "@ @"),
         ("pairs", "@ @"),
         ("edit", "@"),

@@ -92,6 +92,7 @@ impl ProgramRuns {
         let out = self.folder.path().join("out");
         let written = match action {
             Action::AllPairs(job) => bytes(&*job),
+            Action::Cluster(job) => bytes(&*job),
             Action::Search(job) => bytes(&*job),
             Action::Pairs(job) => bytes(&*job),
             Action::Edit(job) => bytes(&*job),

@@ -63,7 +63,7 @@ impl CoverageArgs {
             check_fraction(option, given)?;
             check_score_only(score_only, &[(option, given.is_some(), "needs alignments")])?;
         }
-        Ok(CoverageFilter { query: self.query_cov, target: self.target_cov, both: self.min_cov })
+        Ok(CoverageFilter { query: self.query_cov, target: self.target_cov, both: self.min_cov, shorter: None })
     }
 }
 

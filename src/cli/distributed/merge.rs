@@ -17,7 +17,18 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Jobs with the options of the further files that they write.
-const JOB_COMMANDS: [(&str, &str); 9] = [
+const JOB_COMMANDS: [(&str, &str); 20] = [
+    ("cluster", "--uc"),
+    ("cluster", "--centroids"),
+    ("cluster", "--clusters"),
+    ("cluster", "--otu-table"),
+    ("cluster", "--biom"),
+    ("cluster", "--mothur-list"),
+    ("cluster", "--shared"),
+    ("cluster", "--clstr"),
+    ("cluster", "--pairs-out"),
+    ("cluster", "--report"),
+    ("cluster", "--plot"),
     ("search", "--report"),
     ("papara", "--table"),
     ("papara", "--tree-out"),

@@ -24,6 +24,7 @@ pub(super) trait JobOperation {
 pub(super) fn on_job<T: JobOperation>(arguments: &[OsString], task: T) -> Result<T::Output> {
     match job_of(arguments)? {
         Action::AllPairs(command) => task.on(*command),
+        Action::Cluster(command) => task.on(*command),
         Action::Search(command) => task.on(*command),
         Action::Pairs(command) => task.on(*command),
         Action::Edit(command) => task.on(*command),
