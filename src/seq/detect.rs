@@ -56,6 +56,12 @@ fn dna(letter: u8) -> Option<Code> {
     Alphabet::Dna.encode(if matches!(letter, b'I' | b'i' | b'X' | b'x') { b'N' } else { letter })
 }
 
+/// Returns whether some letter has the DNA code of another letter: U, I or X.
+pub(super) fn has_respelled_nucleotide(letters: &[u8]) -> bool {
+    // Without an early exit, so that the compiler can use vectors.
+    letters.iter().fold(false, |found, letter| found | matches!(letter | 0x20, b'u' | b'i' | b'x'))
+}
+
 /// Returns whether an entry of a table is a code.
 pub(super) fn is_code(entry: u16) -> bool {
     entry < MARKS
@@ -218,6 +224,14 @@ mod tests {
             assert!(alphabet.size() <= MARKS as usize, "codes and marks must not meet");
             let gap = if alphabet == Alphabet::Bytes { b'-'.into() } else { ILLEGAL };
             assert_eq!(table[b'-' as usize], gap, "a gap is not a letter, but a byte");
+        }
+    }
+
+    #[test]
+    fn respelled_letters_are_those_that_codes_do_not_determine() {
+        for letter in (0..=255u8).filter(u8::is_ascii_alphabetic) {
+            let is_changed = dna(letter).is_some_and(|code| Alphabet::Dna.decode(code) != letter.to_ascii_uppercase());
+            assert_eq!(has_respelled_nucleotide(&[b'A', letter, b'\n']), is_changed, "{}", letter as char);
         }
     }
 

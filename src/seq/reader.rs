@@ -237,6 +237,8 @@ pub(super) struct Recorder {
     table: LetterTable,
     /// The original letters, if they are kept.
     letters: Option<KeptLetters>,
+    /// Whether only the letters of records that their codes do not determine are kept.
+    keeps_respelled_only: bool,
     /// Whether the descriptions after the names are kept.
     keeps_descriptions: bool,
     /// Whether the qualities of FASTQ are kept.
@@ -252,6 +254,8 @@ pub(super) struct Recorder {
     limits: StoreLimits,
     /// Number of lines before the first line that needletail reads.
     lines_before: u64,
+    /// Line of the last record's header.
+    last_line: u64,
     loaded: Loaded,
 }
 
@@ -264,6 +268,7 @@ impl Recorder {
         Recorder {
             table: detect::table(alphabet, options.degap),
             letters: None,
+            keeps_respelled_only: false,
             keeps_descriptions: false,
             keeps_qualities: false,
             empty: EmptyRecords::Skip,
@@ -273,6 +278,7 @@ impl Recorder {
             compared_with: None,
             limits,
             lines_before: 0,
+            last_line: 0,
             loaded: Loaded {
                 name: String::new(),
                 builder: SequenceStore::builder(alphabet),
@@ -316,6 +322,12 @@ impl Recorder {
     /// Creates a recorder that keeps the letters as in the file.
     pub(super) fn with_letters_kept(options: &ReadOptions) -> Self {
         Recorder::new(options, LIMITS).with_letters()
+    }
+
+    /// Creates a recorder that keeps the letters of records that their codes do not determine: U, I
+    /// and X in nucleotides. Other records have no letters.
+    pub(super) fn with_respelled_letters(options: &ReadOptions) -> Self {
+        Recorder { keeps_respelled_only: true, ..Recorder::with_letters_kept(options) }
     }
 
     /// Creates a recorder that keeps the descriptions after the names.
@@ -415,6 +427,11 @@ impl Recorder {
         let alphabet = builder.records_so_far().alphabet();
         let store = std::mem::replace(builder, SequenceStore::builder(alphabet)).build();
         (store, self.letters.as_mut().map(std::mem::take).unwrap_or_default())
+    }
+
+    /// Returns the line of the last record's header.
+    pub(super) fn last_line(&self) -> u64 {
+        self.last_line
     }
 
     /// Returns the sequences read since the last call of [`Recorder::take`].

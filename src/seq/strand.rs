@@ -39,7 +39,19 @@ pub enum Strand {
 /// Returns the reverse complement of nucleotides. An ambiguous code becomes the code for the
 /// complements of its bases.
 pub fn reverse_complement(codes: &[Code]) -> Vec<Code> {
-    codes.iter().rev().map(complement).collect()
+    let mut reversed = Vec::with_capacity(codes.len());
+    push_reverse_complement(codes, &mut reversed);
+    reversed
+}
+
+/// Appends the reverse complement of nucleotides.
+pub(crate) fn push_reverse_complement(codes: &[Code], out: &mut Vec<Code>) {
+    out.extend(codes.iter().rev().map(complement));
+}
+
+/// Returns whether the reverse complement of nucleotides is less than the nucleotides.
+pub(crate) fn has_lesser_reverse_complement(codes: &[Code]) -> bool {
+    codes.iter().rev().map(complement).lt(codes.iter().copied())
 }
 
 /// Returns the reverse complement of letters as in a file. The case is kept, and U replaces T if
@@ -144,6 +156,17 @@ mod tests {
     fn ambiguous_letters_are_complemented() {
         assert_eq!(reverse_complement(&codes("AACGTURYSWKMBDHVN")), codes("NBDHVKMWSRYAACGTT"));
         assert!(reverse_complement(&[]).is_empty());
+    }
+
+    #[test]
+    fn reverse_complements_are_compared() {
+        for (letters, is_lesser) in
+            [("AACG", false), ("CGTT", true), ("ACGT", false), ("NG", true), ("GN", false), ("", false)]
+        {
+            let codes = codes(letters);
+            assert_eq!(has_lesser_reverse_complement(&codes), reverse_complement(&codes) < codes, "{letters}");
+            assert_eq!(has_lesser_reverse_complement(&codes), is_lesser, "{letters}");
+        }
     }
 
     #[test]

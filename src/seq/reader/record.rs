@@ -98,8 +98,12 @@ impl Recorder {
             }
         }
         self.has_sequence |= count > 0;
+        self.last_line = line;
         if let Some(KeptLetters { letters: kept, ends }) = &mut self.letters {
-            kept.extend(letters.iter().filter(|&&byte| detect::is_code(self.table[byte as usize])));
+            let is_nucleotides = self.loaded.builder.records_so_far().alphabet() == Alphabet::Dna;
+            if !self.keeps_respelled_only || is_nucleotides && detect::has_respelled_nucleotide(letters) {
+                kept.extend(letters.iter().filter(|&&byte| detect::is_code(self.table[byte as usize])));
+            }
             ends.push(kept.len());
         }
         self.check_limits(count, words, &record)?;
