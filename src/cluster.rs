@@ -7,6 +7,7 @@
 //! without an edge is below it. [`ClusterMethod::cluster`] turns the graph into a [`Clustering`].
 
 pub mod annotations;
+mod different;
 mod greedy;
 mod linkage;
 mod result;
@@ -16,6 +17,7 @@ mod tests;
 mod unique;
 mod violations;
 
+pub use different::{DifferentSequence, IdenticalRead};
 pub use greedy::{GreedyCentroids, NearestCentroid};
 pub use result::{ClusterMember, ClusterSet, SequenceCluster};
 pub use single::SingleLinkage;

@@ -12,6 +12,7 @@
 
 mod biom;
 mod clstr;
+mod dereplicated;
 mod fasta;
 mod mothur;
 mod otu_table;
@@ -28,6 +29,7 @@ use crate::seq::{SequenceId, SequenceStore, Strand};
 
 pub use biom::write_biom;
 pub use clstr::write_clstr;
+pub use dereplicated::DereplicatedWriter;
 pub use fasta::{check_cluster_directory, write_centroids, write_cluster_files};
 pub use mothur::{check_list, check_shared, write_list, write_shared};
 pub use otu_table::write_otu_table;

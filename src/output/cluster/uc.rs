@@ -51,7 +51,7 @@ pub fn write_uc(context: &ClusterContext<'_>, clusters: &ClusterSet, mut output:
 }
 
 /// Appends the first three columns: type, number of the cluster, and length or size.
-fn start(out: &mut Vec<u8>, kind: u8, number: u64, size: u64) {
+pub(super) fn start(out: &mut Vec<u8>, kind: u8, number: u64, size: u64) {
     out.extend_from_slice(&[kind, b'\t']);
     push_unsigned(out, number);
     out.push(b'\t');
@@ -60,7 +60,7 @@ fn start(out: &mut Vec<u8>, kind: u8, number: u64, size: u64) {
 }
 
 /// Appends the last columns of S and C lines.
-fn end_of_centroid(out: &mut Vec<u8>, name: &[u8]) {
+pub(super) fn end_of_centroid(out: &mut Vec<u8>, name: &[u8]) {
     out.extend_from_slice(b"*\t*\t*\t*\t*\t");
     out.extend_from_slice(name);
     out.extend_from_slice(b"\t*\n");
