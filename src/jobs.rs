@@ -9,6 +9,7 @@ pub mod blocks;
 mod check;
 pub mod cluster;
 mod deliver;
+pub mod derep;
 #[doc(hidden)]
 pub mod devices;
 pub mod edit;
@@ -30,6 +31,7 @@ pub use crate::files::fingerprint::{Difference, Fingerprint, InputFile};
 pub use crate::files::names;
 pub use allpairs::{AllPairs, PairResult};
 pub use cluster::Clusters;
+pub use derep::{DerepSummary, Dereplication};
 pub use edit::{EditAlignment, EditDistances, EditResult};
 pub use edit_filter::EditFilter;
 #[doc(hidden)]

@@ -210,6 +210,8 @@
 //!   ([`clustal`]), a guide tree ([`tree`]), and alignments of profiles along the tree
 //!   ([`profile`]). The default mode aligns by the probabilities that residues are aligned
 //!   ([`posterior`]); large sets use families ([`posterior::large`]).
+//! - **[`Dereplication`]** needs no engine. Tables collect the different sequences of reads, and
+//!   sorted runs in temporary files continue them beyond the memory limit ([`jobs::derep`]).
 //!
 //! Scores are exact integers. A documented rule picks one of several best alignments ([`trace`];
 //! for long pairs [`mod@long`], for reads [`papara::trace`]). The result never depends on device,
@@ -284,8 +286,9 @@ pub use edit::plan::{Against, Candidate};
 pub use error::{Error, InputLocation, Result};
 pub use gpu::adapter::{Device, choose as choose_devices};
 pub use jobs::{
-    AllPairs, EditDistances, EditResult, Job, LongAlignment, LongDetails, LongHit, PairList, PairResult, PairRow,
-    PairSource, PhyloAlignment, PhyloResult, Progress, ReadSource, Run, Search, SearchHit, Summary,
+    AllPairs, DerepSummary, Dereplication, EditDistances, EditResult, Job, LongAlignment, LongDetails, LongHit,
+    PairList, PairResult, PairRow, PairSource, PhyloAlignment, PhyloResult, Progress, ReadSource, Run, Search,
+    SearchHit, Summary,
 };
 pub use papara::{GapModel, Reference};
 pub use score::{
