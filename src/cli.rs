@@ -16,6 +16,7 @@ mod cluster;
 #[cfg(test)]
 mod combinations;
 mod common;
+mod derep;
 mod device;
 mod distributed;
 mod edit;
@@ -94,6 +95,7 @@ fn execute(options: CommandOptions) -> Result<ExitCode> {
     match options.action {
         Action::AllPairs(job) => runner::run(&*job, options.quiet),
         Action::Cluster(job) => runner::run(&*job, options.quiet),
+        Action::Derep(job) => derep::run(&job, options.quiet),
         Action::Search(job) => runner::run(&*job, options.quiet),
         Action::Pairs(job) => runner::run(&*job, options.quiet),
         Action::Edit(job) => runner::run(&*job, options.quiet),

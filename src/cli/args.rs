@@ -6,6 +6,7 @@ mod allpairs;
 mod bench;
 mod blocks;
 mod cluster;
+mod derep;
 mod edit;
 mod headings;
 mod help;
@@ -33,6 +34,7 @@ pub(super) use allpairs::*;
 pub(super) use bench::*;
 pub(super) use blocks::*;
 pub(super) use cluster::*;
+pub(super) use derep::*;
 pub(super) use edit::*;
 pub(super) use input::*;
 pub(super) use long::*;
@@ -90,6 +92,7 @@ impl Args {
 pub(super) enum Command {
     Allpairs(Box<AllPairsArgs>),
     Cluster(Box<ClusterArgs>),
+    Derep(Box<DerepArgs>),
     Search(Box<SearchArgs>),
     Pairs(Box<PairsArgs>),
     Edit(Box<EditArgs>),

@@ -12,7 +12,7 @@ const ROWS: [&[&str]; 11] = [
     &["common", "flags", "log", "pages", "scoring"],
     &["runner"],
     &["blocks"],
-    &["bench", "cluster", "edit", "long", "makedb", "mpi", "msa", "pairs", "papara"],
+    &["bench", "cluster", "derep", "edit", "long", "makedb", "mpi", "msa", "pairs", "papara"],
     &["search", "trees"],
     &["options"],
     &["run"],

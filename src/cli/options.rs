@@ -9,6 +9,7 @@ use super::args::*;
 use super::bench::BenchOptions;
 use super::blocks::{BlockCommand as _, BlockPlan, Merge, RunBlocks};
 use super::cluster::ClusterOptions;
+use super::derep::Derep;
 use super::device::DeviceChoice;
 use super::edit::EditOptions;
 use super::long::Long;
@@ -40,6 +41,7 @@ pub(super) struct CommandOptions {
 pub(super) enum Action {
     AllPairs(Box<AllPairsOptions>),
     Cluster(Box<ClusterOptions>),
+    Derep(Box<Derep>),
     Search(Box<SearchOptions>),
     Pairs(Box<PairsJob>),
     Edit(Box<EditOptions>),
@@ -101,6 +103,7 @@ impl TryFrom<Args> for CommandOptions {
             Some(Command::Search(args)) if args.fields.as_deref() == Some("help") => Action::SearchFields,
             Some(Command::Cluster(args)) if args.alignment.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Cluster(args)) => Action::Cluster(Box::new(ClusterOptions::try_from(*args)?)),
+            Some(Command::Derep(args)) => Action::Derep(Box::new(Derep::try_from(*args)?)),
             Some(Command::Search(args)) => Action::Search(Box::new(SearchOptions::try_from(*args)?)),
             Some(Command::Pairs(args)) if args.alignment.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Allpairs(args)) if args.rows.lists_fields() => Action::Fields,

@@ -52,6 +52,7 @@ fn help_of_every_command_is_stable() {
     for name in [
         "allpairs",
         "cluster",
+        "derep",
         "search",
         "pairs",
         "edit",
@@ -82,8 +83,8 @@ fn pages_name_every_option() {
     clap_complete::generate(clap_complete::Shell::Bash, &mut Args::command(), "pairwave", &mut script);
     let script = String::from_utf8(script).unwrap();
     for name in [
-        "allpairs", "cluster", "search", "pairs", "edit", "long", "papara", "plan", "run", "merge", "mpi", "makedb",
-        "dbinfo", "bench",
+        "allpairs", "cluster", "derep", "search", "pairs", "edit", "long", "papara", "plan", "run", "merge", "mpi",
+        "makedb", "dbinfo", "bench",
     ] {
         let command = command.find_subcommand(name).unwrap();
         let mut page = Vec::new();

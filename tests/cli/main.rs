@@ -12,6 +12,7 @@ mod bench;
 mod blocks;
 mod chance;
 mod coverage;
+mod derep;
 mod edit;
 mod ends;
 mod fields;

@@ -208,8 +208,9 @@ fn documents() -> Vec<(PathBuf, String)> {
 /// tables.
 #[cfg(unix)]
 fn commands_without_output(text: &str) -> impl Iterator<Item = &str> {
-    const JOBS: [&str; 16] = [
+    const JOBS: [&str; 17] = [
         "allpairs ",
+        "derep ",
         "search ",
         "pairs ",
         "edit ",

@@ -18,12 +18,13 @@ const SHOWN: &str = "\u{fffd}";
 
 /// Jobs in order, because later ones read the output of earlier ones. `@` stands before the names
 /// of files and directories.
-const JOBS: [&str; 27] = [
+const JOBS: [&str; 28] = [
     "allpairs @genes.fa --matrix @scores.txt -o @pairs.tsv.gz --stats @pairs.stats --device cpu",
     "allpairs @genes.fa @genes.fa --matrix=@scores.txt --format sam -o@pairs.sam --device cpu",
     "pairs @genes.fa @genes.fa -o @step.tsv --device cpu",
     "pairs @genes.fa @genes.fa --format sam -o @step.sam --device cpu",
     "pairs @genes.fa --pairs @list.tsv -o @listed.tsv --device cpu",
+    "derep @genes.fa -o @unique.fa.gz --uc @unique.uc --stats @unique.stats",
     "makedb @genes.fa @genes.fa -o @genes.pwdb",
     "dbinfo @genes.pwdb --fasta -o @back.fa",
     "search @genes.fa @genes.fa --outfmt 7 -o @hits.blast7 --report @hits.html --device cpu",

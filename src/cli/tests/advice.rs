@@ -27,7 +27,7 @@ fn sample(command: &str, option: &str) -> &'static str {
     match (command, option) {
         (_, "min-identity" | "query-cover" | "query-cov" | "target-cov" | "min-cov" | "transition-weight") => "0.9",
         (_, "mismatch") => "-4",
-        (_, "memory") => "1G",
+        (_, "memory" | "buffer") => "1G",
         ("msa", "matrix") => "gonnet",
         (_, "matrix") => "EDNAFULL",
         ("dist" | "tree" | "msa", "pair-matrix") => "gonnet",

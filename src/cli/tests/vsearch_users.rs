@@ -146,6 +146,10 @@ const OF_CLUSTERS: &[(&str, &str)] = &[
     ("cluster in.fa -n 5", "tip: every pair is compared, without words: remove it"),
     ("cluster in.fa -e 0.001", "tip: E-values are not computed: remove it"),
     ("derep in.fa --minuniquesize 2", "tip: use 'pairwave derep READS -o FILE --min-size N'"),
+    ("derep in.fa --fastaout out.fa", "tip: use --output FILE"),
+    ("derep in.fa --relabel OTU", "tip: sequences keep the names of reads"),
+    ("derep in.fa --topn 10", "tip: select sequences by their abundance with --min-size N"),
+    ("derep in.fa --memory 8G", "tip: use --buffer SIZE"),
     ("derep in.fa --sizeout", "tip: cluster and derep always read and write the abundances"),
 ];
 

@@ -104,6 +104,19 @@ pub(in crate::cli) const OPTIONS: &[AdviceEntry] = &[
         "cluster and derep always read and write the abundances ';size=N' in names: remove it",
         &[],
     ),
+    (&["fastaout"], "use --output FILE", &["derep"]),
+    (
+        &["fastqout", "tabbedout"],
+        "derep writes FASTA, and groups of identical reads with --uc FILE: remove it",
+        &["derep"],
+    ),
+    (&["topn", "maxuniquesize"], "select sequences by their abundance with --min-size N", &["derep"]),
+    (
+        &["relabel", "relabel-keep", "relabel-self", "relabel-md5", "relabel-sha1"],
+        "sequences keep the names of reads: use 'seqkit rename' or 'seqkit replace'",
+        &["derep"],
+    ),
+    (&["memory", "mem", "max-memory", "memory-limit", "ram", "maxmemory"], "use --buffer SIZE", &["derep"]),
     (&["minsize", "minuniquesize"], "use 'pairwave derep READS -o FILE --min-size N'", &[]),
     (
         &["minseqlength", "maxseqlength"],
