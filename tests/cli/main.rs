@@ -11,6 +11,7 @@ mod support;
 mod bench;
 mod blocks;
 mod chance;
+mod cluster;
 mod coverage;
 mod derep;
 mod edit;

@@ -208,8 +208,9 @@ fn documents() -> Vec<(PathBuf, String)> {
 /// tables.
 #[cfg(unix)]
 fn commands_without_output(text: &str) -> impl Iterator<Item = &str> {
-    const JOBS: [&str; 17] = [
+    const JOBS: [&str; 18] = [
         "allpairs ",
+        "cluster ",
         "derep ",
         "search ",
         "pairs ",
