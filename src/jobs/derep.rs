@@ -416,12 +416,12 @@ impl DereplicatedReads {
     fn sort(&self, runs: &RunFile, run: &Run) -> Result<(RunFile, u64)> {
         let mut sorted = RunFile::new(&self.directory)?;
         let mut tables = [DerepTable::new(self.rules)];
-        let (limit, mut sequences) = (self.memory / 4 * 3, 0);
+        let (limit, mut sequences) = (self.memory / 4 * 3, 0u64);
         runs.merge(self.memory / 4, RunOrder::Hash, self.rules, |item, list| {
             let [table] = &mut tables;
             if !table.ends_with(&item) {
                 table.pop_below(self.min_size.get());
-                if sequences % SEQUENCES_PER_STEP == 0 {
+                if sequences.is_multiple_of(SEQUENCES_PER_STEP) {
                     run.check_interrupt()?;
                 }
                 sequences += 1;

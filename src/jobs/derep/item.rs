@@ -72,6 +72,19 @@ impl<'a> DerepItem<'a> {
         if self.is_minus { Cow::Owned(reverse_complement(self.codes)) } else { Cow::Borrowed(self.codes) }
     }
 
+    /// Returns the first symbols of the representative as a number. For sequences of equal length,
+    /// different numbers have the order of the symbols.
+    pub(super) fn prefix(&self, alphabet: Alphabet) -> u64 {
+        let bits = alphabet.size().ilog2() + u32::from(!alphabet.size().is_power_of_two());
+        let symbols = self.codes.len().min((u64::BITS / bits) as usize);
+        let number = |codes: &[Code]| codes.iter().fold(0, |number, &code| number << bits | u64::from(code));
+        if self.is_minus {
+            number(&reverse_complement(&self.codes[self.codes.len() - symbols..]))
+        } else {
+            number(&self.codes[..symbols])
+        }
+    }
+
     /// Returns the letters of the representative in upper case.
     pub(super) fn letters(&self, alphabet: Alphabet) -> Vec<u8> {
         if self.respelled.is_empty() {

@@ -87,6 +87,8 @@ pub(super) struct DerepTable {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EntryKey {
     size: u64,
+    /// First symbols as a number, so that most comparisons need no symbols from the table.
+    prefix: u64,
     length: u32,
     pub(super) table: u32,
     pub(super) entry: EntryId,
@@ -288,14 +290,16 @@ impl DerepTable {
 /// Sorts on the threads of the current pool.
 pub(super) fn in_output_order(tables: &[DerepTable], rules: DerepRules, min_size: u64) -> Vec<EntryKey> {
     let mut keys = Vec::with_capacity(tables.iter().map(DerepTable::len).sum());
-    for (table, entries) in (0..).zip(tables).map(|(table, all)| (table, &all.entries)) {
-        let kept = (0..).zip(entries).filter(|(_, entry)| entry.size >= min_size);
-        keys.extend(kept.map(|(entry, of)| EntryKey { size: of.size, length: of.length, table, entry }));
+    for (number, table) in (0..).zip(tables) {
+        for (entry, one) in (0..).zip(&table.entries).filter(|(_, one)| one.size >= min_size) {
+            let prefix = table.item(entry).prefix(rules.alphabet);
+            keys.push(EntryKey { size: one.size, prefix, length: one.length, table: number, entry });
+        }
     }
     let item = |key: &EntryKey| tables[key.table as usize].item(key.entry);
     keys.par_sort_unstable_by(|a, b| {
-        let sizes = (b.size, b.length).cmp(&(a.size, a.length));
-        sizes.then_with(|| item(a).output_order(&item(b), rules))
+        let order = (b.size, b.length, a.prefix).cmp(&(a.size, a.length, b.prefix));
+        order.then_with(|| item(a).output_order(&item(b), rules))
     });
     keys
 }

@@ -50,6 +50,10 @@ fn write(folder: &Path, records: &mut [String], rng: &mut fastrand::Rng) -> Vec<
 fn random_records(rng: &mut fastrand::Rng, count: usize) -> Vec<String> {
     let record = |index| {
         let mut letters: String = (0..rng.usize(1..7)).map(|_| ['A', 'C', 'G', 'T', 'N'][rng.usize(..5)]).collect();
+        if rng.usize(..3) == 0 {
+            // Sequences that differ only after many symbols, from either end.
+            letters = format!("ACGGTACGGTACGGTACGGT{letters}TTGCATTGCATTGCATTGCA");
+        }
         if rng.usize(..9) == 0 {
             letters = letters.replace('T', "U").to_lowercase();
         }
@@ -153,6 +157,34 @@ fn sequences_below_the_minimum_abundance_are_counted_only() {
         let (found, summary) = result(&Dereplication { min_size: NonZeroU64::new(3).unwrap(), memory, ..all.clone() });
         assert_eq!(found, kept, "{memory}");
         assert_eq!((summary.sequences, summary.written), (whole.sequences, kept.len() as u64));
+    }
+}
+
+#[test]
+fn prefixes_have_the_order_of_symbols_on_both_strands() {
+    let mut rng = fastrand::Rng::with_seed(6);
+    for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+        let rules = DerepRules { alphabet, by_sample: false };
+        for _ in 0..2_000 {
+            let length = rng.usize(1..20);
+            // Few different symbols, so that the first ones are often equal.
+            let mut codes = || -> Vec<Code> { (0..length).map(|_| 1 << rng.u8(2..4)).collect() };
+            let (a, b) = (codes(), codes());
+            for is_minus in [false, alphabet == Alphabet::Dna] {
+                let item = |codes| DerepItem {
+                    hash: 7,
+                    size: 1,
+                    greatest_size: 1,
+                    codes,
+                    is_minus,
+                    name: b"a",
+                    respelled: &[],
+                };
+                let (a, b) = (item(&*a), item(&*b));
+                let order = a.prefix(alphabet).cmp(&b.prefix(alphabet)).then_with(|| a.output_order(&b, rules));
+                assert_eq!(order, a.output_order(&b, rules), "{a:?} {b:?}");
+            }
+        }
     }
 }
 
