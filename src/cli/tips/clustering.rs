@@ -142,14 +142,15 @@ pub(in crate::cli) const OPTIONS: &[AdviceEntry] = &[
     (&["usersort"], "the sequences are always sorted: remove it", &["cluster"]),
     (&["c"], "for -c of CD-HIT use --min-identity FRACTION; for -c of MMseqs2 use --query-cover FRACTION", &["search"]),
     (&["c"], "for -c of CD-HIT use --min-identity FRACTION; for -c of MMseqs2 use --min-cov FRACTION", &["allpairs"]),
-    (&["c"], "for -c of CD-HIT use --min-identity FRACTION; there is no minimum coverage", &["cluster"]),
+    (&["c"], "for -c of CD-HIT use --min-identity FRACTION; for -c of MMseqs2 use --cov FRACTION", &["cluster"]),
     (&["cov-mode", "as", "al"], "use --query-cover FRACTION, the fraction of the query", &["search"]),
     (
         &["cov-mode", "as", "al"],
         "use --query-cov FRACTION, --target-cov FRACTION or --min-cov FRACTION for both",
         &["allpairs"],
     ),
-    (&["cov-mode", "as", "al", "query-cov", "target-cov"], "there is no minimum coverage: remove it", &["cluster"]),
+    (&["as"], "use --cov FRACTION --cov-mode shorter", &["cluster"]),
+    (&["al"], "use --cov FRACTION --cov-mode both", &["cluster"]),
     (&["e"], "E-values are not computed: use --min-score to select by score", &["allpairs"]),
     (&["e", "evalue", "e-value"], "E-values are not computed: remove it", &["cluster"]),
 ];
@@ -175,9 +176,12 @@ mod tests {
     #[test]
     fn coverage_is_explained_by_every_command_that_selects_pairs() {
         for command in ["allpairs", "search", "cluster"] {
-            for option in ["--cov-mode", "-aL", "-aS", "-c"] {
+            for option in ["-aL", "-aS", "-c"] {
                 assert!(instead(Some(command), option, |_| true).is_some(), "{option} of {command}");
             }
+        }
+        for command in ["allpairs", "search"] {
+            assert!(instead(Some(command), "--cov-mode", |_| true).is_some(), "{command}");
         }
     }
 }
