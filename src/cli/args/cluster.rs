@@ -101,11 +101,11 @@ pub(crate) struct ClusterFilesArgs {
     pub clusters: Option<PathBuf>,
 
     /// Write the abundances of clusters by sample to this table, as vsearch's --otutabout
-    #[arg(long, alias = "otutabout", value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub otu_table: Option<PathBuf>,
 
     /// Write the abundances of clusters by sample to this BIOM 1.0 file
-    #[arg(long, alias = "biomout", value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub biom: Option<PathBuf>,
 
     /// Write the clusters at all thresholds to this file, as mothur's list
@@ -113,7 +113,7 @@ pub(crate) struct ClusterFilesArgs {
     pub mothur_list: Option<PathBuf>,
 
     /// Write the abundances of clusters by sample at all thresholds to this file, as mothur's shared
-    #[arg(long, alias = "mothur_shared_out", value_name = "FILE", help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     #[arg(value_hint = ValueHint::FilePath)]
     pub shared: Option<PathBuf>,
 

@@ -140,7 +140,10 @@ const OF_CLUSTERS: &[(&str, &str)] = &[
     ("cluster in.fa --profile p.txt", "tip: pairwave writes no profile of a cluster"),
     ("cluster in.fa --min-seq-id 0.97", "tip: use --min-identity FRACTION"),
     ("cluster -i in.fa", "tip: name the file without an option"),
-    ("cluster in.fa -c 0.97", "tip: for -c of CD-HIT use --min-identity FRACTION; for -c of MMseqs2 use --cov FRACTION"),
+    (
+        "cluster in.fa -c 0.97",
+        "tip: for -c of CD-HIT use --min-identity FRACTION; for -c of MMseqs2 use --cov FRACTION",
+    ),
     ("cluster in.fa -aL 0.8", "tip: use --cov FRACTION --cov-mode both"),
     ("cluster in.fa -n 5", "tip: every pair is compared, without words: remove it"),
     ("cluster in.fa -e 0.001", "tip: E-values are not computed: remove it"),
