@@ -107,6 +107,9 @@ impl TryFrom<ClusterArgs> for ClusterOptions {
             thresholds: args.min_identities,
             min_score: args.scores.min_score,
             coverage: match args.cov {
+                None if args.cov_mode.is_some() => {
+                    return Err(Error::usage("--cov-mode has no effect without --cov: add --cov or remove it"));
+                }
                 None => args.coverages.filter(false)?,
                 Some(_) => coverage(args.cov, args.cov_mode.unwrap_or_default())?,
             },

@@ -54,7 +54,7 @@ pub(crate) struct ClusterArgs {
     pub cov: Option<f64>,
 
     /// Apply --cov to these sequences, as MMseqs2 and CD-HIT [default: both]
-    #[arg(long, value_name = "MODE", help_heading = SELECTION, value_enum, ignore_case = true, requires = "cov")]
+    #[arg(long, value_name = "MODE", help_heading = SELECTION, value_enum, ignore_case = true)]
     pub cov_mode: Option<CoverageModeName>,
 
     /// Form clusters by this method

@@ -105,7 +105,7 @@ const LINES: &[(&str, &str)] = &[
     ("allpairs -i in.fa", "tip: name the files without an option"),
     ("allpairs in.fa -n 5", "tip: every pair is compared, without words: remove it"),
     ("allpairs in.fa -e 0.001", "tip: E-values are not computed: use --min-score to select by score"),
-    ("search -i a.fa b.fa", "tip: use --query FILE, or the first file without an option"),
+    ("search -i a.fa b.fa", "tip: name the queries without an option, before the database"),
     (
         "search a.fa b.fa -c 0.9",
         "tip: for -c of CD-HIT use --min-identity FRACTION; for -c of MMseqs2 use --query-cover",

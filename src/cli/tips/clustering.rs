@@ -138,7 +138,7 @@ pub(in crate::cli) const OPTIONS: &[AdviceEntry] = &[
     (&["n"], "every pair is compared, without words: remove it", &["search"]),
     (&["qmask", "dbmask", "hardmask"], "pairwave masks nothing: remove it", OF_READS),
     (&["in", "input", "i", "infile"], "name the file without an option", OF_READS),
-    (&["in", "input", "i"], "use --query FILE, or the first file without an option", &["search"]),
+    (&["in", "input", "i"], "name the queries without an option, before the database", &["search"]),
     (&["usersort"], "the sequences are always sorted: remove it", &["cluster"]),
     (&["c"], "for -c of CD-HIT use --min-identity FRACTION; for -c of MMseqs2 use --query-cover FRACTION", &["search"]),
     (&["c"], "for -c of CD-HIT use --min-identity FRACTION; for -c of MMseqs2 use --min-cov FRACTION", &["allpairs"]),

@@ -7,6 +7,9 @@ pub(in crate::cli) type AdviceEntry = (&'static [&'static str], &'static str, &'
 const PAIR_COMMANDS: &[&str] = &["allpairs", "pairs", "long"];
 /// Commands for multiple alignments and trees.
 const OF_SETS: &[&str] = &["msa", "tree", "dist"];
+/// Commands that limit the memory of GPUs.
+const LIMITED: &[&str] =
+    &["allpairs", "cluster", "search", "pairs", "edit", "long", "papara", "msa", "tree", "dist", "run", "mpi", "bench"];
 /// Commands whose output replaces an existing file.
 pub(super) const WRITING: &[&str] = &[
     "allpairs", "search", "pairs", "edit", "long", "papara", "msa", "tree", "dist", "merge", "makedb", "dbinfo",
@@ -102,7 +105,7 @@ pub(in crate::cli) const FOREIGN: &[AdviceEntry] = &[
     (&["num-threads", "nthreads", "cpu", "cpus", "jobs", "ncpu", "nproc"], "use --threads N", &[]),
     (&["gpu", "gpus", "cuda"], "use --device; 'pairwave devices' lists the devices", &[]),
     (&["no-gpu", "nogpu", "cpu-only"], "use --device cpu", &[]),
-    (&["mem", "max-memory", "memory-limit", "ram", "maxmemory"], "use --memory SIZE", &[]),
+    (&["mem", "max-memory", "memory-limit", "ram", "maxmemory"], "use --memory SIZE", LIMITED),
     (&["tmpdir", "tmp-dir", "tempdir", "temp-dir", "tmp"], "set the environment variable TMPDIR instead", &[]),
     (&["resume", "restart", "continue"], "use --checkpoint with the name of the earlier run", &["long", "papara"]),
     (&["licence", "license", "copying"], "pairwave may be used under the MIT or the Apache 2.0 licence", &[]),
