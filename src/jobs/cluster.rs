@@ -135,8 +135,11 @@ impl Clusters {
     /// - [`Error::Internal`] if a check finds a wrong cluster.
     pub fn run(&self, run: &Run) -> Result<(Vec<ClusterSet>, Summary)> {
         self.validate()?;
-        if self.method == ClusterMethod::Greedy && self.unique.len() > self.batches.above {
-            return self.run_in_batches(run);
+        if self.method == ClusterMethod::Greedy
+            && self.unique.len() > self.batches.above
+            && let Some(result) = self.run_in_batches(run)?
+        {
+            return Ok(result);
         }
         if self.has_strands_by_threshold() {
             let (mut sets, mut summary) = (Vec::new(), Summary::default());

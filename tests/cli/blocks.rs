@@ -194,7 +194,7 @@ fn searches_and_listed_pairs_in_blocks_give_the_output_of_the_whole_job() {
             .contains("--report shows alignments, but these blocks have none")
     );
     assert!(!Path::new(&page).exists());
-    assert!(refused(&["merge", &path(&folder, "work8"), "--report", &page]).contains("a job of 'pairs'"));
+    assert!(refused(&["merge", &path(&folder, "work9"), "--report", &page]).contains("a job of 'pairs'"));
     let plan = |job: &[&str]| refused(&[&["plan"], job, &["--dry-run"]].concat());
     assert!(
         plan(&["search", &queries, &db, "--report", "r.html"]).contains("--report: 'pairwave plan' writes no results")

@@ -190,7 +190,8 @@ fn batches_give_the_clusters_of_all_pairs() {
         let run = Run { devices: vec![Device::Cpu], threads: 2, ..Run::default() };
         let (expected, _) = job.run(&run).expect("the job ends well");
         for (first, growth) in [(1, 1), (7, 2), (16, 8), (100, 1)] {
-            let batched = Clusters { batches: BatchSizes { above: 0, first, growth }, ..job.clone() };
+            let batched =
+                Clusters { batches: BatchSizes { above: 0, first, growth, all_pairs_up_to: 0 }, ..job.clone() };
             let (sets, _) = batched.run(&run).expect("the job ends well");
             assert_eq!(sets, expected, "round {round}, first batch {first}, growth {growth}");
         }
@@ -270,5 +271,22 @@ fn the_order_of_the_input_makes_no_difference() {
             }
             assert_eq!(described(&sequences), expected, "{method:?}");
         }
+    }
+}
+
+#[test]
+fn pairs_beyond_the_memory_are_refused() {
+    let mut rng = rng(0xc5);
+    let unique = unique(&families(&mut rng, 60), Strands::Plus);
+    let scoring = Arc::new(Scoring::dna());
+    for (method, is_refused) in METHODS.into_iter().zip([true, false, true, true]) {
+        let job =
+            Clusters { method, pair_memory: 200, ..Clusters::new(Arc::clone(&unique), Arc::clone(&scoring), 0.85) };
+        let result = job.run(&runs()[0]).map(|_| ()).map_err(|error| error.to_string());
+        assert_eq!(
+            result.as_ref().is_err_and(|error| error.starts_with("pair_memory: more than ")),
+            is_refused,
+            "{result:?}"
+        );
     }
 }

@@ -13,6 +13,9 @@ use crate::cluster::{ClusterSet, Clustering, GreedyCentroids, NearestCentroid, S
 use crate::error::{Error, Result};
 use crate::jobs::{AllPairs, Job, PairResult, Run, Summary};
 
+/// Number of sequences per centroid in the first batch below which there are many centroids.
+const MANY: usize = 4;
+
 /// Sizes of batches of sequences.
 #[derive(Debug, Clone, Copy)]
 pub struct BatchSizes {
@@ -22,11 +25,14 @@ pub struct BatchSizes {
     pub first: usize,
     /// Number of decided sequences per sequence of the next batch.
     pub growth: usize,
+    /// Number of sequences up to which all pairs are compared if many sequences of the first batch
+    /// are centroids. One large comparison is then faster than several small ones.
+    pub all_pairs_up_to: usize,
 }
 
 impl Default for BatchSizes {
     fn default() -> Self {
-        BatchSizes { above: 4096, first: 2048, growth: 2 }
+        BatchSizes { above: 4096, first: 2048, growth: 2, all_pairs_up_to: 1 << 16 }
     }
 }
 
@@ -74,12 +80,13 @@ impl BatchComparer<'_> {
 }
 
 impl Clusters {
-    /// Clusters the sequences at every threshold.
-    pub(super) fn run_in_batches(&self, run: &Run) -> Result<(Vec<ClusterSet>, Summary)> {
+    /// Clusters the sequences at every threshold. Returns `None` if a comparison of all pairs is
+    /// faster.
+    pub(super) fn run_in_batches(&self, run: &Run) -> Result<Option<(Vec<ClusterSet>, Summary)>> {
         let (mut sets, mut summary) = (Vec::new(), Summary::default());
         for &threshold in &self.thresholds {
             let mut comparer = BatchComparer { job: self, threshold, run: run.clone(), summary: Summary::default() };
-            let centroids = self.select_centroids(&mut comparer)?;
+            let Some(centroids) = self.select_centroids(&mut comparer)? else { return Ok(None) };
             let clustering = centroids.finish();
             let nearest = |member: UniqueId| {
                 let NearestCentroid { centroid, identity, score, strand } = centroids.nearest(member)?;
@@ -93,20 +100,26 @@ impl Clusters {
             summary.add(comparer.summary);
             sets.push(self.described(threshold, &clustering, &known, run, &mut summary)?);
         }
-        Ok((sets, summary))
+        Ok(Some((sets, summary)))
     }
 
-    fn select_centroids(&self, comparer: &mut BatchComparer<'_>) -> Result<GreedyCentroids> {
+    /// Selects the centroids. Returns `None` after the first batch if a comparison of all pairs is
+    /// faster.
+    fn select_centroids(&self, comparer: &mut BatchComparer<'_>) -> Result<Option<GreedyCentroids>> {
         let (sequences, sizes) = (self.unique.len(), self.batches);
         let mut centroids = GreedyCentroids::new(sequences);
         let mut start = 0;
         while start < sequences {
             let end = (start + sizes.first.max(start / sizes.growth)).min(sequences);
             comparer.decide(&mut centroids, start as UniqueId, end as UniqueId)?;
+            let many = (0..end).filter(|&sequence| centroids.is_centroid(sequence as UniqueId)).count() > end / MANY;
+            if start == 0 && many && sequences <= sizes.all_pairs_up_to {
+                return Ok(None);
+            }
             start = end;
             comparer.run.progress.step("clusters", end as u64, sequences as u64);
         }
-        Ok(centroids)
+        Ok(Some(centroids))
     }
 }
 
