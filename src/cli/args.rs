@@ -103,7 +103,7 @@ pub(super) enum Command {
     Dist(Box<DistArgs>),
     Plan(Box<PlanArgs>),
     Run(Box<RunArgs>),
-    Merge(MergeArgs),
+    Merge(Box<MergeArgs>),
     Mpi(Box<MpiArgs>),
     Makedb(MakeDbArgs),
     Dbinfo(DbInfoArgs),

@@ -120,7 +120,7 @@ impl TryFrom<Args> for CommandOptions {
             Some(Command::Dist(args)) => Action::Dist(Box::new(DistanceMatrix::try_from(*args)?)),
             Some(Command::Plan(plan)) => Action::Plan(Box::new(BlockPlan::new(*plan, &args.typed)?)),
             Some(Command::Run(args)) => Action::Run(Box::new(RunBlocks::try_from(*args)?)),
-            Some(Command::Merge(args)) => Action::Merge(Box::new(Merge::try_from(args)?)),
+            Some(Command::Merge(args)) => Action::Merge(Box::new(Merge::try_from(*args)?)),
             Some(Command::Mpi(mpi)) => Action::Mpi(Box::new(MpiOptions::new(*mpi, &args.typed)?)),
             Some(Command::Makedb(args)) => Action::MakeDb(MakeDb::try_from(args)?),
             Some(Command::Dbinfo(args)) => Action::DbInfo(DbInfo::try_from(args)?),

@@ -1,8 +1,8 @@
 //! Clusters sequences by the exact identities of their pairs.
 //!
 //! [`AllPairs`] finds the pairs that reach the threshold, and [`crate::cluster`] turns them into
-//! clusters. Greedy clustering of many sequences compares each sequence only with centroids
-//! ([`batches`]); its result equals that of all pairs.
+//! clusters. Greedy clustering of many sequences compares each sequence only with centroids, in
+//! batches. The result equals that of all pairs.
 //!
 //! The alignment of a pair has the earlier sequence of the [`UniqueSet`] as its query, in every
 //! comparison. So the identity of a pair does not depend on the way in which it is compared.

@@ -3,7 +3,7 @@
 //! The search is exact: every query is aligned with every subject. Engines compute the score of
 //! every pair ([`crate::engine::owner`]), one chunk of the subjects ([`Subjects`]) after the other.
 //! They drop pairs with scores that are too low to be reported
-//! ([`ResultFilter::AtLeast`](crate::pairs::ResultFilter::AtLeast)). The threshold follows from the
+//! ([`ResultFilter::AtLeast`]). The threshold follows from the
 //! maximum E-value ([`Statistics::least_score`]). It rises for a query as its list of hits fills.
 //! CPU threads trace back only the pairs that are reported.
 //!

@@ -52,7 +52,7 @@ impl Default for DistanceWorkspace {
 }
 
 /// Computes all pairs of a batch on this thread. Returns the results in the order of
-/// [`crate::edit::EditReport::results`].
+/// [`crate::edit::EditReport::distances`].
 pub fn run(batch: &EditBatch, workspace: &mut DistanceWorkspace) -> Vec<EditDistance> {
     run_until(batch, workspace, || false).unwrap_or_default()
 }

@@ -8,9 +8,9 @@
 //! give the same path, for the following reason.
 //!
 //! Let V be the true values, A the anchored values, s the start and e the end, and let the true
-//! traceback from e pass through s. An anchored path to a cell c continues every path to s, so V(c)
-//! >= V(s) + A(c) in each state. At a cell c of the traceback, the part of the traceback between s
-//! and c is an anchored path, so V(c) = V(s) + A(c). At such a cell, a step that gives the true
+//! traceback from e pass through s. An anchored path to a cell c continues every path to s, so
+//! V(c) >= V(s) + A(c) in each state. At a cell c of the traceback, the part of the traceback
+//! between s and c is an anchored path, so V(c) = V(s) + A(c). At such a cell, a step that gives the true
 //! value from a cell of the traceback also gives the anchored value. The true traceback rejected
 //! all other steps because their values were too small. Their anchored values are no greater, so
 //! they are rejected again. Therefore the steps from e to s are the same.

@@ -288,11 +288,13 @@ mod tests {
 
     /// Returns the texts of a drawing with their positions.
     fn captions(drawing: &Drawing) -> Vec<(&str, (f64, f64))> {
-        let caption = |shape| match shape {
-            &DrawnShape::Text(ref caption) => Some((caption.text.as_str(), caption.at)),
-            _ => None,
-        };
-        drawing.shapes.iter().filter_map(caption).collect()
+        let mut captions = Vec::new();
+        for shape in &drawing.shapes {
+            if let DrawnShape::Text(caption) = shape {
+                captions.push((caption.text.as_str(), caption.at));
+            }
+        }
+        captions
     }
 
     fn position(drawing: &Drawing, name: &str) -> (f64, f64) {
