@@ -9,7 +9,7 @@ const PAIR_COMMANDS: &[&str] = &["allpairs", "pairs", "long"];
 const OF_SETS: &[&str] = &["msa", "tree", "dist"];
 /// Commands that limit the memory of GPUs.
 const LIMITED: &[&str] =
-    &["allpairs", "cluster", "search", "pairs", "edit", "long", "papara", "msa", "tree", "dist", "run", "mpi", "bench"];
+    &["allpairs", "cluster", "search", "pairs", "edit", "long", "papara", "msa", "tree", "dist", "run"];
 /// Commands whose output replaces an existing file.
 pub(super) const WRITING: &[&str] = &[
     "allpairs", "search", "pairs", "edit", "long", "papara", "msa", "tree", "dist", "merge", "makedb", "dbinfo",
