@@ -25,7 +25,9 @@ fn inputs(command: &str) -> &'static str {
 /// Returns a value for an option that the advice shows with a placeholder.
 fn sample(command: &str, option: &str) -> &'static str {
     match (command, option) {
-        (_, "min-identity" | "query-cover" | "query-cov" | "target-cov" | "min-cov" | "transition-weight") => "0.9",
+        (_, "min-identity" | "query-cover" | "query-cov" | "target-cov" | "min-cov" | "cov" | "transition-weight") => {
+            "0.9"
+        }
         (_, "mismatch") => "-4",
         (_, "memory" | "buffer") => "1G",
         ("msa", "matrix") => "gonnet",
@@ -35,6 +37,7 @@ fn sample(command: &str, option: &str) -> &'static str {
         (_, "device") => "cpu",
         (_, "alphabet") => "dna",
         (_, "mode") => "global",
+        (_, "cov-mode") => "both",
         (_, "fields") => "query,target",
         (_, "report") => "x.html",
         (_, "plot") => "x.svg",
