@@ -65,6 +65,10 @@ pub const MAX_HITS: usize = 500;
 /// Maximum memory in bytes for the hits of all queries that are searched at the same time.
 const KEPT_BYTES: u64 = 1 << 30;
 
+/// Minimum identity from which engines exclude pairs by identity. Edit distances are computed from the
+/// same identity on.
+const HIGH_IDENTITY: f64 = 0.75;
+
 /// A search of queries in subjects.
 #[derive(Debug, Clone)]
 pub struct Search {
@@ -178,10 +182,13 @@ impl Search {
         Ok(EditDistanceFilter::if_profitable(&self.goal(), self.extent(), run)?.map(PlanFilter::new))
     }
 
-    /// Returns which pairs engines report. A minimum identity excludes more pairs than `thresholds`,
-    /// except for local alignments.
+    /// Returns which pairs engines report. A high minimum identity excludes more pairs than
+    /// `thresholds`, except for local alignments. Many pairs reach a low one, and engines would trace
+    /// all of them.
     fn result_filter(&self, thresholds: &Arc<ScoreThresholds>) -> ResultFilter {
-        match self.goal().score_filter(&self.scoring).filter(|_| !self.is_local()) {
+        let is_high = self.min_identity.is_some_and(|identity| identity >= HIGH_IDENTITY);
+        let excludes = !self.is_local() && (is_high || self.edit_filter == EditFilter::On);
+        match self.goal().score_filter(&self.scoring).filter(|_| excludes) {
             Some(filter) => ResultFilter::Reaching(filter),
             None => ResultFilter::AtLeast(Arc::clone(thresholds)),
         }
