@@ -65,10 +65,6 @@ pub const MAX_HITS: usize = 500;
 /// Maximum memory in bytes for the hits of all queries that are searched at the same time.
 const KEPT_BYTES: u64 = 1 << 30;
 
-/// Minimum identity from which engines exclude pairs by identity. Edit distances are computed from the
-/// same identity on.
-const HIGH_IDENTITY: f64 = 0.75;
-
 /// A search of queries in subjects.
 #[derive(Debug, Clone)]
 pub struct Search {
@@ -183,12 +179,11 @@ impl Search {
     }
 
     /// Returns which pairs engines report. A high minimum identity excludes more pairs than
-    /// `thresholds`, except for local alignments. Many pairs reach a low one, and engines would trace
-    /// all of them.
+    /// `thresholds`, except for local alignments.
     fn result_filter(&self, thresholds: &Arc<ScoreThresholds>) -> ResultFilter {
-        let is_high = self.min_identity.is_some_and(|identity| identity >= HIGH_IDENTITY);
-        let excludes = !self.is_local() && (is_high || self.edit_filter == EditFilter::On);
-        match self.goal().score_filter(&self.scoring).filter(|_| excludes) {
+        let goal = self.goal();
+        let excludes = !self.is_local() && goal.excludes_many();
+        match goal.score_filter(&self.scoring).filter(|_| excludes) {
             Some(filter) => ResultFilter::Reaching(filter),
             None => ResultFilter::AtLeast(Arc::clone(thresholds)),
         }

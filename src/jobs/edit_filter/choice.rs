@@ -37,6 +37,13 @@ impl IdentityGoal {
         Some(Arc::new(IdentityFilter::new(self.definition, threshold, scoring)))
     }
 
+    /// Returns whether engines that exclude pairs by the identity save time: it is high, or the
+    /// filter by edit distances is forced. Many pairs reach a low identity, and engines would trace
+    /// all of them.
+    pub(in crate::jobs) fn excludes_many(&self) -> bool {
+        self.edit_filter == EditFilter::On || self.min_identity.is_some_and(|identity| identity >= MIN_IDENTITY)
+    }
+
     /// Returns the identity for a filter by edit distances, unless this filter is off.
     pub(super) fn filtered_identity(&self) -> Option<f64> {
         self.min_identity.filter(|_| self.edit_filter != EditFilter::Off)
