@@ -5,7 +5,7 @@
 //! batches. The result equals that of all pairs.
 //!
 //! The alignment of a pair has the earlier sequence of the [`UniqueSet`] as its query, in every
-//! comparison. So the identity of a pair does not depend on the way in which it is compared.
+//! comparison. So all ways of comparing a pair give the same identity.
 
 mod batches;
 mod gathered;
@@ -135,12 +135,6 @@ impl Clusters {
     /// - [`Error::Internal`] if a check finds a wrong cluster.
     pub fn run(&self, run: &Run) -> Result<(Vec<ClusterSet>, Summary)> {
         self.validate()?;
-        if self.method == ClusterMethod::Greedy
-            && self.unique.len() > self.batches.above
-            && let Some(result) = self.run_in_batches(run)?
-        {
-            return Ok(result);
-        }
         if self.has_strands_by_threshold() {
             let (mut sets, mut summary) = (Vec::new(), Summary::default());
             for &threshold in &self.thresholds {
@@ -149,6 +143,12 @@ impl Clusters {
                 summary.add(ran);
             }
             return Ok((sets, summary));
+        }
+        if self.method == ClusterMethod::Greedy
+            && self.unique.len() > self.batches.above
+            && let Some(result) = self.run_in_batches(run)?
+        {
+            return Ok(result);
         }
         let mut gathered = self.gather();
         let mut summary = self.pairs().run(run, |rows| gathered.add(rows))?;

@@ -6,8 +6,6 @@
 //! centroids, because a later centroid may be more similar. Every pair of a sequence and a centroid
 //! is compared with the earlier one as the query, as in a comparison of all pairs.
 
-use std::collections::HashSet;
-
 use super::Clusters;
 use crate::cluster::{ClusterSet, Clustering, GreedyCentroids, NearestCentroid, SimilarPair, UniqueId, Violation};
 use crate::error::{Error, Result};
@@ -81,12 +79,12 @@ impl BatchComparer<'_> {
 
 impl Clusters {
     /// Clusters the sequences at every threshold. Returns `None` if a comparison of all pairs is
-    /// faster.
+    /// faster, which the first batch of the first threshold decides.
     pub(super) fn run_in_batches(&self, run: &Run) -> Result<Option<(Vec<ClusterSet>, Summary)>> {
         let (mut sets, mut summary) = (Vec::new(), Summary::default());
         for &threshold in &self.thresholds {
             let mut comparer = BatchComparer { job: self, threshold, run: run.clone(), summary: Summary::default() };
-            let Some(centroids) = self.select_centroids(&mut comparer)? else { return Ok(None) };
+            let Some(centroids) = self.select_centroids(&mut comparer, sets.is_empty())? else { return Ok(None) };
             let clustering = centroids.finish();
             let nearest = |member: UniqueId| {
                 let NearestCentroid { centroid, identity, score, strand } = centroids.nearest(member)?;
@@ -103,18 +101,20 @@ impl Clusters {
         Ok(Some((sets, summary)))
     }
 
-    /// Selects the centroids. Returns `None` after the first batch if a comparison of all pairs is
-    /// faster.
-    fn select_centroids(&self, comparer: &mut BatchComparer<'_>) -> Result<Option<GreedyCentroids>> {
+    /// Selects the centroids. With `may_end`, returns `None` after the first batch if a comparison of
+    /// all pairs is faster.
+    fn select_centroids(&self, comparer: &mut BatchComparer<'_>, may_end: bool) -> Result<Option<GreedyCentroids>> {
         let (sequences, sizes) = (self.unique.len(), self.batches);
         let mut centroids = GreedyCentroids::new(sequences);
         let mut start = 0;
         while start < sequences {
             let end = (start + sizes.first.max(start / sizes.growth)).min(sequences);
             comparer.decide(&mut centroids, start as UniqueId, end as UniqueId)?;
-            let many = (0..end).filter(|&sequence| centroids.is_centroid(sequence as UniqueId)).count() > end / MANY;
-            if start == 0 && many && sequences <= sizes.all_pairs_up_to {
-                return Ok(None);
+            if may_end && start == 0 && sequences <= sizes.all_pairs_up_to {
+                let selected = (0..end as UniqueId).filter(|&sequence| centroids.is_centroid(sequence)).count();
+                if selected > end / MANY {
+                    return Ok(None);
+                }
             }
             start = end;
             comparer.run.progress.step("clusters", end as u64, sequences as u64);
@@ -153,9 +153,8 @@ impl BatchComparer<'_> {
 
     /// Compares all pairs of centroids again, none of which may reach the threshold.
     fn check_centroids(&mut self, clustering: &Clustering) -> Result<()> {
-        let centroids: HashSet<UniqueId> = clustering.representatives.iter().copied().collect();
-        let mut centroids: Vec<UniqueId> = centroids.into_iter().collect();
-        centroids.sort_unstable();
+        let all = 0..clustering.representatives.len() as UniqueId;
+        let centroids: Vec<UniqueId> = all.filter(|&sequence| clustering.is_representative(sequence)).collect();
         let mut violation = None;
         self.compare(&centroids, None, |pair| violation = Some(Violation::SimilarCentroids(pair.earlier, pair.later)))?;
         match violation {

@@ -1,5 +1,7 @@
 //! Similar pairs of a job, as the methods need them.
 
+use std::borrow::Cow;
+
 use super::Clusters;
 use crate::cluster::{ClusterMethod, Clustering, SimilarPair, SingleLinkage};
 use crate::error::{Error, Result};
@@ -74,9 +76,12 @@ impl GatheredPairs {
         index: usize,
         threshold: f64,
         job: &Clusters,
-    ) -> Result<(Clustering, Vec<SimilarPair>)> {
-        let filter = &self.filters[index];
-        let pairs: Vec<SimilarPair> = self.pairs.iter().filter(|pair| filter.passes(pair.identity)).copied().collect();
+    ) -> Result<(Clustering, Cow<'_, [SimilarPair]>)> {
+        // All pairs reach the lowest threshold.
+        let pairs = match &self.filters[..] {
+            [_] => Cow::Borrowed(&self.pairs[..]),
+            filters => self.pairs.iter().filter(|pair| filters[index].passes(pair.identity)).copied().collect(),
+        };
         let clustering = match self.components.get(index) {
             Some(components) => components.clone().finish(),
             None => job.method.cluster(&job.unique.sizes, &pairs, threshold),
