@@ -35,12 +35,18 @@ pub fn without_abundance(name: &[u8]) -> Vec<u8> {
 
 /// Returns a name with this abundance, as vsearch writes it: `read7;size=12`.
 pub fn with_abundance(name: &[u8], abundance: u64) -> Vec<u8> {
-    let mut named = without_abundance(name);
-    while named.last() == Some(&b';') {
-        named.pop();
+    with_annotation(without_abundance(name), "size", abundance.to_string().as_bytes())
+}
+
+/// Returns a name with another annotation at its end.
+pub(super) fn with_annotation(mut name: Vec<u8>, key: &str, value: &[u8]) -> Vec<u8> {
+    while name.last() == Some(&b';') {
+        name.pop();
     }
-    named.extend_from_slice(format!(";size={abundance}").as_bytes());
-    named
+    for part in [b";", key.as_bytes(), b"=", value] {
+        name.extend_from_slice(part);
+    }
+    name
 }
 
 /// Returns the sample that a name states: the value of `sample` or `barcodelabel`, or else the

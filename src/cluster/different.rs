@@ -1,6 +1,6 @@
 //! Different sequences of reads, and the reads that are identical to each.
 
-use super::annotations::{sample, value, with_abundance, without_abundance};
+use super::annotations::{sample, value, with_abundance, with_annotation, without_abundance};
 use crate::seq::Strand;
 
 /// A different sequence of the reads.
@@ -40,12 +40,7 @@ impl DifferentSequence<'_> {
         if !self.is_of_one_sample || sample.is_empty() || is_annotated() {
             return with_abundance(self.name, self.abundance);
         }
-        let mut name = without_abundance(self.name);
-        while name.last() == Some(&b';') {
-            name.pop();
-        }
-        name.extend_from_slice(b";sample=");
-        name.extend_from_slice(sample);
+        let name = with_annotation(without_abundance(self.name), "sample", sample);
         with_abundance(&name, self.abundance)
     }
 }

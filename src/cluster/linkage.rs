@@ -10,8 +10,8 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::{Clustering, SimilarPair, SingleLinkage, UniqueId};
 
-/// Relative difference up to which an average counts as equal to the threshold. Averages are sums
-/// of rounded products.
+/// Averages that are smaller than the threshold by at most this relative difference reach it. An
+/// average is a sum of rounded products.
 const ROUNDING: f64 = 1e-12;
 
 /// The pairs of two clusters that reach the threshold.
@@ -72,7 +72,7 @@ impl PartialEq for PossibleMerge {
 
 impl Eq for PossibleMerge {}
 
-/// Clusters in which every pair is similar. All merges are possible merges of `pairs`, so the
+/// Returns clusters whose pairs are all similar. Every pair in `pairs` reaches the threshold, so the
 /// threshold itself is not needed.
 pub(super) fn complete(sequences: usize, pairs: &[SimilarPair]) -> Clustering {
     let linkage = |a: &LinkedCluster, b: &LinkedCluster, cross: &CrossPairs| {

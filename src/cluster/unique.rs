@@ -81,11 +81,6 @@ impl UniqueSet {
         self.ends.is_empty()
     }
 
-    /// Returns the number of input sequences.
-    pub fn record_count(&self) -> usize {
-        self.records.len()
-    }
-
     /// Returns the input sequences that are identical to a sequence. The first one represents them.
     pub fn records(&self, sequence: UniqueId) -> &[UniqueRecord] {
         let index = sequence as usize;

@@ -58,7 +58,7 @@ struct ClusterStats<'a> {
 }
 
 /// Returns the abundance of every record.
-pub(in crate::cli) fn abundances(path: &Path, records: &SequenceStore) -> Result<Vec<u64>> {
+fn abundances(path: &Path, records: &SequenceStore) -> Result<Vec<u64>> {
     let abundance = |record: SequenceId| {
         annotations::abundance(records.name_bytes(record)).ok_or_else(|| Error::Input {
             location: InputLocation { record: Some(records.name(record).to_owned()), ..InputLocation::in_file(path) },

@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 
 use tempfile::SpooledTempFile;
 
+use super::fasta::LINE;
 use super::uc::{end_of_centroid, start};
 use crate::cluster::DifferentSequence;
 use crate::error::{Error, Result};
 use crate::output::Output;
 use crate::seq::Strand;
 
-/// Letters per line of FASTA.
-const LINE: usize = 80;
 /// Bytes of C lines that are kept in memory.
 const SPOOLED: usize = 1 << 20;
 

@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::seq::SequenceId;
 
 /// Number of letters in a line, as in vsearch.
-const LINE: usize = 80;
+pub(super) const LINE: usize = 80;
 
 /// Writes the centroids as FASTA with the abundance of their clusters: `>name;size=12`. Letters are
 /// in upper case, with T for U. Lines have 80 letters.
