@@ -15,24 +15,49 @@
 //!
 //! Windows are counted in segments. If the covered rows end within a segment, this segment does not
 //! count.
+//!
+//! Covered rows before row m start at the first row, and their text ends at the end of the text.
+//! With i rows, the text has at most i + e symbols, so a short overlap needs windows from the end of
+//! the text only. Covered rows that start after the first row need windows from the start of the
+//! text likewise.
 
 use crate::score::{EditMode, EditScheme, OverlapReach};
 
 /// Number of windows in a segment.
 pub(super) const SEGMENT: usize = 32;
 
-/// A condition: at least `least` windows of the segments `from..until` occur in the text. `least`
-/// is at least 1.
+/// A part of a text in which windows are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextPart {
+    /// The whole text.
+    Whole,
+    /// A number of symbols at its start.
+    Start,
+    /// The same number of symbols at its end.
+    End,
+}
+
+/// A condition: at least `least` windows of the segments `from..until` occur in a part of the text.
+/// `least` is at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SegmentTest {
     pub from: usize,
     pub until: usize,
     pub least: usize,
+    pub part: TextPart,
 }
 
-/// Computes tests for a pattern of `m` symbols and texts of these lengths. Every pair within the
-/// limit passes at least one test. Returns false if tests cannot rule out any pair.
-pub(super) fn tests(scheme: &EditScheme, m: u32, q: usize, lengths: &[u32], tests: &mut Vec<SegmentTest>) -> bool {
+/// Computes tests for a pattern of `m` symbols and texts of these lengths, whose parts have
+/// `part_symbols` symbols. Every pair within the limit passes at least one test. Returns false if
+/// tests cannot rule out any pair.
+pub(super) fn tests(
+    scheme: &EditScheme,
+    m: u32,
+    q: usize,
+    lengths: &[u32],
+    part_symbols: usize,
+    tests: &mut Vec<SegmentTest>,
+) -> bool {
     tests.clear();
     let symbols = m as usize;
     if symbols < q {
@@ -41,13 +66,15 @@ pub(super) fn tests(scheme: &EditScheme, m: u32, q: usize, lengths: &[u32], test
     let windows = symbols + 1 - q;
     let segments = windows.div_ceil(SEGMENT);
     let limit = lengths.iter().map(|&n| scheme.limit(m, n) as usize).max().unwrap_or(0);
-    let mut need = |from: usize, until: usize, edits: usize| {
+    let mut need = |from: usize, until: usize, edits: usize, part: TextPart| {
         let window_count = (until * SEGMENT).min(windows).saturating_sub(from * SEGMENT);
         let least = window_count.saturating_sub(q * edits);
-        tests.push(SegmentTest { from, until, least });
+        tests.push(SegmentTest { from, until, least, part });
         least > 0
     };
-    let EditMode::Overlap(reach) = scheme.mode else { return need(0, segments, limit) };
+    let EditMode::Overlap(reach) = scheme.mode else { return need(0, segments, limit, TextPart::Whole) };
+    // The part of the text that contains an overlap of so many rows and edits.
+    let within = |rows: usize, edits: usize, part| if rows + edits <= part_symbols { part } else { TextPart::Whole };
     let rate = reach.rate.min(OverlapReach::ANY_RATE);
     let up_to = |symbols: usize| (reach.most_edits(symbols as u32, symbols as u32) as usize).min(limit);
     // Number of symbols of either sequence that precede the end of an overlap.
@@ -56,11 +83,15 @@ pub(super) fn tests(scheme: &EditScheme, m: u32, q: usize, lengths: &[u32], test
 
     // Overlaps that start at the first row.
     for until in (least_end + 1).saturating_sub(q) / SEGMENT..segments {
-        if !need(0, until, up_to(((until + 1) * SEGMENT + q - 2).min(symbols))) {
+        let most_rows = (until + 1) * SEGMENT + q - 2;
+        let edits = up_to(most_rows.min(symbols));
+        // An overlap with all rows may be anywhere in the text.
+        let part = if most_rows < symbols { within(most_rows, edits, TextPart::End) } else { TextPart::Whole };
+        if !need(0, until, edits, part) {
             return false;
         }
     }
-    if !need(0, segments, up_to(symbols)) {
+    if !need(0, segments, up_to(symbols), TextPart::Whole) {
         return false;
     }
     // Overlaps that extend to the last row.
@@ -74,7 +105,7 @@ pub(super) fn tests(scheme: &EditScheme, m: u32, q: usize, lengths: &[u32], test
             0 => limit,
             rest => (u64::from(rate) * most_rows as u64 / u64::from(rest)).min(limit as u64) as usize,
         };
-        if !need(from, segments, edits) {
+        if !need(from, segments, edits, within(most_rows, edits, TextPart::Start)) {
             return false;
         }
     }
@@ -84,7 +115,7 @@ pub(super) fn tests(scheme: &EditScheme, m: u32, q: usize, lengths: &[u32], test
     if let Some((rows, edits)) = inner.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))) {
         let whole = (rows + 2).saturating_sub(q + SEGMENT) / SEGMENT;
         for from in 1..=(windows / SEGMENT).saturating_sub(whole) {
-            if !need(from, from + whole, edits) {
+            if !need(from, from + whole, edits, TextPart::Whole) {
                 return false;
             }
         }
@@ -100,18 +131,22 @@ mod tests {
 
     fn tests_for(scheme: &EditScheme, m: u32, lengths: &[u32]) -> Option<Vec<SegmentTest>> {
         let mut all = Vec::new();
-        tests(scheme, m, 8, lengths, &mut all).then_some(all)
+        tests(scheme, m, 8, lengths, 400, &mut all).then_some(all)
+    }
+
+    fn whole_text(from: usize, until: usize, least: usize) -> SegmentTest {
+        SegmentTest { from, until, least, part: TextPart::Whole }
     }
 
     #[test]
     fn whole_sequences_lose_q_windows_per_edit() {
         let scheme = |mode, limit| EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
         let global = scheme(EditMode::Global, Limit::Distance(3));
-        assert_eq!(tests_for(&global, 100, &[90, 110]), Some(vec![SegmentTest { from: 0, until: 3, least: 93 - 24 }]));
+        assert_eq!(tests_for(&global, 100, &[90, 110]), Some(vec![whole_text(0, 3, 93 - 24)]));
         assert_eq!(tests_for(&global, 31, &[31]), None);
         assert_eq!(tests_for(&global, 7, &[7]), None);
         let rate = scheme(EditMode::Infix, Limit::Rate(0.05));
-        assert_eq!(tests_for(&rate, 200, &[1000]), Some(vec![SegmentTest { from: 0, until: 7, least: 193 - 80 }]));
+        assert_eq!(tests_for(&rate, 200, &[1000]), Some(vec![whole_text(0, 7, 193 - 80)]));
         assert_eq!(tests_for(&scheme(EditMode::Global, Limit::None), 100, &[100]), None);
     }
 
@@ -120,14 +155,16 @@ mod tests {
         let scheme = edit_filter(IdentityDefinition::InnerColumns, 0.97, &Scoring::dna()).unwrap();
         let all = tests_for(&scheme, 1470, &[1500, 1460]).unwrap();
         // At least 266 rows, which have 259 windows from the first row on: 8 whole segments.
-        assert_eq!(all[0], SegmentTest { from: 0, until: 8, least: 256 - 8 * 9 });
+        assert_eq!(all[0], SegmentTest { part: TextPart::End, ..whole_text(0, 8, 256 - 8 * 9) });
+        assert!(all.contains(&whole_text(0, 12, 12 * 32 - 8 * 13)), "{all:?}");
         let ends: Vec<&SegmentTest> = all.iter().filter(|test| test.until == 46 && test.from > 0).collect();
         assert_eq!((ends[0].from, ends.last().unwrap().from), (1, 38));
+        assert_eq!((ends[0].part, ends.last().unwrap().part), (TextPart::Whole, TextPart::Start));
         // Longer texts fit into no middle part, but a shorter one does.
         let all = tests_for(&scheme, 1470, &[1600, 1550]).unwrap();
         assert!(all.iter().all(|test| test.from == 0 || test.until == 46), "{all:?}");
         let all = tests_for(&scheme, 1470, &[1000]).unwrap();
-        assert!(all.contains(&SegmentTest { from: 1, until: 30, least: 29 * 32 - 8 * 30 }), "{all:?}");
+        assert!(all.contains(&whole_text(1, 30, 29 * 32 - 8 * 30)), "{all:?}");
         assert_eq!(tests_for(&scheme, 1470, &[20]), None);
     }
 }

@@ -7,8 +7,8 @@ use crate::edit::{EditBatch, cpu};
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, OverlapReach, Scoring, edit_filter};
 use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore, Strands};
 
-/// Creates families of sequences: whole, cut at either end, with a few ambiguous symbols, and some
-/// that are too short to prune.
+/// Creates families of sequences: whole, cut at either end, with an unrelated start or end, with a
+/// few ambiguous symbols, and some that are too short to prune.
 fn families(random: &mut fastrand::Rng, alphabet: Alphabet, sequences: usize, longest: usize) -> Arc<SequenceStore> {
     let mut store = SequenceStore::builder(alphabet);
     let code = |random: &mut fastrand::Rng| match alphabet {
@@ -40,6 +40,15 @@ fn families(random: &mut fastrand::Rng, alphabet: Alphabet, sequences: usize, lo
         }
         let unlike = [0, 0, 10, 100][random.usize(..4)];
         codes.extend((0..unlike).map(|_| code(random)));
+        if number % 6 == 5 {
+            // Overlaps with the end or the start of its relatives only.
+            let kept = codes.len() * random.usize(2..8) / 10;
+            let unrelated: Vec<Code> = (kept..codes.len()).map(|_| code(random)).collect();
+            codes = match random.bool() {
+                true => [&codes[codes.len() - kept..], &unrelated].concat(),
+                false => [&unrelated, &codes[..kept]].concat(),
+            };
+        }
         if number % 40 == 7 {
             codes.truncate(random.usize(..12));
         }

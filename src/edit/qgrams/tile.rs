@@ -5,17 +5,27 @@
 //! population count of Harley and Seal). A few operations per window therefore count for 64 texts.
 //! Sums are stored after every segment. The count for a range of segments is a difference of two
 //! sums.
+//!
+//! Related sequences often share a conserved region at the same place. It looks like a short overlap
+//! of the start of one sequence with the end of the other. In overlap mode, a tile therefore has an
+//! index of the starts and one of the ends of its texts. They are used only if a short overlap is
+//! possible by the index of the whole texts.
 
 use std::ops::Range;
 
 use super::grams::{GramLetters, Grams};
-use super::needed::{self, SEGMENT, SegmentTest};
+use super::needed::{self, SEGMENT, SegmentTest, TextPart};
 use crate::edit::EditChunk;
+use crate::score::EditMode;
 use crate::seq::{Code, SequenceId};
 use crate::simd::{InstructionSet, Simd, SimdKernel};
 
 /// Number of u64 values in a row.
 const WORDS: usize = 8;
+/// Length of the longest text of a tile per symbol of the starts and ends of texts.
+const TEXT_PER_PART: usize = 2;
+/// The parts of texts that have their own index.
+const PARTS: [TextPart; 2] = [TextPart::Start, TextPart::End];
 /// Number of texts in a tile.
 pub(super) const TEXTS: usize = WORDS * 64;
 
@@ -49,6 +59,11 @@ impl TextBits {
     }
 
     #[inline(always)]
+    fn union(self, other: TextBits) -> TextBits {
+        self.map(other, |one, other| one | other)
+    }
+
+    #[inline(always)]
     fn map(self, other: TextBits, combine: impl Fn(u64, u64) -> u64) -> TextBits {
         TextBits(std::array::from_fn(|word| combine(self.0[word], other.0[word])))
     }
@@ -62,15 +77,36 @@ pub(super) struct TileScratch {
     sums: Vec<TextBits>,
 }
 
-/// An index of at most [`TEXTS`] texts.
+/// Indices of at most [`TEXTS`] texts.
 pub(super) struct TextTile<'a> {
     grams: Grams<'a>,
-    /// One row per q-gram, and a last row with the bits of all texts.
-    index: Vec<TextBits>,
+    whole: Index,
+    /// Indices of [`PARTS`], in overlap mode.
+    parts: Option<[Index; PARTS.len()]>,
+    /// Number of symbols of a start or an end.
+    part_symbols: usize,
     /// Texts that may contain any q-gram, because they have a window with too many readings.
     any: TextBits,
     /// Distinct lengths of the texts.
     lengths: Vec<u32>,
+}
+
+/// One row per q-gram, and a last row with the bits of all texts.
+struct Index(Vec<TextBits>);
+
+impl Index {
+    /// Indexes texts. Returns the texts that may contain any q-gram, too.
+    fn new<'a>(grams: Grams<'_>, texts: impl Iterator<Item = &'a [Code]>) -> (Self, TextBits) {
+        let mut rows = vec![TextBits::NONE; grams.rows() + 1];
+        rows[grams.rows()] = TextBits::ALL;
+        let mut any = TextBits::NONE;
+        for (number, text) in texts.enumerate() {
+            if !grams.of_text(text, |row| rows[row as usize].set(number)) {
+                any.set(number);
+            }
+        }
+        (Index(rows), any)
+    }
 }
 
 impl<'a> TextTile<'a> {
@@ -80,21 +116,22 @@ impl<'a> TextTile<'a> {
         let mut lengths: Vec<u32> = texts.iter().map(|&text| chunk.texts.length(text)).collect();
         lengths.sort_unstable();
         lengths.dedup();
-        let grams = Grams::new(letters, lengths.last().map_or(0, |&longest| longest as usize));
-        let mut index = vec![TextBits::NONE; grams.rows() + 1];
-        index[grams.rows()] = TextBits::ALL;
-        let mut any = TextBits::NONE;
-        for (number, &text) in texts.iter().enumerate() {
-            if !grams.of_text(chunk.texts.codes(text), |row| index[row as usize].set(number)) {
-                any.set(number);
-            }
-        }
-        TextTile { grams, index, any, lengths }
+        let longest = lengths.last().map_or(0, |&longest| longest as usize);
+        let grams = Grams::new(letters, longest);
+        let codes = texts.iter().map(|&text| chunk.texts.codes(text));
+        let (whole, any) = Index::new(grams, codes.clone());
+        let part_symbols = longest / TEXT_PER_PART;
+        let parts = matches!(chunk.scheme.mode, EditMode::Overlap(_)).then(|| {
+            let starts = codes.clone().map(|text| &text[..text.len().min(part_symbols)]);
+            let ends = codes.map(|text| &text[text.len().saturating_sub(part_symbols)..]);
+            [Index::new(grams, starts).0, Index::new(grams, ends).0]
+        });
+        TextTile { grams, whole, parts, part_symbols, any, lengths }
     }
 
-    /// Returns the bytes of a tile for texts of at most `longest` symbols.
+    /// Returns the maximum number of bytes of a tile for texts of at most `longest` symbols.
     pub(super) fn bytes(letters: &GramLetters, longest: usize) -> usize {
-        Grams::new(letters, longest).rows() * size_of::<TextBits>()
+        (1 + PARTS.len()) * Grams::new(letters, longest).rows() * size_of::<TextBits>()
     }
 
     /// Returns the texts that may be within the limit.
@@ -106,19 +143,22 @@ impl<'a> TextTile<'a> {
         scratch: &mut TileScratch,
     ) -> TextBits {
         let TileScratch { rows, tests, sums } = scratch;
-        let q = self.grams.q;
-        if !needed::tests(&chunk.scheme, pattern.len() as u32, q, &self.lengths, tests) {
+        let (q, m) = (self.grams.q, pattern.len() as u32);
+        if !needed::tests(&chunk.scheme, m, q, &self.lengths, self.part_symbols, tests) {
             return TextBits::ALL;
         }
         self.grams.of_pattern(pattern, rows);
-        let passed = instructions.run(GramCount { index: &self.index, rows, tests, sums });
-        passed.map(self.any, |passed, any| passed | any)
+        let parts = self.parts.as_ref().map(|parts| parts.each_ref().map(|index| &index.0[..]));
+        let passed = instructions.run(GramCount { whole: &self.whole.0, parts, rows, tests, sums });
+        passed.union(self.any)
     }
 }
 
 /// Sums rows and evaluates the tests.
 struct GramCount<'a> {
-    index: &'a [TextBits],
+    whole: &'a [TextBits],
+    /// Indices of [`PARTS`].
+    parts: Option<[&'a [TextBits]; PARTS.len()]>,
     rows: &'a [u32],
     tests: &'a [SegmentTest],
     sums: &'a mut Vec<TextBits>,
@@ -129,49 +169,82 @@ impl SimdKernel for GramCount<'_> {
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> TextBits {
-        let GramCount { index, rows, tests, sums } = self;
-        // The adders below require at least four binary digits.
-        let digits = (usize::BITS - rows.len().leading_zeros()).max(4) as usize;
-        let segments = rows.len().div_ceil(SEGMENT);
-        sums.clear();
-        sums.resize((segments + 1) * digits, TextBits::NONE);
-        sum(index, rows, sums, digits);
-        let after = |segment: usize| &sums[segment * digits..][..digits];
+        let GramCount { whole, parts, rows, tests, sums } = self;
+        let sums = SegmentSums::new(whole, rows, 0..rows.len().div_ceil(SEGMENT), sums);
         let mut passed = TextBits::NONE;
+        // Texts that pass a test for starts or ends if it is evaluated for the whole text.
+        let mut possible = [TextBits::NONE; PARTS.len()];
         for test in tests {
-            let is_enough = match test.from {
-                0 => at_least(after(test.until), test.least),
-                from => is_difference_at_least(after(test.until), after(from), test.least),
-            };
-            passed = passed.map(is_enough, |passed, is_enough| passed | is_enough);
+            let passing = PARTS.iter().position(|&part| part == test.part).map_or(&mut passed, |at| &mut possible[at]);
+            *passing = passing.union(sums.passing(test));
+        }
+        let mut buffer = sums.sums;
+        for (at, index) in parts.into_iter().flatten().enumerate() {
+            if possible[at].map(passed, |possible, passed| possible & !passed) == TextBits::NONE {
+                continue;
+            }
+            let tests = || tests.iter().filter(|test| test.part == PARTS[at]);
+            let from = tests().map(|test| test.from).min().unwrap_or(0);
+            let until = tests().map(|test| test.until).max().unwrap_or(0);
+            let sums = SegmentSums::new(index, rows, from..until, buffer);
+            passed = tests().fold(passed, |passed, test| passed.union(sums.passing(test)));
+            buffer = sums.sums;
         }
         passed
     }
 }
 
-/// Computes the sum of each text after every segment, as consecutive binary digits.
-#[inline(always)]
-fn sum(index: &[TextBits], rows: &[u32], sums: &mut [TextBits], digits: usize) {
-    for (segment, rows) in rows.chunks(SEGMENT).enumerate() {
-        let (before, current) = sums[segment * digits..][..2 * digits].split_at_mut(digits);
-        current.copy_from_slice(before);
-        for eight in rows.chunks(8) {
-            let mut some = [TextBits::NONE; 8];
-            some.iter_mut().zip(eight).for_each(|(to, &row)| *to = index[row as usize]);
-            let (one_a, two_a) = add(some[0], some[1], some[2]);
-            let (one_b, two_b) = add(some[3], some[4], some[5]);
-            let (one_c, two_c) = add(one_a, some[6], some[7]);
-            let (ones, two_d) = add(current[0], one_b, one_c);
-            let (two_e, four_a) = add(two_a, two_b, two_c);
-            let (twos, four_b) = add(current[1], two_d, two_e);
-            let (fours, eights) = add(current[2], four_a, four_b);
-            (current[0], current[1], current[2]) = (ones, twos, fours);
-            let mut carry = eights;
-            for digit in &mut current[3..] {
-                let next = digit.map(carry, |digit, carry| digit & carry);
-                *digit = digit.map(carry, |digit, carry| digit ^ carry);
-                carry = next;
+/// The sums of each text after every segment of a range, as consecutive binary digits.
+struct SegmentSums<'a> {
+    /// The digits of 0 before the first segment, then those of the sums.
+    sums: &'a mut Vec<TextBits>,
+    /// Number of binary digits.
+    digits: usize,
+    /// First segment.
+    from: usize,
+}
+
+impl<'a> SegmentSums<'a> {
+    /// Sums the rows of a range of segments.
+    #[inline(always)]
+    fn new(index: &[TextBits], rows: &[u32], segments: Range<usize>, sums: &'a mut Vec<TextBits>) -> Self {
+        // The adders below require at least four binary digits.
+        let digits = (usize::BITS - rows.len().leading_zeros()).max(4) as usize;
+        sums.clear();
+        sums.resize((segments.len() + 1) * digits, TextBits::NONE);
+        let rows = &rows[(segments.start * SEGMENT).min(rows.len())..(segments.end * SEGMENT).min(rows.len())];
+        for (segment, rows) in rows.chunks(SEGMENT).enumerate() {
+            let (before, current) = sums[segment * digits..][..2 * digits].split_at_mut(digits);
+            current.copy_from_slice(before);
+            for eight in rows.chunks(8) {
+                let mut some = [TextBits::NONE; 8];
+                some.iter_mut().zip(eight).for_each(|(to, &row)| *to = index[row as usize]);
+                let (one_a, two_a) = add(some[0], some[1], some[2]);
+                let (one_b, two_b) = add(some[3], some[4], some[5]);
+                let (one_c, two_c) = add(one_a, some[6], some[7]);
+                let (ones, two_d) = add(current[0], one_b, one_c);
+                let (two_e, four_a) = add(two_a, two_b, two_c);
+                let (twos, four_b) = add(current[1], two_d, two_e);
+                let (fours, eights) = add(current[2], four_a, four_b);
+                (current[0], current[1], current[2]) = (ones, twos, fours);
+                let mut carry = eights;
+                for digit in &mut current[3..] {
+                    let next = digit.map(carry, |digit, carry| digit & carry);
+                    *digit = digit.map(carry, |digit, carry| digit ^ carry);
+                    carry = next;
+                }
             }
+        }
+        SegmentSums { sums, digits, from: segments.start }
+    }
+
+    /// Returns the texts that pass a test of segments in the range.
+    #[inline(always)]
+    fn passing(&self, test: &SegmentTest) -> TextBits {
+        let after = |segment: usize| &self.sums[(segment - self.from) * self.digits..][..self.digits];
+        match test.from - self.from {
+            0 => at_least(after(test.until), test.least),
+            _ => is_difference_at_least(after(test.until), after(test.from), test.least),
         }
     }
 }
@@ -227,27 +300,40 @@ mod tests {
         for instructions in InstructionSet::available() {
             for windows in [1usize, 7, 32, 33, 100, 545] {
                 let mut row = || TextBits(std::array::from_fn(|_| random.u64(..) | random.u64(..)));
-                let index: Vec<TextBits> = (0..40).map(|_| row()).collect();
+                let whole: Vec<TextBits> = (0..40).map(|_| row()).collect();
+                let mut part = || whole.iter().map(|&bits| bits.map(row(), |bit, other| bit & other)).collect();
+                let parts: [Vec<TextBits>; PARTS.len()] = [part(), part()];
                 let rows: Vec<u32> = (0..windows).map(|_| random.u32(..40)).collect();
                 let segments = windows.div_ceil(SEGMENT);
-                let (from, until) = (random.usize(..segments), segments);
-                let tested_rows = &rows[from * SEGMENT..];
-                for least in [1, tested_rows.len() / 2 + 1, tested_rows.len() * 3 / 4 + 1, tested_rows.len()] {
-                    let tests = [SegmentTest { from, until, least }];
-                    let count = GramCount { index: &index, rows: &rows, tests: &tests, sums: &mut Vec::new() };
-                    let passed = instructions.run(count);
-                    let shared = |text: usize| {
-                        tested_rows
-                            .iter()
-                            .filter(|&&row| index[row as usize].0[text / 64] >> (text % 64) & 1 == 1)
-                            .count()
+                let (from, until) = (random.usize(..segments), random.usize(1..=segments));
+                for share in [0.0, 0.5, 0.6, 0.7, 0.8, 1.0] {
+                    let test = |from: usize, until: usize, part| {
+                        let windows = (until * SEGMENT).min(windows) - from * SEGMENT;
+                        SegmentTest { from, until, least: (windows as f64 * share) as usize + 1, part }
                     };
-                    let expected: Vec<usize> = (0..TEXTS).filter(|&text| shared(text) >= least).collect();
-                    assert_eq!(
-                        passed.texts(0..TEXTS).collect::<Vec<_>>(),
-                        expected,
-                        "{instructions:?} {windows} {least}"
-                    );
+                    let tests = [
+                        test(from, segments, TextPart::Whole),
+                        test(0, until, TextPart::End),
+                        test(from, segments, TextPart::Start),
+                    ];
+                    let count = GramCount {
+                        whole: &whole,
+                        parts: Some(parts.each_ref().map(|index| &index[..])),
+                        rows: &rows,
+                        tests: &tests,
+                        sums: &mut Vec::new(),
+                    };
+                    let passed = instructions.run(count);
+                    let passes = |text: usize, test: &SegmentTest| {
+                        let index = PARTS.iter().position(|&part| part == test.part).map_or(&whole, |at| &parts[at]);
+                        let tested_rows = &rows[test.from * SEGMENT..(test.until * SEGMENT).min(windows)];
+                        let is_shared = |row: u32| index[row as usize].0[text / 64] >> (text % 64) & 1 == 1;
+                        tested_rows.iter().filter(|&&row| is_shared(row)).count() >= test.least
+                    };
+                    let expected: Vec<usize> =
+                        (0..TEXTS).filter(|&text| tests.iter().any(|test| passes(text, test))).collect();
+                    let passed: Vec<usize> = passed.texts(0..TEXTS).collect();
+                    assert_eq!(passed, expected, "{instructions:?} {windows} {share}");
                 }
             }
         }
