@@ -189,11 +189,11 @@ fn batches_give_the_clusters_of_all_pairs() {
         let job = Clusters { strand, check: true, with_alignments: true, ..Clusters::new(unique, scoring, 0.9) };
         let run = Run { devices: vec![Device::Cpu], threads: 2, ..Run::default() };
         let (expected, _) = job.run(&run).expect("the job ends well");
-        for (first, growth) in [(1, 1), (7, 2), (16, 8), (100, 1)] {
-            let batched =
-                Clusters { batches: BatchSizes { above: 0, first, growth, all_pairs_up_to: 0 }, ..job.clone() };
-            let (sets, _) = batched.run(&run).expect("the job ends well");
-            assert_eq!(sets, expected, "round {round}, first batch {first}, growth {growth}");
+        // With many centroids, the second batch may end in a comparison of all pairs.
+        for (first, growth, all_pairs_up_to) in [(1, 1, 0), (7, 2, 0), (7, 2, usize::MAX), (16, 8, 0), (100, 1, 0)] {
+            let batches = BatchSizes { above: 0, first, growth, all_pairs_up_to };
+            let (sets, _) = Clusters { batches, ..job.clone() }.run(&run).expect("the job ends well");
+            assert_eq!(sets, expected, "round {round}, {batches:?}");
         }
     }
 }

@@ -6,13 +6,19 @@
 //! centroids, because a later centroid may be more similar. Every pair of a sequence and a centroid
 //! is compared with the earlier one as the query, as in a comparison of all pairs.
 
+use std::ops::Range;
+
 use super::Clusters;
 use crate::cluster::{ClusterSet, Clustering, GreedyCentroids, NearestCentroid, SimilarPair, UniqueId, Violation};
 use crate::error::{Error, Result};
 use crate::jobs::{AllPairs, Job, PairResult, Run, Summary};
 
-/// Number of sequences per centroid in the first batch below which there are many centroids.
-const MANY: usize = 4;
+/// Expected number of sequences per centroid below which all pairs are compared. With more
+/// sequences per centroid, batches save at least a quarter of the pairs.
+const SEQUENCES_PER_CENTROID: usize = 2;
+/// Least number of sequences per sequence of the first two batches for which a comparison of all
+/// pairs may replace the batches. It then repeats at most a ninth of its pairs.
+const SEQUENCES_PER_TRIAL: usize = 3;
 
 /// Sizes of batches of sequences.
 #[derive(Debug, Clone, Copy)]
@@ -23,14 +29,14 @@ pub struct BatchSizes {
     pub first: usize,
     /// Number of decided sequences per sequence of the next batch.
     pub growth: usize,
-    /// Number of sequences up to which all pairs are compared if many sequences of the first batch
-    /// are centroids. One large comparison is then faster than several small ones.
+    /// Number of sequences up to which all pairs are compared if many sequences are expected to be
+    /// centroids. One large comparison is then faster than several small ones.
     pub all_pairs_up_to: usize,
 }
 
 impl Default for BatchSizes {
     fn default() -> Self {
-        BatchSizes { above: 4096, first: 2048, growth: 2, all_pairs_up_to: 1 << 16 }
+        BatchSizes { above: 4096, first: 2048, growth: 1, all_pairs_up_to: 1 << 16 }
     }
 }
 
@@ -79,7 +85,7 @@ impl BatchComparer<'_> {
 
 impl Clusters {
     /// Clusters the sequences at every threshold. Returns `None` if a comparison of all pairs is
-    /// faster, which the first batch of the first threshold decides.
+    /// faster, which the first two batches of the first threshold decide.
     pub(super) fn run_in_batches(&self, run: &Run) -> Result<Option<(Vec<ClusterSet>, Summary)>> {
         let (mut sets, mut summary) = (Vec::new(), Summary::default());
         for &threshold in &self.thresholds {
@@ -101,18 +107,25 @@ impl Clusters {
         Ok(Some((sets, summary)))
     }
 
-    /// Selects the centroids. With `may_end`, returns `None` after the first batch if a comparison of
-    /// all pairs is faster.
+    /// Selects the centroids. With `may_end`, returns `None` after the second batch if a comparison
+    /// of all pairs is faster.
+    ///
+    /// The first batch has more centroids than any other, because it is compared with none. So the
+    /// second one predicts the number of centroids.
     fn select_centroids(&self, comparer: &mut BatchComparer<'_>, may_end: bool) -> Result<Option<GreedyCentroids>> {
         let (sequences, sizes) = (self.unique.len(), self.batches);
         let mut centroids = GreedyCentroids::new(sequences);
-        let mut start = 0;
+        let may_end = may_end && sequences <= sizes.all_pairs_up_to;
+        let (mut batches, mut start) = (0, 0);
         while start < sequences {
             let end = (start + sizes.first.max(start / sizes.growth)).min(sequences);
             comparer.decide(&mut centroids, start as UniqueId, end as UniqueId)?;
-            if may_end && start == 0 && sequences <= sizes.all_pairs_up_to {
-                let selected = (0..end as UniqueId).filter(|&sequence| centroids.is_centroid(sequence)).count();
-                if selected > end / MANY {
+            batches += 1;
+            if may_end && batches == 2 && sequences >= SEQUENCES_PER_TRIAL * end {
+                let selected =
+                    |range: Range<usize>| range.filter(|&sequence| centroids.is_centroid(sequence as UniqueId)).count();
+                let further = selected(start..end) * (sequences - end) / (end - start);
+                if (selected(0..end) + further) * SEQUENCES_PER_CENTROID > sequences {
                     return Ok(None);
                 }
             }
