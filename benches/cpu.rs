@@ -21,7 +21,7 @@ use support::phylo::{self, VectorProperties};
 const LENGTHS: [usize; 2] = [300, 1500];
 
 /// Returns the computations, named after their lane width.
-fn works() -> Vec<(&'static str, Scoring, ResultFilter)> {
+fn workloads() -> Vec<(&'static str, Scoring, ResultFilter)> {
     let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() };
     let local = |scoring| Scoring { mode: Mode::Local, ..scoring };
     vec![
@@ -50,7 +50,7 @@ fn batch(scoring: &Scoring, filter: ResultFilter, length: usize, count: usize) -
 fn cpu(criterion: &mut Criterion) {
     for instructions in InstructionSet::available() {
         for form in [LaneForm::Targets, LaneForm::Rows] {
-            for (name, scoring, filter) in works() {
+            for (name, scoring, filter) in workloads() {
                 let mut group = criterion.benchmark_group(format!("{instructions:?}/{form:?}/{name}"));
                 group.sample_size(10).sampling_mode(SamplingMode::Flat);
                 group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));

@@ -15,7 +15,7 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_grou
 use pairwave::engine::Engine;
 use pairwave::engine::thread_engine::compute_together;
 use pairwave::gpu::adapter::enumerate;
-use pairwave::gpu::kernels::{Family, offered};
+use pairwave::gpu::kernels::{Family, selectable};
 use pairwave::pairs::cpu::{CpuWorker, PairsScratch};
 use pairwave::pairs::gpu::{Config, PairsGpu};
 use pairwave::pairs::{PairsBatch, ResultFilter};
@@ -91,7 +91,7 @@ fn kernels(criterion: &mut Criterion) {
         return;
     };
     eprintln!("kernels on {}", found.description.name);
-    for kernel in offered(Family::Pairs) {
+    for kernel in selectable(Family::Pairs) {
         let gpu = PairsGpu::open(&found, Config::for_adapter(&found)).expect("the adapter opens");
         // Alignments fill the device with fewer pairs.
         let full = if kernel.scan().is_some() { 1e10 } else { 1e11 };
@@ -161,7 +161,7 @@ fn papara_kernels(criterion: &mut Criterion) {
         eprintln!("no adapter: the CPU engine only");
         return;
     };
-    for kernel in offered(Family::Phylo) {
+    for kernel in selectable(Family::Phylo) {
         let mut gpu = PhyloGpu::open(&found).expect("the adapter opens").with_kernel(Some(kernel));
         let cells = if found.is_software() { 4e7 } else { 2e11 };
         let mut on_gpu = |batch: &Arc<PhyloBatch>| {

@@ -18,7 +18,7 @@
 
 const FRONT: u32 = WORDS + 1u;
 const CAPACITY: i32 = i32(32u * WORDS) - 1;
-const NOTHING: u32 = 0xffffffffu;
+const NO_DISTANCE: u32 = 0xffffffffu;
 
 // Rows of bases. For symbols of 8 bits, the profile is read from its buffer.
 var<workgroup> bases: array<u32, select(4u * ROW_WORDS, 1u, BITS == 8u)>;
@@ -74,7 +74,7 @@ fn main(
     let ahead = i32(n) - i32(run.w);
     let spare = CAPACITY - abs(ahead);
     if (spare < 0 || run.w == 0u) {
-        hand_over(task, NOTHING, vec2<u32>(NOTHING, 0u), 1u);
+        hand_over(task, NO_DISTANCE, vec2<u32>(NO_DISTANCE, 0u), 1u);
         return;
     }
     let low = min(ahead, 0) - spare / 2;
@@ -134,7 +134,7 @@ fn main(
             least -= i32(countOneBits(more[w]));
         }
         if (least > i32(params.limit)) {
-            hand_over(task, NOTHING, vec2<u32>(NOTHING, 0u), 1u);
+            hand_over(task, NO_DISTANCE, vec2<u32>(NO_DISTANCE, 0u), 1u);
             return;
         }
     }

@@ -2,12 +2,12 @@
 //             (DScan-mNW, Truong et al. 2014, section 4.2, with checkpoints instead of directions:
 //             Grice, Hughey and Speck 1997).
 // Recurrence: the recurrence of nw_slice.wgsl, along diagonals as in common/strip.wgsl. The
-//             traceback is the one of nw_walk.
+//             traceback is the one of nw_traceback.
 // Owns:       a workgroup takes one task at a time, and each of its teams computes one of the
 //             task's pairs. Lane l of a team owns COLUMNS columns of each pass. Workgroup w uses
 //             part w % slots_an_arena of arena w / slots_an_arena, regardless of the task.
-// Layout:     struct Pair below describes the data of a team. out.data has the layout of nw_walk.
-//             out.ticket counts the tasks that were taken.
+// Layout:     struct Pair below describes the data of a team. out.data has the layout of
+//             nw_traceback. out.ticket counts the tasks that were taken.
 // Method:     a sweep stores the last column of each pass and, every BLOCK_STEPS steps, a
 //             checkpoint: the registers of the lanes. From these, any block of BLOCK_STEPS steps of
 //             a pass can be recomputed alone. The directions of a block are computed when the
@@ -97,10 +97,10 @@ fn make_profile(task: Task, pass_index: u32, t: u32) {
 }
 
 // Returns four rows of the values that enter lane 0 from the left in pass 0: the border.
-fn rim_words(pair: Pair, group: u32) -> array<vec4<i32>, 2> {
+fn border_words(pair: Pair, group: u32) -> array<vec4<i32>, 2> {
     let i = i32(group * 4u) - pair.row_pad + 1;
     let column_pad = pair.column_pad;
-    let v = vec4<i32>(rim(i, column_pad), rim(i + 1, column_pad), rim(i + 2, column_pad), rim(i + 3, column_pad));
+    let v = vec4<i32>(border_at(i, column_pad), border_at(i + 1, column_pad), border_at(i + 2, column_pad), border_at(i + 3, column_pad));
     return array<vec4<i32>, 2>(v, v - params.opening);
 }
 
@@ -112,10 +112,10 @@ fn sweep(pair: Pair, pass_index: u32) {
     var v: array<i32, COLUMNS>;
     var f: array<i32, COLUMNS>;
     for (var c = 0u; c < COLUMNS; c++) {
-        v[c] = rim(column_begin + i32(c) + 1, pair.row_pad);
+        v[c] = border_at(column_begin + i32(c) + 1, pair.row_pad);
         f[c] = NEG_INF;
     }
-    var corner = rim(column_begin, pair.row_pad);
+    var corner = border_at(column_begin, pair.row_pad);
     let border = border_of(pair, pass_index);
     var before = border;
     // Lane 0's column border is loaded four rows in advance, and so are every lane's symbols.
@@ -149,7 +149,7 @@ fn sweep(pair: Pair, pass_index: u32) {
         var near_0 = ahead[0];
         var e_0 = ahead[1];
         if (pass_index == 0u) {
-            let entering = rim_words(pair, group);
+            let entering = border_words(pair, group);
             near_0 = entering[0];
             e_0 = entering[1];
         } else if (group + 1u < pair.task.rows_words) {
@@ -283,11 +283,11 @@ fn recompute_block(pair: Pair, pass_index: u32, block: u32) {
             a[c4 * 4u + q] = ((word >> (8u * q)) & 255u) * TABLE_STRIDE;
         }
     }
-    var corner = rim(column_begin, pair.row_pad);
+    var corner = border_at(column_begin, pair.row_pad);
     var sent = vec2<i32>(0);
     if (block == 0u) {
         for (var c = 0u; c < COLUMNS; c++) {
-            v[c] = rim(column_begin + i32(c) + 1, pair.row_pad);
+            v[c] = border_at(column_begin + i32(c) + 1, pair.row_pad);
             f[c] = NEG_INF;
         }
     } else {
@@ -315,7 +315,7 @@ fn recompute_block(pair: Pair, pass_index: u32, block: u32) {
         var symbols = (word_ahead << turn) | ((word_before >> 1u) >> (31u - turn));
         word_before = word_ahead;
         word_ahead = target_word(pair.task, group + 1u - behind, pair.first_b_word, pair.b_begin);
-        var entering = rim_words(pair, group);
+        var entering = border_words(pair, group);
         if (pass_index > 0u) {
             entering = load_border(before, min(group, pair.task.rows_words - 1u));
         }
@@ -390,7 +390,7 @@ fn better(one: End, other: End) -> End {
 }
 
 // Returns the pair's end cell and the value there, which are equal for all lanes of the team. If
-// several ends are equally good, the corner takes precedence, and then the order of nw_walk.
+// several ends are equally good, the corner takes precedence, and then the order of nw_traceback.
 fn end_of(pair: Pair, turned: bool) -> End {
     let rows_words = pair.task.rows_words;
     let border = border_of(pair, pair.task.columns / UNIT - 1u);
@@ -434,14 +434,14 @@ fn block_of(pair: Pair, i: u32, j: u32) -> vec2<u32> {
 }
 
 // Traces back through a block whose directions are stored, until it leaves the block.
-fn walk_block(pair: Pair, place: vec2<u32>) {
+fn trace_block(pair: Pair, place: vec2<u32>) {
     let ways = ArenaPart(pair.task.arena, pair.ways, 1u);
     var quad_at_hand = NO_QUAD;
     var at_hand = vec4<u32>(0u);
-    while (walk_i > 0u && walk_j > 0u) {
-        let column = walk_j - 1u + u32(pair.column_pad);
+    while (trace_i > 0u && trace_j > 0u) {
+        let column = trace_j - 1u + u32(pair.column_pad);
         let own_lane = column % UNIT / COLUMNS;
-        let step = walk_i - 1u + u32(pair.row_pad) + own_lane;
+        let step = trace_i - 1u + u32(pair.row_pad) + own_lane;
         if (column / UNIT != place.x || step / BLOCK_STEPS != place.y) {
             break;
         }
@@ -522,10 +522,10 @@ fn main(
         }
 
         // Phase 4: the traceback, block by block.
-        if (DIRECTIONS && params.walk != 0u) {
+        if (DIRECTIONS && params.traces_back != 0u) {
             start_traceback(end.i, end.j, pair.m, pair.n, turned);
             loop {
-                let stands = is_own && walk_i > 0u && walk_j > 0u;
+                let stands = is_own && trace_i > 0u && trace_j > 0u;
                 if (t == 0u) {
                     atomicStore(&wg_left, 0u);
                 }
@@ -542,16 +542,16 @@ fn main(
                 }
                 var place = vec2<u32>(0u);
                 if (stands) {
-                    place = block_of(pair, walk_i, walk_j);
+                    place = block_of(pair, trace_i, trace_j);
                 }
                 recompute_block(pair, place.x, place.y);
                 storageBarrier();
                 if (stands && lane == 0u) {
-                    walk_block(pair, place);
+                    trace_block(pair, place);
                 }
                 let first_lane = sg_lane - lane;
-                walk_i = subgroupShuffle(walk_i, first_lane);
-                walk_j = subgroupShuffle(walk_j, first_lane);
+                trace_i = subgroupShuffle(trace_i, first_lane);
+                trace_j = subgroupShuffle(trace_j, first_lane);
             }
 
             // Phase 5: copies the runs to a part of the output that has exactly their size.

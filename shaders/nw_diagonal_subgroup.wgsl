@@ -5,7 +5,7 @@
 // Owns:       a subgroup owns one pair at a time, every num_subgroups-th pair of its task. Lane l
 //             owns COLUMNS columns of each pass.
 // Layout:     the arena as in common/arena.wgsl, with one lane per lane of the subgroup.
-//             corners()[0] passes the number of lanes to nw_walk.
+//             corners()[0] passes the number of lanes to nw_traceback.
 // Invariant:  after step s every block with row + lane <= s is final. When a pass ends, the column
 //             border holds its last column. The next pass, in this dispatch or a later one, needs
 //             nothing else.

@@ -28,8 +28,8 @@
 const HALF: u32 = WG / 2u;
 // Capacity of `waiting`. Halving leaves at most one waiting part per depth of the recursion.
 const WAITING: u32 = 40u;
-const NOWHERE: u32 = 0xffffffffu;
-const NEVER: i32 = -0x7fffffff;
+const NO_INDEX: u32 = 0xffffffffu;
+const NEG_INF: i32 = -0x7fffffff;
 
 // A part of the rectangle. Rows are residues of the first sequence.
 struct Part {
@@ -48,7 +48,7 @@ struct Part {
 struct Crossing {
     score: i32,
     first: u32,
-    // The last column that ClustalW prefers, or NOWHERE if there is none.
+    // The last column that ClustalW prefers, or NO_INDEX if there is none.
     preferred: u32,
     gap_score: i32,
     gap: u32,
@@ -84,7 +84,7 @@ fn score_of(a: u32, b: u32) -> i32 {
 }
 
 // Combines the crossings of two invocations.
-fn joined(a: Crossing, b: Crossing) -> Crossing {
+fn combine(a: Crossing, b: Crossing) -> Crossing {
     var all = a;
     if (b.score > a.score) {
         all.score = b.score;
@@ -92,7 +92,7 @@ fn joined(a: Crossing, b: Crossing) -> Crossing {
         all.preferred = b.preferred;
     } else if (b.score == a.score) {
         all.first = min(a.first, b.first);
-        if (b.preferred != NOWHERE && (a.preferred == NOWHERE || b.preferred > a.preferred)) {
+        if (b.preferred != NO_INDEX && (a.preferred == NO_INDEX || b.preferred > a.preferred)) {
             all.preferred = b.preferred;
         }
     }
@@ -190,7 +190,7 @@ fn main(
                 }
             }
 
-            var best = Crossing(NEVER, NOWHERE, NOWHERE, NEVER, 0u);
+            var best = Crossing(NEG_INF, NO_INDEX, NO_INDEX, NEG_INF, 0u);
             let middle = rows / 2u;
             if (rows == 1u) {
                 // Phase 2: find the best column for the only row. Phase 6 compares it with a gap.
@@ -274,9 +274,9 @@ fn main(
                     let from_head = scratch[upper + params.entries + j];
                     let from_tail = scratch[lower + params.entries + columns - j];
                     let turns = from_head.x != from_head.y && from_tail.x == from_tail.y;
-                    let own = Crossing(from_head.x + from_tail.x, j, select(NOWHERE, j, turns),
+                    let own = Crossing(from_head.x + from_tail.x, j, select(NO_INDEX, j, turns),
                                        from_head.y + from_tail.y + opening, j);
-                    best = joined(best, own);
+                    best = combine(best, own);
                 }
             }
             crossings[t] = best;
@@ -287,7 +287,7 @@ fn main(
             if (t == 0u) {
                 let count = min(WG, columns + 1u);
                 for (var other = 1u; other < count; other++) {
-                    best = joined(best, crossings[other]);
+                    best = combine(best, crossings[other]);
                 }
                 if (rows == 1u) {
                     let left = max(border_value(1u, part.head) + border_value(columns, part.tail), border_value(1u, part.tail) + border_value(columns, part.head));
@@ -296,7 +296,7 @@ fn main(
                     }
                 } else {
                     let in_gap = best.gap_score > best.score;
-                    var column = select(best.preferred, best.first, best.preferred == NOWHERE);
+                    var column = select(best.preferred, best.first, best.preferred == NO_INDEX);
                     column = select(column, best.gap, in_gap);
                     // A gap across the middle includes the rows on both sides. It continues in both
                     // parts without another opening cost.

@@ -28,7 +28,7 @@
 
 // Upper bound on the depth of the recursion for any number of rows.
 const DEPTHS: u32 = 34u;
-const NEVER: i32 = -0x7fffffff;
+const NEG_INF: i32 = -0x7fffffff;
 
 // A part of the rectangle. Rows are residues of the first sequence.
 struct Part {
@@ -233,9 +233,9 @@ fn main(
 
                 // Phase 4: add the scores of both halves at the middle row. A gap across the middle
                 // has paid its opening twice, so one opening is added back.
-                var score = NEVER;
+                var score = NEG_INF;
                 var column = 0u;
-                var gap_score = NEVER;
+                var gap_score = NEG_INF;
                 var gap = 0u;
                 let upper = border + params.entries * WG;
                 let lower = upper + (params.entries + columns) * WG;

@@ -60,12 +60,12 @@ fn main(
         var v: array<i32, SLICE>;
         var f: array<i32, SLICE>;
         for (var c = 0u; c < SLICE; c++) {
-            v[c] = rim(column_begin + i32(c) + 1, row_pad);
+            v[c] = border_at(column_begin + i32(c) + 1, row_pad);
             if (AFFINE) {
                 f[c] = NEG_INF;
             }
         }
-        var corner = rim(column_begin, row_pad);
+        var corner = border_at(column_begin, row_pad);
 
         // Phase 3: the rows, four at a time. Their border is loaded four rows in advance.
         var ahead: array<vec4<i32>, 2>;
@@ -77,7 +77,7 @@ fn main(
             var left_e = ahead[1];
             if (s == 0u) {
                 let i = i32(w * 4u) - row_pad + 1;
-                left = vec4<i32>(rim(i, column_pad), rim(i + 1, column_pad), rim(i + 2, column_pad), rim(i + 3, column_pad));
+                left = vec4<i32>(border_at(i, column_pad), border_at(i + 1, column_pad), border_at(i + 2, column_pad), border_at(i + 3, column_pad));
                 left_e = left - params.opening;
             } else if (w + 1u < task.rows_words) {
                 ahead = load_border(border, w + 1u);

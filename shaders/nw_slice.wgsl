@@ -44,7 +44,7 @@ var<workgroup> wg_task: u32;
 
 // Returns a lower bound of the score, minus the greatest rounding error. The two products may
 // nearly cancel, so the error is a fraction of the products, not of their sum.
-fn loosened(form: vec2<f32>, lengths: vec2<f32>) -> f32 {
+fn loose_bound(form: vec2<f32>, lengths: vec2<f32>) -> f32 {
     return dot(form, lengths) - 1e-6 * dot(abs(form), lengths);
 }
 
@@ -57,8 +57,8 @@ fn reaches(value: i32, m: u32, n: u32) -> bool {
     let offset_score = value >> params.match_bits;
     if (params.filter_mode == 5u) {
         let lengths = vec2<f32>(f32(shorter), f32(longer));
-        let bound = min(loosened(params.filter_forms[0].xy, lengths),
-                        min(loosened(params.filter_forms[1].xy, lengths), loosened(params.filter_forms[2].xy, lengths)));
+        let bound = min(loose_bound(params.filter_forms[0].xy, lengths),
+                        min(loose_bound(params.filter_forms[1].xy, lengths), loose_bound(params.filter_forms[2].xy, lengths)));
         return f32(offset_score) >= bound - 1.0;
     }
     let matches = value & ((1 << params.match_bits) - 1);
@@ -155,12 +155,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             var v: array<i32, SLICE>;
             var f: array<i32, SLICE>;
             for (var c = 0u; c < SLICE; c++) {
-                v[c] = rim(column_begin + i32(c) + 1, row_pad);
+                v[c] = border_at(column_begin + i32(c) + 1, row_pad);
                 if (AFFINE) {
                     f[c] = NEG_INF;
                 }
             }
-            var corner = rim(column_begin, row_pad);
+            var corner = border_at(column_begin, row_pad);
 
             // Phase 3: the rows, four at a time.
             for (var w = 0u; w < task.rows_words; w++) {
@@ -169,7 +169,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 var left_e = vec4<i32>(0);
                 if (s == 0u) {
                     let i = i32(w * 4u) - row_pad + 1;
-                    left = vec4<i32>(rim(i, column_pad), rim(i + 1, column_pad), rim(i + 2, column_pad), rim(i + 3, column_pad));
+                    left = vec4<i32>(border_at(i, column_pad), border_at(i + 1, column_pad), border_at(i + 2, column_pad), border_at(i + 3, column_pad));
                     left_e = left - params.opening;
                 } else {
                     left = scratch[index];

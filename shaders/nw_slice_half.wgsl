@@ -85,15 +85,15 @@ fn with_row(two: vec4<f16>, first: u32, k: u32, value: S) -> vec4<f16> {
     return vec4<f16>(select(two.xy, value, k == first), select(two.zw, value, k == first + 1u));
 }
 
-// Values of both pairs: top_rims in the first row after k symbols each, left_rims in the first
-// column, and border_values for an end gap of k symbols.
-fn top_rims(k: vec2<i32>, row_pad: i32) -> vec2<i32> {
-    return vec2<i32>(rim(k.x, row_pad), rim(k.y, row_pad));
+// Values of both pairs: top_borders in the first row after k symbols each, left_borders in the
+// first column, and border_values for an end gap of k symbols.
+fn top_borders(k: vec2<i32>, row_pad: i32) -> vec2<i32> {
+    return vec2<i32>(border_at(k.x, row_pad), border_at(k.y, row_pad));
 }
 
-fn left_rims(k: i32, column_pads: vec2<i32>) -> vec2<i32> {
+fn left_borders(k: i32, column_pads: vec2<i32>) -> vec2<i32> {
     if (END_OPENING) {
-        return vec2<i32>(rim(k, column_pads.x), rim(k, column_pads.y));
+        return vec2<i32>(border_at(k, column_pads.x), border_at(k, column_pads.y));
     }
     return vec2<i32>(border_value(k));
 }
@@ -138,7 +138,7 @@ fn make_profile(s: u32, one: Task, other: Task, columns: u32, t: u32) {
 }
 
 // Returns whether a task's query has a pair with the target at this index.
-fn meets(task: Task, place: u32) -> bool {
+fn has_pair(task: Task, place: u32) -> bool {
     return place >= task.first && place - task.first < task.count;
 }
 
@@ -198,10 +198,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 
         var best = vec2<i32>(NEG_INF);
         if (OWN_ENDS && params.slice_begin > 0u && params.ticketed == 0u) {
-            if (meets(one, place)) {
+            if (has_pair(one, place)) {
                 best.x = bitcast<i32>(out.data[value_index(one, place)]);
             }
-            if (meets(other, place)) {
+            if (has_pair(other, place)) {
                 best.y = bitcast<i32>(out.data[value_index(other, place)]);
             }
         }
@@ -213,12 +213,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 
             // Phase 2: row 0 of the slice, the border.
             let column_begin = vec2<i32>(i32(s * SLICE)) - column_pads;
-            var base = top_rims(column_begin, row_pad);
+            var base = top_borders(column_begin, row_pad);
             var v: array<S, SLICE>;
             // F of the row below.
             var f: array<S, SLICE>;
             for (var c = 0u; c < SLICE; c++) {
-                v[c] = numbers(top_rims(column_begin + i32(c) + 1, row_pad) - base);
+                v[c] = numbers(top_borders(column_begin + i32(c) + 1, row_pad) - base);
                 if (AFFINE) {
                     f[c] = v[c] - opening;
                 }
@@ -228,7 +228,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             for (var group = 0u; group < rows_words; group += GROUP_WORDS) {
                 let group_end = min(group + GROUP_WORDS, rows_words);
                 let before = vec4<f16>(v[SLICE - 1u], v[SLICE - 1u]);
-                let rim_before = left_rims(i32(group * 4u) - row_pad, column_pads);
+                let border_before = left_borders(i32(group * 4u) - row_pad, column_pads);
                 var corner = vec2<f16>(0.0h);
                 for (var w = group; w < group_end; w++) {
                     let index = slot_base + w * word_stride;
@@ -239,11 +239,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     if (s == 0u) {
                         let i = i32(w * 4u) - row_pad + 1;
                         upper = vec4<f16>(
-                            numbers(left_rims(i, column_pads) - rim_before),
-                            numbers(left_rims(i + 1, column_pads) - rim_before));
+                            numbers(left_borders(i, column_pads) - border_before),
+                            numbers(left_borders(i + 1, column_pads) - border_before));
                         lower = vec4<f16>(
-                            numbers(left_rims(i + 2, column_pads) - rim_before),
-                            numbers(left_rims(i + 3, column_pads) - rim_before));
+                            numbers(left_borders(i + 2, column_pads) - border_before),
+                            numbers(left_borders(i + 3, column_pads) - border_before));
                         upper_e = upper - vec4<f16>(opening, opening);
                         lower_e = lower - vec4<f16>(opening, opening);
                     } else {
@@ -340,7 +340,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             if (OWN_ENDS) {
                 // The last column: the end gap contains the remaining target symbols.
                 best = max(best, border_values(vec2<i32>(n)) + border_values(m));
-                var base = top_rims(m, row_pad);
+                var base = top_borders(m, row_pad);
                 for (var group = 0u; group < rows_words; group += GROUP_WORDS) {
                     let group_end = min(group + GROUP_WORDS, rows_words);
                     var below = vec2<i32>(0);
@@ -358,10 +358,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 }
                 values = best;
             }
-            if (meets(one, place)) {
+            if (has_pair(one, place)) {
                 out.data[value_index(one, place)] = bitcast<u32>(values.x);
             }
-            if (meets(other, place)) {
+            if (has_pair(other, place)) {
                 out.data[value_index(other, place)] = bitcast<u32>(values.y);
             }
             if (t == 0u) {
@@ -369,10 +369,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 out.data[task_index + 1u] = TASK_DONE;
             }
         } else if (OWN_ENDS && begun) {
-            if (meets(one, place)) {
+            if (has_pair(one, place)) {
                 out.data[value_index(one, place)] = bitcast<u32>(best.x);
             }
-            if (meets(other, place)) {
+            if (has_pair(other, place)) {
                 out.data[value_index(other, place)] = bitcast<u32>(best.y);
             }
         }

@@ -34,7 +34,7 @@ struct Crossing {
 var<workgroup> crossings: array<Crossing, WG>;
 
 // Combines the crossings of two invocations.
-fn joined(a: Crossing, b: Crossing) -> Crossing {
+fn combine(a: Crossing, b: Crossing) -> Crossing {
     var all = a;
     if (b.score > a.score) {
         all.score = b.score;
@@ -89,7 +89,7 @@ fn main(
             }
             let turns = above.x != above.y && below.x == below.y - opening;
             let candidate = Crossing(above.x + below.x, j, select(NO_INDEX, j, turns), above.y + below.y, j);
-            best = joined(best, candidate);
+            best = combine(best, candidate);
         }
     }
     crossings[t] = best;
@@ -98,7 +98,7 @@ fn main(
         return;
     }
     for (var other = 1u; other < WG; other++) {
-        best = joined(best, crossings[other]);
+        best = combine(best, crossings[other]);
     }
     var upper_node = Node(0u, 0u, 0u, 0u, 0u, UNDIVIDED, 0u, 0u);
     var lower_node = upper_node;

@@ -167,7 +167,7 @@ fn value_index(w: u32, first_block: i32, begin: u32, mask: u32) -> u32 {
 
 // Returns value w of a clear border.
 fn clear_value(w: u32) -> u32 {
-    return flipped(select(0, params.first, (w & 1u) == 1u));
+    return to_ordered_bits(select(0, params.first, (w & 1u) == 1u));
 }
 
 // Returns the index of the u32 of a strip that belongs to a turn.
@@ -245,7 +245,7 @@ fn clear_marks(lane_column: i32, first: i32, after: i32) {
     }
 }
 
-fn flipped(value: i32) -> u32 {
+fn to_ordered_bits(value: i32) -> u32 {
     return bitcast<u32>(value) ^ FLIP;
 }
 
@@ -439,8 +439,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         if (t == LANES - 1u && is_whole(strip + 1u)) {
             let end = horizontal[min(u32(lane_column) + CELLS, params.columns)].x;
             let at = 2u * border_begin(strip + 1u);
-            atomicStore(&vertical[at], flipped(end));
-            atomicStore(&vertical[at + 1u], flipped(end + params.first));
+            atomicStore(&vertical[at], to_ordered_bits(end));
+            atomicStore(&vertical[at + 1u], to_ordered_bits(end + params.first));
         }
     } else {
         for (var c = 0u; c < CELLS; c++) {
@@ -697,7 +697,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         for (var w = t; w < BATCH_WORDS; w += LANES) {
             let place = value_index(w, batch - i32(LANES) + 1, right_begin, right_mask);
             if (place != NO_INDEX) {
-                atomicStore(&vertical[place], flipped(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
+                atomicStore(&vertical[place], to_ordered_bits(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
             }
         }
     }

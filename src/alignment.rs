@@ -29,7 +29,7 @@ pub struct Alignment {
 
 impl Alignment {
     /// Creates an alignment that starts at the first symbol of both sequences.
-    pub fn whole(score: i64, cigar: Cigar) -> Self {
+    pub fn end_to_end(score: i64, cigar: Cigar) -> Self {
         Alignment { score, query_start: 0, target_start: 0, cigar }
     }
 

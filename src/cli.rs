@@ -236,7 +236,7 @@ fn misspelt(typed: &[OsString], message: &str, option: &str) -> String {
         tips::is_foreign(option) || all.any(|argument| is_option(argument, long))
     };
     let mut message = message.to_owned();
-    match tips::instead(command, option, has) {
+    match tips::option_advice(command, option, has) {
         Some(advice) => message = with_tip(&message, advice),
         None if command.is_none() && is_of_a_command() => {
             message = with_tip(&message, "name a command before its options, as in 'pairwave allpairs SEQS'");

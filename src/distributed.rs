@@ -292,7 +292,7 @@ impl Directory {
     pub fn claim_all(&self) -> Result<ClaimOutcome> {
         let claimed = self.claims.claim(ALL)?;
         let ClaimOutcome::Acquired(claim) = claimed else { return Ok(claimed) };
-        if let Some((_, holder)) = self.claims.held()?.into_iter().find(|(name, _)| name != ALL) {
+        if let Some((_, holder)) = self.claims.live_claims()?.into_iter().find(|(name, _)| name != ALL) {
             return Ok(ClaimOutcome::HeldBy(holder));
         }
         self.sweep(|_| true)?;
@@ -306,7 +306,7 @@ impl Directory {
     /// Returns [`Error::Io`] if the system fails.
     pub fn holders(&self) -> Result<Holders> {
         let (mut blocks, mut all) = (Vec::new(), None);
-        for (name, holder) in self.claims.held()? {
+        for (name, holder) in self.claims.live_claims()? {
             match name.parse() {
                 Ok(block) => blocks.push((block, holder)),
                 Err(_) => all = Some(holder),

@@ -88,12 +88,12 @@ impl LongPair {
     }
 
     /// Returns the border above row 1, for columns `columns.start..=columns.end`.
-    pub fn top(&self, columns: Range<u32>) -> Border {
+    pub fn top_border(&self, columns: Range<u32>) -> Border {
         self.border(columns)
     }
 
     /// Returns the border left of column 1, for rows `rows.start..=rows.end`.
-    pub fn left(&self, rows: Range<u32>) -> Border {
+    pub fn left_border(&self, rows: Range<u32>) -> Border {
         self.border(rows)
     }
 
@@ -185,11 +185,12 @@ pub struct PanelSweep<'a> {
     pub columns: (u32, u32),
     /// The border along `rows.0`, from `columns.0` to `columns.1`.
     pub top: &'a Border,
-    /// Distance of the marks: [`SweepSink::mark`] receives the borders along the rows `rows.0 + k *
-    /// mark_every`, and along `rows.1`. A multiple of 64.
+    /// Distance of the marks: [`SweepSink::push_row`] receives the borders along the rows `rows.0 +
+    /// k * mark_every`, and along `rows.1`. A multiple of 64.
     pub mark_every: u32,
-    /// Approximate distance of the columns inside the panel whose borders [`SweepSink::column`]
-    /// receives, if the engine [keeps such columns](LongEngine::keeps_columns).
+    /// Approximate distance of the columns inside the panel whose borders
+    /// [`SweepSink::push_column`] receives, if the engine [keeps such
+    /// columns](LongEngine::keeps_columns).
     pub keep_every: Option<u32>,
     /// Whether a traceback or a checkpoint needs the borders inside the panel. If not, an engine
     /// may skip all marks except the last row. They would only allow another engine to continue
@@ -215,20 +216,20 @@ pub trait LeftSource: Sync {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()>;
 
     /// Returns the last row that is known.
-    fn ready(&self) -> u32;
+    fn last_known_row(&self) -> u32;
 }
 
 /// Receives the results of a sweep while it runs.
 pub trait SweepSink: Sync {
     /// Receives the panel's last column from row `first` on. Rows come in order without gaps, from
     /// `rows.0` on.
-    fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()>;
+    fn push_right_border(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()>;
 
     /// Receives the border along a marked row, over all columns of the panel.
-    fn mark(&self, row: u32, edge: Border) -> Result<()>;
+    fn push_row(&self, row: u32, edge: Border) -> Result<()>;
 
     /// Receives the border along a column inside the panel, over all rows of the panel.
-    fn column(&self, column: u32, edge: Border) -> Result<()> {
+    fn push_column(&self, column: u32, edge: Border) -> Result<()> {
         let _ = (column, edge);
         Ok(())
     }

@@ -246,9 +246,9 @@ fn align_by(
     let distances = distances(&all, lengths);
     let tree = tree.cloned().unwrap_or_else(|| average_linkage(distances.clone()));
     let weights = guide::weights(&tree);
-    let between = nearest(&distances, options.neighbours);
+    let between = nearest_neighbours(&distances, options.neighbours);
     for _ in 0..options.rounds {
-        all = consistency::relax(all, lengths, &weights, &between, interrupt)?;
+        all = consistency::apply_consistency(all, lengths, &weights, &between, interrupt)?;
     }
     let aligned = progressive::align(&all, lengths, &weights, &tree);
     let aligned = refine::refine(&all, &weights, &tree, aligned, options.refinements, interrupt)?;
@@ -272,7 +272,7 @@ fn distances(all: &all_pairs::PairProbabilities, lengths: &[usize]) -> Distances
 }
 
 /// Returns the `limit` nearest neighbours of each sequence.
-fn nearest(distances: &Distances, limit: usize) -> Vec<Vec<usize>> {
+fn nearest_neighbours(distances: &Distances, limit: usize) -> Vec<Vec<usize>> {
     let sequences = distances.sequences();
     let neighbours = |sequence: usize| {
         let mut others: Vec<usize> = (0..sequences).filter(|&other| other != sequence).collect();

@@ -170,7 +170,7 @@ pub(crate) unsafe trait EightLanes: Lanes<Elem = i32> {
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
-    unsafe fn same(self, other: Self) -> Self;
+    unsafe fn equal_mask(self, other: Self) -> Self;
     /// Returns `self & other`.
     ///
     /// # Safety
@@ -185,7 +185,7 @@ pub(crate) unsafe trait EightLanes: Lanes<Elem = i32> {
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
-    unsafe fn without(self, mask: Self) -> Self;
+    unsafe fn and_not(self, mask: Self) -> Self;
     /// Moves every lane up by one index. The first lane becomes the last lane of `below`.
     ///
     /// # Safety
@@ -283,7 +283,7 @@ pub(crate) unsafe trait LanesU64: Copy {
     ///
     /// # Safety
     /// The processor has the instructions of `Self`.
-    unsafe fn top(self) -> Self;
+    unsafe fn top_bits(self) -> Self;
     /// Sets all bits in lanes that contain the single bit `bit`, and none in the others.
     ///
     /// # Safety

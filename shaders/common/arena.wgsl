@@ -14,7 +14,7 @@
 //                  value of 0 and 1 is the cell above.
 //                  With affine gaps, bit 2 means that E of the next column opens here, and bit 3
 //                  means that F of this cell opened above.
-//   runs           run_quads() quads per pair: nw_walk's runs, until their number is known.
+//   runs           run_quads() quads per pair: nw_traceback's runs, until their number is known.
 // Quads:      with INTERLEAVED, the same quad of all pairs is adjacent (one invocation per pair:
 //             neighbouring invocations store neighbouring quads). Otherwise the quads of a pair are
 //             adjacent (neighbouring invocations work on one pair).

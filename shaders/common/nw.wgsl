@@ -43,10 +43,11 @@ struct Params {
     filter_forms: array<vec4<f32>, 3>,
     // nw_tiled_diagonal: index of the antidiagonal of tiles to compute.
     tile_diagonal: u32,
-    // nw_walk: start of the runs in out.data, their capacity in words, and whether to trace back.
+    // nw_traceback: start of the runs in out.data, their capacity in words, and whether to trace
+    // back.
     runs_begin: u32,
     runs_capacity_words: u32,
-    walk: u32,
+    traces_back: u32,
     // nw_checkpoint: number of quads of an arena per workgroup, and number of workgroups per arena.
     slot_quads: u32,
     slots_an_arena: u32,
@@ -95,7 +96,7 @@ fn border_value(k: i32) -> i32 {
 
 // Returns the value of a cell of the first row (or column) after k real symbols, behind `pad` rows
 // (columns) of padding. The row (column) contains the corner only if there is no padding.
-fn rim(k: i32, pad: i32) -> i32 {
+fn border_at(k: i32, pad: i32) -> i32 {
     if (END_OPENING && k <= 0) {
         return select(params.border_opening, 0, k == 0 && pad == 0);
     }

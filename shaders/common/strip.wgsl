@@ -54,10 +54,10 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
         }
     }
     let column_begin = i32(first_column) - column_pad;
-    var corner = rim(column_begin, row_pad);
+    var corner = border_at(column_begin, row_pad);
     if (row_begin == 0u) {
         for (var c = 0u; c < COLUMNS; c++) {
-            v[c] = rim(column_begin + i32(c) + 1, row_pad);
+            v[c] = border_at(column_begin + i32(c) + 1, row_pad);
             f[c] = NEG_INF;
         }
     } else {
@@ -73,7 +73,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
         } else if (strip > 0u) {
             corner = load(tile_corners, ((diagonal_of_tiles + 1u) % 3u) * (task.columns / (lanes * COLUMNS)) + strip - 1u).x;
         } else {
-            corner = rim(i32(row_begin) - row_pad, column_pad);
+            corner = border_at(i32(row_begin) - row_pad, column_pad);
         }
     }
 
@@ -104,7 +104,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
         var e_0 = ahead[1];
         if (strip == 0u) {
             let i = i32(row_begin + group * 4u) - row_pad + 1;
-            near_0 = vec4<i32>(rim(i, column_pad), rim(i + 1, column_pad), rim(i + 2, column_pad), rim(i + 3, column_pad));
+            near_0 = vec4<i32>(border_at(i, column_pad), border_at(i + 1, column_pad), border_at(i + 2, column_pad), border_at(i + 3, column_pad));
             e_0 = near_0 - params.opening;
         } else if ((first_word + group + 1u) * 4u < row_end) {
             ahead = load_border(border, first_word + group + 1u);

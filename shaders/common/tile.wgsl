@@ -89,7 +89,7 @@ struct LanePart {
     pairs_begin: u32,
     // Lowest score that is listed.
     floor: i32,
-    // Flags. THERE: the part exists. BEGIN, END: it contains the query's first or last columns.
+    // Flags. EXISTS: the part exists. BEGIN, END: it contains the query's first or last columns.
     // FIRST: the query starts in this pass.
     state: u32,
 }
@@ -121,7 +121,7 @@ struct Output {
 override WG: u32 = 64u;
 
 const TASK_DONE: u32 = 1u;
-const THERE: u32 = 1u;
+const EXISTS: u32 = 1u;
 const BEGIN: u32 = 2u;
 const FIRST: u32 = 4u;
 const END: u32 = 8u;
@@ -160,7 +160,7 @@ fn lane_part(pass_parts: u32, lane: u32, which: u32) -> LanePart {
 fn query_word(part: LanePart, word: u32) -> u32 {
     var symbols = 0u;
     let left = part.words_left - word;
-    if ((part.state & THERE) != 0u && left <= part.words) {
+    if ((part.state & EXISTS) != 0u && left <= part.words) {
         symbols = query_words[part.end_word - left];
     }
     return symbols;
@@ -366,7 +366,7 @@ fn highest(value: S, left_mask: i32, lane: u32) -> vec2<i32> {
 // compiler had moved the last exchange behind the return.
 fn keep(part: LanePart, is_none: bool, lane: u32, target_index: u32, best: i32) {
     let is_last = (part.state & END) != 0u;
-    let keeps = !is_none && (part.state & THERE) != 0u && (is_last || lane == LANES - 1u);
+    let keeps = !is_none && (part.state & EXISTS) != 0u && (is_last || lane == LANES - 1u);
     let pair = part.pairs_begin + target_index;
     let at = params.values_begin + pair;
     var value = best;
@@ -388,12 +388,12 @@ fn keep(part: LanePart, is_none: bool, lane: u32, target_index: u32, best: i32) 
 
 // Returns whether the query has columns to the left of this part.
 fn has_left(part: LanePart) -> bool {
-    return (part.state & (THERE | BEGIN)) == THERE;
+    return (part.state & (EXISTS | BEGIN)) == EXISTS;
 }
 
 // Returns whether the query has columns to the right of this part.
 fn goes_right(part: LanePart) -> bool {
-    return (part.state & (THERE | END)) == THERE;
+    return (part.state & (EXISTS | END)) == EXISTS;
 }
 
 // Returns the first word and the number of words of a target's rows within a range of words. Groups

@@ -1,7 +1,7 @@
 // Shared by the kernels that trace alignments back over stored directions.
 // They collect the runs of a pair's alignment from its end to its start, count columns, and decide
 // whether the pair is kept.
-// State:      the traceback is at row walk_i and column walk_j, counted in real symbols. All
+// State:      the traceback is at row trace_i and column trace_j, counted in real symbols. All
 //             columns after it are counted and emitted.
 
 #import arena
@@ -31,9 +31,9 @@ struct Output {
 
 @group(0) @binding(7) var<storage, read_write> out: Output;
 
-var<private> walk_i: u32;
-var<private> walk_j: u32;
-var<private> walk_state: u32;
+var<private> trace_i: u32;
+var<private> trace_j: u32;
+var<private> trace_state: u32;
 // Kinds of a step from the left and of a step from above in the alignment, and the tag of a step
 // from the left.
 var<private> from_left_kind: u32;
@@ -127,9 +127,9 @@ fn start_traceback(i: u32, j: u32, m: u32, n: u32, turned: bool) {
     from_left_kind = select(INSERTION, DELETION, turned);
     from_above_kind = select(DELETION, INSERTION, turned);
     left_tag = u32(tag_left(turned));
-    walk_i = i;
-    walk_j = j;
-    walk_state = AT_V;
+    trace_i = i;
+    trace_j = j;
+    trace_state = AT_V;
     run_count = 0u;
     held = vec4<u32>(0u);
     run_kind = NO_RUN;
@@ -145,32 +145,32 @@ fn start_traceback(i: u32, j: u32, m: u32, n: u32, turned: bool) {
 
 // Takes one step of the traceback, given the directions of the cell.
 fn advance(bits: u32) {
-    if (!AFFINE || (walk_state == IN_LEFT && (bits & 4u) != 0u)) {
-        walk_state = AT_V;
+    if (!AFFINE || (trace_state == IN_LEFT && (bits & 4u) != 0u)) {
+        trace_state = AT_V;
     }
-    if (walk_state == AT_V && (bits & 2u) == 0u) {
-        walk_state = select(IN_ABOVE, IN_LEFT, (bits & 3u) == left_tag);
+    if (trace_state == AT_V && (bits & 2u) == 0u) {
+        trace_state = select(IN_ABOVE, IN_LEFT, (bits & 3u) == left_tag);
     }
     // There is only one call of push per step, so that its loops are not inlined several times.
     var kind = select(MISMATCH, MATCH, (bits & 1u) != 0u);
-    if (walk_state == IN_LEFT) {
+    if (trace_state == IN_LEFT) {
         kind = from_left_kind;
-    } else if (walk_state == IN_ABOVE) {
+    } else if (trace_state == IN_ABOVE) {
         kind = from_above_kind;
     }
     push(kind, 1u);
-    walk_j -= select(0u, 1u, walk_state != IN_ABOVE);
-    walk_i -= select(0u, 1u, walk_state != IN_LEFT);
-    if (walk_state == IN_ABOVE && (bits & 8u) != 0u) {
-        walk_state = AT_V;
+    trace_j -= select(0u, 1u, trace_state != IN_ABOVE);
+    trace_i -= select(0u, 1u, trace_state != IN_LEFT);
+    if (trace_state == IN_ABOVE && (bits & 8u) != 0u) {
+        trace_state = AT_V;
     }
 }
 
 // Ends the traceback at the first row or column. Returns the number of runs. The last quad is
 // padded.
 fn end_traceback(m: u32, n: u32) -> u32 {
-    push(from_left_kind, walk_j);
-    push(from_above_kind, walk_i);
+    push(from_left_kind, trace_j);
+    push(from_above_kind, trace_i);
     // The run at the alignment's start is an end gap, too, unless it is the only run.
     let is_only_run = run_length == m + n;
     let last_kind = run_kind;

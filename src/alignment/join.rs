@@ -55,7 +55,7 @@ impl JoinedColumns {
 }
 
 /// Returns the columns of a row's residues after mapping them by `map`.
-pub(crate) fn moved(places: &[u32], map: &[u32]) -> Vec<u32> {
+pub(crate) fn map_columns(places: &[u32], map: &[u32]) -> Vec<u32> {
     places.iter().map(|&column| map[column as usize]).collect()
 }
 
@@ -72,7 +72,7 @@ mod tests {
     fn unpaired_columns_are_aligned_with_gaps() {
         let joined = JoinedColumns::of_pairs([3, 4], &[(0, 1), (2, 2)]);
         assert_eq!(joined, JoinedColumns { maps: [vec![1, 2, 3], vec![0, 1, 3, 4]], columns: 5 });
-        assert_eq!(moved(&[0, 2], &joined.maps[0]), [1, 3]);
+        assert_eq!(map_columns(&[0, 2], &joined.maps[0]), [1, 3]);
         let mut places = [1, 3];
         move_places(&mut places, &joined.maps[1]);
         assert_eq!(places, [1, 4]);

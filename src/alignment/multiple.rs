@@ -28,7 +28,7 @@ impl MultipleAlignment {
     }
 
     /// Returns the column of every residue of a sequence.
-    pub fn places(&self, row: usize) -> &[u32] {
+    pub fn residue_columns(&self, row: usize) -> &[u32] {
         &self.places[row]
     }
 

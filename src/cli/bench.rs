@@ -135,7 +135,7 @@ fn check_files(args: &BenchArgs, output: &Option<PathBuf>) -> Result<()> {
         }
     }
     for (option, path, written) in [
-        ("--output", output, &*endings::typed(args.format)),
+        ("--output", output, &*endings::value_name(args.format)),
         ("--plot", &args.plot, "--plot"),
         ("--save", &args.save, "a list of rates"),
     ] {
@@ -221,7 +221,7 @@ fn values_or_all<T: PartialEq>(option: &str, given: impl Iterator<Item = T>, all
 }
 
 fn contenders(names: &[String]) -> Result<Vec<Contender>> {
-    let kernels = KERNELS.iter().filter(|kernel| !kernel.follows());
+    let kernels = KERNELS.iter().filter(|kernel| !kernel.is_later_stage());
     if names.is_empty() {
         return Ok(kernels.map(Contender::Kernel).chain([Contender::Cpu]).collect());
     }

@@ -67,7 +67,7 @@ impl TryFrom<EditArgs> for EditOptions {
         let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
         check_standard(&inputs, "only one of PATTERNS, TEXTS and --pairs can be -")?;
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
-        endings::check("edit", "--output", files.output.as_deref(), &args.rows.typed())?;
+        endings::check("edit", "--output", files.output.as_deref(), &args.rows.format_name())?;
         Ok(EditOptions {
             patterns,
             texts: args.texts,

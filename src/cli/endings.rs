@@ -115,7 +115,7 @@ pub(super) fn format_of<T: ValueEnum>(path: &Path) -> Option<T> {
 }
 
 /// Returns the name of a value as it is typed.
-pub(super) fn typed<T: ValueEnum>(value: T) -> String {
+pub(super) fn value_name<T: ValueEnum>(value: T) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 

@@ -10,7 +10,7 @@ use super::endings;
 use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
 use super::size;
-use pairwave::gpu::kernels::{self, Family, offered};
+use pairwave::gpu::kernels::{self, Family, selectable};
 use pairwave::jobs::long::Strands;
 use pairwave::long::Method;
 use pairwave::output::{Field, LongFormat};
@@ -78,7 +78,7 @@ impl TryFrom<LongArgs> for Long {
         check_standard(&inputs, "QUERY and TARGET cannot both be -")?;
         let files = OutputFiles::new(&args.output, args.machine.stats.as_deref(), &inputs)?;
         let plot = args.plot.map(|path| PlotFile::new(path, &inputs, files.names())).transpose()?;
-        endings::check("long", "--output", files.output.as_deref(), &args.rows.typed())?;
+        endings::check("long", "--output", files.output.as_deref(), &args.rows.format_name())?;
         endings::check("long", "--checkpoint", args.checkpoint.as_deref(), "a directory")?;
         Ok(Long {
             query,
@@ -155,7 +155,7 @@ fn check_kernel(args: &LongArgs) -> Result<()> {
         Some(name) if kernels::find(name).is_some() => {
             Err(Error::usage(format!("--kernel {name} cannot align long pairs, only {STRIPED} can; remove it")))
         }
-        Some(name) => kernel_called(name, offered(Family::Long)).map(drop),
+        Some(name) => kernel_called(name, selectable(Family::Long)).map(drop),
     }
 }
 
@@ -164,7 +164,7 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
     let has_fields = matches!(name, LongFormatName::Tsv | LongFormatName::Jsonl);
     args.rows.check_fields(has_fields)?;
     args.rows.check_score_only(args.results.score_only, has_fields)?;
-    args.width.check(name == LongFormatName::Text, &args.rows.typed())?;
+    args.width.check(name == LongFormatName::Text, &args.rows.format_name())?;
     let fields = |defaults: fn(bool) -> Vec<&'static Field>| match &args.rows.fields {
         Some(list) => Field::parse_long_list(list, args.results.score_only),
         None => Ok(defaults(args.results.score_only)),

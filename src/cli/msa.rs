@@ -76,7 +76,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
         let by_ending = || files.output.as_deref().and_then(endings::format_of);
         let name = args.format.or_else(by_ending).unwrap_or(MsaFormatName::Fasta);
         for (option, path, written) in [
-            ("--output", &files.output, &*endings::typed(name)),
+            ("--output", &files.output, &*endings::value_name(name)),
             ("--guidetree-out", &args.guidetree_out, "--guidetree-out"),
             ("--distmat-out", &args.distmat_out, "--distmat-out"),
             ("--report", &args.report, "--report"),

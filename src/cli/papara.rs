@@ -66,7 +66,7 @@ impl TryFrom<PaparaArgs> for Papara {
         let by_ending = || files.output.as_deref().and_then(endings::format_of);
         let format = args.format.or_else(by_ending).unwrap_or(PlacedFormatName::Fasta);
         for (option, path, written) in [
-            ("--output", &files.output, &*endings::typed(format)),
+            ("--output", &files.output, &*endings::value_name(format)),
             ("--table", &args.table, "--table"),
             ("--tree-out", &args.tree_out, "--tree-out"),
             ("--checkpoint", &args.checkpoint, "a checkpoint"),

@@ -6,7 +6,7 @@ use super::device::DeviceChoice;
 use super::progress::{self, ProgressDisplay};
 use super::{interrupt, log};
 use pairwave::gpu::adapter::{self, Device};
-use pairwave::gpu::kernels::{Family, Kernel, offered};
+use pairwave::gpu::kernels::{Family, Kernel, selectable};
 use pairwave::jobs::Run;
 use pairwave::output::Output;
 use pairwave::{Error, Result};
@@ -136,7 +136,7 @@ pub(super) fn results(path: Option<&Path>, quiet: bool) -> Result<Output> {
 
 /// Returns devices and settings of a job, without an interrupt flag.
 pub(super) fn run_settings(compute: &ComputeOptions, family: Family) -> Result<Run> {
-    let called = |name| kernel_called(name, offered(family));
+    let called = |name| kernel_called(name, selectable(family));
     Ok(Run {
         devices: named_devices(&compute.devices)?,
         threads: compute.threads.map_or(0, |threads| threads.get()),

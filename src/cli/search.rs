@@ -88,7 +88,7 @@ impl TryFrom<SearchArgs> for SearchOptions {
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
         let report = args.report;
         check_others(&[("--report", report.as_deref())], &inputs, &files.names())?;
-        endings::check("search", "--output", files.output.as_deref(), &endings::typed(format.name))?;
+        endings::check("search", "--output", files.output.as_deref(), &endings::value_name(format.name))?;
         endings::check("search", "--report", report.as_deref(), "--report")?;
         Ok(SearchOptions {
             queries,
@@ -176,7 +176,7 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
             (name, Some(fields.join(" ")).filter(|fields| !fields.is_empty()))
         }
     };
-    let typed = endings::typed(name);
+    let typed = endings::value_name(name);
     let is_table = matches!(name, SearchFormatName::Blast6 | SearchFormatName::Blast7);
     if list.is_some() && !is_table && !matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl) {
         return Err(Error::usage(format!(

@@ -13,7 +13,7 @@ pub(super) use tables::{AdviceEntry, COMMANDS, VALUES};
 /// One-letter flags that take no value and may be combined.
 const FLAGS: &str = "qvhV";
 
-fn suits(commands: &[&str], command: Option<&str>) -> bool {
+fn applies_to(commands: &[&str], command: Option<&str>) -> bool {
     commands.is_empty() || command.is_some_and(|command| commands.contains(&command))
 }
 
@@ -53,10 +53,10 @@ pub(super) fn is_foreign(option: &str) -> bool {
 
 /// Returns the advice for an option that a command does not have. `has` reports whether the command
 /// has an option.
-pub(super) fn instead(command: Option<&str>, option: &str, has: impl Fn(&str) -> bool) -> Option<&'static str> {
+pub(super) fn option_advice(command: Option<&str>, option: &str, has: impl Fn(&str) -> bool) -> Option<&'static str> {
     let name = bare_name(option);
     let fits = |(names, advice, commands): &&AdviceEntry| {
-        names.contains(&&*name) && suits(commands, command) && options_in(advice).all(&has)
+        names.contains(&&*name) && applies_to(commands, command) && options_in(advice).all(&has)
     };
     foreign_options().find(fits).map(|(_, advice, _)| *advice)
 }
@@ -65,7 +65,7 @@ pub(super) fn instead(command: Option<&str>, option: &str, has: impl Fn(&str) ->
 pub(super) fn value_instead(command: Option<&str>, option: &str, value: &str) -> Option<&'static str> {
     let value = value.to_ascii_lowercase();
     let fits = |(name, (values, _, commands)): &&(&str, AdviceEntry)| {
-        *name == option && values.contains(&&*value) && suits(commands, command)
+        *name == option && values.contains(&&*value) && applies_to(commands, command)
     };
     VALUES.iter().find(fits).map(|(_, (_, advice, _))| *advice)
 }
@@ -82,7 +82,7 @@ pub(super) fn in_plain_words(message: &str) -> String {
 }
 
 /// Returns the pairwave command for the name of another program or of its command.
-fn counterpart(word: &str) -> Option<&'static str> {
+fn pairwave_command(word: &str) -> Option<&'static str> {
     let name = bare_name(word);
     COMMANDS.iter().find(|(names, _)| names.contains(&&*name)).map(|(_, line)| *line)
 }
@@ -90,12 +90,12 @@ fn counterpart(word: &str) -> Option<&'static str> {
 /// Returns the advice for a word that is not a command. The other words may name a command of the
 /// other program, as in `mmseqs easy-cluster` and `vsearch --cluster_fast`.
 pub(super) fn command_instead(word: &str, typed: &[OsString]) -> Option<String> {
-    if let Some(line) = counterpart(word) {
-        if let Some(advice) = vsearch_command(typed).and_then(|option| instead(None, option, |_| false)) {
+    if let Some(line) = pairwave_command(word) {
+        if let Some(advice) = vsearch_command(typed).and_then(|option| option_advice(None, option, |_| false)) {
             return Some(advice.to_owned());
         }
         let words = typed.iter().filter_map(|word| word.to_str());
-        let next = words.skip_while(|next| *next != word).nth(1).and_then(counterpart);
+        let next = words.skip_while(|next| *next != word).nth(1).and_then(pairwave_command);
         return Some(format!("use {}", next.unwrap_or(line)));
     }
     let is_file = word.contains(['.', '/']) || std::path::Path::new(word).exists();
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     fn advice(command: &str, option: &str) -> Option<&'static str> {
-        instead(Some(command), option, |_| true)
+        option_advice(Some(command), option, |_| true)
     }
 
     #[test]
@@ -256,16 +256,16 @@ mod tests {
         ] {
             assert!(advice(command, option).is_some_and(|advice| advice.contains(expected)), "{command} {option}");
         }
-        assert!(instead(None, "--licence", |_| false).is_some_and(|advice| advice.contains("MIT")));
-        assert_eq!(advice("long", "--uc"), instead(None, "--UC", |_| true));
+        assert!(option_advice(None, "--licence", |_| false).is_some_and(|advice| advice.contains("MIT")));
+        assert_eq!(advice("long", "--uc"), option_advice(None, "--UC", |_| true));
         assert_eq!(advice("allpairs", "--nonsense"), None);
-        assert_eq!(instead(Some("tree"), "--gpu", |option| option != "device"), None);
+        assert_eq!(option_advice(Some("tree"), "--gpu", |option| option != "device"), None);
     }
 
     #[test]
     fn a_name_has_one_answer_in_a_command() {
         for command in WRITING {
-            let here = |commands: &&[&str]| suits(commands, Some(command));
+            let here = |commands: &&[&str]| applies_to(commands, Some(command));
             let entries = foreign_options().filter(|(_, _, commands)| here(commands));
             let mut names: Vec<&str> = entries.flat_map(|(names, ..)| names.iter().copied()).collect();
             names.sort_unstable();

@@ -142,7 +142,7 @@ impl ClustalCosts {
     }
 
     /// Returns the highest score of two letters, at least 0.
-    pub fn most(&self) -> i32 {
+    pub fn max_pair_score(&self) -> i32 {
         self.table.iter().flatten().copied().max().unwrap_or(0).max(0)
     }
 
@@ -154,12 +154,12 @@ impl ClustalCosts {
         let taken =
             4 * i64::from(self.opening(shorter)) + i64::from(self.extension) * (i64::from(rows) + i64::from(columns));
         let cost = taken + loss;
-        cost < MAX_COST && i64::from(self.most()) * i64::from(shorter) + cost < 1 << 31
+        cost < MAX_COST && i64::from(self.max_pair_score()) * i64::from(shorter) + cost < 1 << 31
     }
 
     /// Checks whether ClustalW reads this letter. ClustalW skips J and `*` in proteins, but here
     /// they score 0. Sequences for a comparison with ClustalW must not contain them.
-    pub fn knows(&self, code: Code) -> bool {
+    pub fn is_clustalw_letter(&self, code: Code) -> bool {
         self.alphabet != Alphabet::Protein || !matches!(self.alphabet.decode(code), b'J' | b'*')
     }
 }
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(scores(&costs, &["AA", "AG", "UT", "NN", "AN", "NA"]), [1000, -900, 1000, 1000, 1000, 1000]);
         assert_eq!(scores(&costs, &["CN", "NC", "CM", "MC", "CY", "WS"]), [500, 500, 500, 500, 1000, -900]);
         assert_eq!((costs.opening(3), costs.opening(3_000_000), costs.extension()), (3000, 3000, 666));
-        assert_eq!(costs.most(), 1000);
+        assert_eq!(costs.max_pair_score(), 1000);
     }
 
     #[test]
@@ -193,8 +193,8 @@ mod tests {
         assert_eq!(scores(&costs, &["WW", "WC", "AA", "AB", "XX", "UU", "YF"]), [1420, -100, 240, 0, 0, 0, 510]);
         // 2 * 82 * (10 + ln n), truncated.
         assert_eq!([1, 2, 100, 1523].map(|shorter| costs.opening(shorter)), [1640, 1753, 2395, 2841]);
-        assert_eq!((costs.extension(), costs.most()), (1, 1420));
-        let known = b"AZUOJ*".map(|letter| costs.knows(Alphabet::Protein.encode(letter).unwrap()));
+        assert_eq!((costs.extension(), costs.max_pair_score()), (1, 1420));
+        let known = b"AZUOJ*".map(|letter| costs.is_clustalw_letter(Alphabet::Protein.encode(letter).unwrap()));
         assert_eq!(known, [true, true, true, true, false, false]);
     }
 

@@ -133,7 +133,7 @@ impl OraclePair<'_> {
             return;
         }
         let middle = sizes[0] / 2;
-        let (column, in_gap) = self.middle(&part, middle);
+        let (column, in_gap) = self.row_crossing(&part, middle);
         // A gap across the middle includes the rows on both sides. It continues in both parts
         // without another opening cost.
         let (taken, opening) = if in_gap { (1, 0) } else { (0, self.gaps.open) };
@@ -166,7 +166,7 @@ impl OraclePair<'_> {
 
     /// Returns where the alignment crosses a row: the number of residues of the second sequence
     /// before the crossing, and whether the crossing is inside a gap.
-    fn middle(&self, part: &OraclePart, middle: usize) -> (usize, bool) {
+    fn row_crossing(&self, part: &OraclePart, middle: usize) -> (usize, bool) {
         let (columns, open) = (part.sizes[1], self.gaps.open);
         let head = self.sweep([middle, columns], part.openings[0], |row, column| {
             self.score(part.at[0] + row, part.at[1] + column)

@@ -175,7 +175,7 @@ impl ClustalRecursion {
             }
             if by_pins {
                 let pins = self.pins.for_shortfall(pair.shortfall(&part))?;
-                if let Some(same) = self.pins.straight(pins, at, part.end()) {
+                if let Some(same) = self.pins.straight_identities(pins, at, part.end()) {
                     identities += same;
                     continue;
                 }
@@ -190,7 +190,7 @@ impl ClustalRecursion {
             let inner = if by_pins { self.between_pins(pair, &part, middle)? } else { part };
             // A piece without rows is a pin.
             let (column, in_gap) =
-                if inner.sizes[0] == 0 { (inner.at[1], false) } else { self.middle(pair, &inner, middle) };
+                if inner.sizes[0] == 0 { (inner.at[1], false) } else { self.row_crossing(pair, &inner, middle) };
             // A gap across the middle includes the rows on both sides. It continues in both parts
             // without another opening cost.
             let (taken, opening, more) = if in_gap { (1, 0, pair.gaps.open) } else { (0, pair.gaps.open, 0) };
@@ -218,7 +218,7 @@ impl ClustalRecursion {
         let mut piece = *part;
         loop {
             let pins = self.pins.for_shortfall(pair.shortfall(&piece))?;
-            let [upper, lower] = pins.around(row).map(|row| self.pins.pin(row));
+            let [upper, lower] = pins.rows_around(row).map(|row| self.pins.pin(row));
             let (before, mut end) = (piece.sizes[0], piece.end());
             if let Some(pin) = upper.filter(|pin| pin[0] > piece.at[0]) {
                 (piece.at, piece.openings[0], piece.short[0]) = (pin, pair.gaps.open, 0);
@@ -235,7 +235,7 @@ impl ClustalRecursion {
 
     /// Returns the column where the alignment of a part crosses a row, and whether it crosses in a
     /// gap.
-    fn middle(&mut self, pair: &RectangleResidues, part: &RecursionPart, row: usize) -> (usize, bool) {
+    fn row_crossing(&mut self, pair: &RectangleResidues, part: &RecursionPart, row: usize) -> (usize, bool) {
         let RecursionPart { at, sizes: [rows, columns], openings, .. } = *part;
         let windows = &self.windows[at[0]..=at[0] + rows];
         let window = |row: usize| windows[row].map(|column| (column as usize).clamp(at[1], at[1] + columns) - at[1]);

@@ -84,14 +84,14 @@ impl GreedyCentroids {
     }
 
     /// Returns the most similar centroid of a sequence that is not a centroid.
-    pub fn nearest(&self, sequence: UniqueId) -> Option<NearestCentroid> {
+    pub fn nearest_centroid(&self, sequence: UniqueId) -> Option<NearestCentroid> {
         self.best[sequence as usize].filter(|_| !self.is_centroid(sequence))
     }
 
     /// Returns the clusters.
     pub fn finish(&self) -> Clustering {
         let all = 0..self.best.len() as UniqueId;
-        let centroid = |sequence| self.nearest(sequence).map_or(sequence, |nearest| nearest.centroid);
+        let centroid = |sequence| self.nearest_centroid(sequence).map_or(sequence, |nearest| nearest.centroid);
         Clustering { representatives: all.map(centroid).collect() }
     }
 }

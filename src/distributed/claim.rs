@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::process::{Process, now, unique_token};
+use super::process::{Process, unique_token, unix_seconds};
 use crate::error::{Error, Result};
 use crate::files::position;
 
@@ -102,7 +102,7 @@ impl Claims {
     /// Claims `name` unless a live process holds it.
     pub(super) fn claim(&self, name: &str) -> Result<ClaimOutcome> {
         loop {
-            let last = self.latest(name)?;
+            let last = self.latest_file(name)?;
             let (turn, taken_over) = match last {
                 None => (0, None),
                 Some(ClaimFile { turn, path, holder }) => match holder {
@@ -114,7 +114,7 @@ impl Claims {
                     None => continue,
                 },
             };
-            let holder = ClaimHolder { process: self.process.clone(), since: now(), token: unique_token() };
+            let holder = ClaimHolder { process: self.process.clone(), since: unix_seconds(), token: unique_token() };
             let path = self.path.join(format!("{name}.{turn}"));
             if !self.link(&path, &holder)? {
                 continue;
@@ -135,12 +135,12 @@ impl Claims {
 
     /// Returns the live process that holds `name`.
     pub(super) fn holder(&self, name: &str) -> Result<Option<ClaimHolder>> {
-        let Some(ClaimFile { path, holder: Some(holder), .. }) = self.latest(name)? else { return Ok(None) };
+        let Some(ClaimFile { path, holder: Some(holder), .. }) = self.latest_file(name)? else { return Ok(None) };
         Ok(self.why_invalid(&path, &holder)?.is_none().then_some(holder))
     }
 
     /// Returns every claim of a live process, sorted by name.
-    pub(super) fn held(&self) -> Result<Vec<(String, ClaimHolder)>> {
+    pub(super) fn live_claims(&self) -> Result<Vec<(String, ClaimHolder)>> {
         let mut names: Vec<String> = self.names()?.into_iter().map(|(name, _)| name).collect();
         names.sort();
         names.dedup();
@@ -164,7 +164,7 @@ impl Claims {
     }
 
     /// Returns the claim file of `name` with the highest turn.
-    fn latest(&self, name: &str) -> Result<Option<ClaimFile>> {
+    fn latest_file(&self, name: &str) -> Result<Option<ClaimFile>> {
         let turns = self.names()?.into_iter().filter(|(other, _)| other == name).map(|(_, turn)| turn);
         let Some(turn) = turns.max() else { return Ok(None) };
         let path = self.path.join(format!("{name}.{turn}"));
@@ -343,7 +343,7 @@ mod tests {
         assert!(claim.taken_over.is_none());
         let ClaimOutcome::HeldBy(holder) = claims.claim("000003").unwrap() else { panic!("two claims on one block") };
         assert_eq!(holder.process, Process::current());
-        assert_eq!(claims.held().unwrap(), [("000003".to_owned(), holder)]);
+        assert_eq!(claims.live_claims().unwrap(), [("000003".to_owned(), holder)]);
         let other = acquired(claims.claim("000004").unwrap());
         drop(claim);
         drop(acquired(claims.claim("000003").unwrap()));

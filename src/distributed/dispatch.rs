@@ -4,9 +4,9 @@
 //! their times, and the dispatcher returns what to do. MPI and the simulation in
 //! [`super::simulate`] use it in the same way:
 //!
-//! 1. Call [`Dispatcher::joined`] for every rank before any rank asks for work.
-//! 2. A rank [asks](Dispatcher::asks) for blocks. The [answer](Answer) is a lease (consecutive
-//!    blocks to compute), the end, or to wait. A rank asks again when at most
+//! 1. Call [`Dispatcher::add_rank`] for every rank before any rank asks for work.
+//! 2. A rank [asks](Dispatcher::answer_request) for blocks. The [answer](Answer) is a lease
+//!    (consecutive blocks to compute), the end, or to wait. A rank asks again when at most
 //!    [`BlockLease::ask_at`] of its blocks are unfinished, or when at most one block waits in its
 //!    queue. The next lease then arrives before its engines finish this one.
 //! 3. A rank reports each block as soon as it has [finished](Dispatcher::finished) or
@@ -228,14 +228,14 @@ impl Dispatcher {
     }
 
     /// Adds a rank. If the rank joins again, its state is reset and its blocks become free.
-    pub fn joined(&mut self, rank: Rank, now: f64) {
-        self.gone(rank, now);
+    pub fn add_rank(&mut self, rank: Rank, now: f64) {
+        self.end_rank(rank, now);
         self.insert_rank(rank, RankState::default());
     }
 
     /// Answers a rank that asks for blocks. After [`Answer::Wait`], the rank waits until
     /// [`Dispatcher::answer`] returns this rank.
-    pub fn asks(&mut self, rank: Rank, now: f64) -> Answer {
+    pub fn answer_request(&mut self, rank: Rank, now: f64) -> Answer {
         let Some(mut state) = self.remove_rank(rank) else { return Answer::End };
         self.record_contact(&mut state, now);
         let answer = self.choose(rank, &mut state, now);
@@ -263,7 +263,7 @@ impl Dispatcher {
         }
         self.done[block] = true;
         if !self.failed_blocks.remove(&block) {
-            self.settle(block);
+            self.count_finished(block);
         }
         self.make_unavailable(block);
         let drop = self.holders.remove(&block).unwrap_or_default();
@@ -308,7 +308,7 @@ impl Dispatcher {
     }
 
     /// Removes a rank that has ended. Its blocks become free.
-    pub fn gone(&mut self, rank: Rank, now: f64) {
+    pub fn end_rank(&mut self, rank: Rank, now: f64) {
         let Some(mut state) = self.remove_rank(rank) else { return };
         self.record_contact(&mut state, now);
         while let Some(&block) = state.queue.front() {
@@ -388,7 +388,7 @@ impl Dispatcher {
     }
 
     /// Returns the number of blocks that are neither done nor failed.
-    pub fn unsettled(&self) -> usize {
+    pub fn unfinished_blocks(&self) -> usize {
         self.unsettled
     }
 

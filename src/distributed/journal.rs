@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::manifest::json_error;
-use super::process::{Process, now};
+use super::process::{Process, unix_seconds};
 use crate::error::{Error, Result};
 
 /// One line of the journal.
@@ -63,7 +63,7 @@ pub enum JournalEvent {
 
 /// Appends a line to the journal.
 pub(super) fn append(path: &Path, process: &Process, event: JournalEvent) -> Result<()> {
-    let entry = JournalEntry { time: now(), host: process.host.clone(), process: process.pid, event };
+    let entry = JournalEntry { time: unix_seconds(), host: process.host.clone(), process: process.pid, event };
     let mut line = serde_json::to_vec(&entry).map_err(json_error)?;
     line.push(b'\n');
     let failed = |error| Error::io(path, error);

@@ -53,7 +53,7 @@ pub fn host() -> String {
 }
 
 /// Returns the current time in seconds since 1970.
-pub(super) fn now() -> u64 {
+pub(super) fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 

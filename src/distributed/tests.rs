@@ -56,7 +56,7 @@ impl Job for Products {
         Ok(())
     }
 
-    fn whole(&self, _session: &u64) -> Block {
+    fn whole_block(&self, _session: &u64) -> Block {
         Block { units: 0..self.units, targets: None, pairs: 0, cells: 0 }
     }
 

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::distances::{BatchDistances, between, can_omit};
+use super::distances::{BatchDistances, can_omit, pairs_in_range};
 use super::{BlockGroup, EditBatch, EditBlock, EditChunk, EditReport, GROUP_PAIRS, group_blocks};
 use crate::engine::check;
 use crate::score::{EditDistance, EditMode, EditScheme, OverlapReach};
@@ -83,7 +83,7 @@ fn check_group(
     let chunk = &batch.chunk;
     let (mut each, mut list) = match distances {
         BatchDistances::Each(distances) => (&distances[group.pairs.clone()], &[][..]),
-        BatchDistances::Listed { list, .. } => (&[][..], between(list, group.pairs.clone())),
+        BatchDistances::Listed { list, .. } => (&[][..], pairs_in_range(list, group.pairs.clone())),
     };
     let is_list = matches!(distances, BatchDistances::Listed { .. });
     let mut first = group.pairs.start;

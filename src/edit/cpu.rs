@@ -55,7 +55,7 @@ impl DiagonalBand {
     const ALL: DiagonalBand = DiagonalBand { least: isize::MIN / 2, most: isize::MAX / 2 };
 
     /// Returns the smallest band for all pairs.
-    fn around(pairs: &[EditPair<'_>]) -> DiagonalBand {
+    fn band_around(pairs: &[EditPair<'_>]) -> DiagonalBand {
         let mut band = DiagonalBand { least: 0, most: 0 };
         for pair in pairs {
             let difference = pair.text.len() as isize - pair.pattern.len() as isize;

@@ -42,7 +42,7 @@ impl BatchDistances {
         let start = range.start;
         let (each, list) = match self {
             BatchDistances::Each(results) => (&results[range], &[][..]),
-            BatchDistances::Listed { list, .. } => (&[][..], between(list, range)),
+            BatchDistances::Listed { list, .. } => (&[][..], pairs_in_range(list, range)),
         };
         let each = each.iter().copied().enumerate().filter(|(_, results)| results.is_some());
         each.chain(list.iter().map(move |&(pair, results)| (pair as usize - start, results)))
@@ -73,7 +73,7 @@ impl BatchDistances {
 }
 
 /// Returns the part of a list whose pairs are in a range.
-pub(super) fn between(list: &[(u32, EditDistance)], range: Range<usize>) -> &[(u32, EditDistance)] {
+pub(super) fn pairs_in_range(list: &[(u32, EditDistance)], range: Range<usize>) -> &[(u32, EditDistance)] {
     let before = |end: usize| list.partition_point(|&(pair, _)| (pair as usize) < end);
     &list[before(range.start)..before(range.end)]
 }

@@ -82,7 +82,8 @@ fn prune_blocks(chunk: &EditChunk, blocks: &[(u32, EditBlock)]) -> Option<(Vec<S
             |texts: &[SequenceId]| (longest(texts) <= MAX_TEXT_SYMBOLS).then(|| TextTile::new(chunk, texts, &letters));
         let tiles: Vec<Option<TextTile<'_>>> = texts.par_chunks(TEXTS).map(new).collect();
         let tiles = tiles.into_par_iter().enumerate();
-        let passed = tiles.map(|(number, tile)| passed(chunk, blocks, group * tiles_at_once + number, tile.as_ref()));
+        let passed =
+            tiles.map(|(number, tile)| passing_texts(chunk, blocks, group * tiles_at_once + number, tile.as_ref()));
         bits.extend(passed.collect::<Vec<_>>());
     }
     let left = |(index, (class, block)): (usize, &(u32, EditBlock))| {
@@ -127,7 +128,12 @@ fn texts_in(block: &EditBlock, tile: usize) -> Range<usize> {
 
 /// Returns, for each block, the texts of a tile that may be within the limit. Without an index,
 /// these are all texts.
-fn passed(chunk: &EditChunk, blocks: &[(u32, EditBlock)], number: usize, tile: Option<&TextTile<'_>>) -> Vec<TextBits> {
+fn passing_texts(
+    chunk: &EditChunk,
+    blocks: &[(u32, EditBlock)],
+    number: usize,
+    tile: Option<&TextTile<'_>>,
+) -> Vec<TextBits> {
     let instructions = InstructionSet::best();
     let candidates_of = |scratch: &mut TileScratch, (_, block): &(u32, EditBlock)| match tile {
         _ if texts_in(block, number).is_empty() => TextBits::NONE,

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 ///
 /// # Errors
 /// The message of the panic.
-pub fn catch<T>(f: impl FnOnce() -> T) -> Result<T, String> {
+pub fn catch_panic<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|panic| text(&*panic))
 }
 
@@ -23,10 +23,10 @@ mod tests {
 
     #[test]
     fn panic_message_is_returned_as_error() {
-        assert_eq!(catch(|| 7), Ok(7));
-        assert_eq!(catch(|| panic!("a fault")), Err::<(), _>("a fault".into()));
-        assert_eq!(catch(|| panic!("fault {}", 2)), Err::<(), _>("fault 2".into()));
-        let odd = catch(|| std::panic::panic_any(5u8));
+        assert_eq!(catch_panic(|| 7), Ok(7));
+        assert_eq!(catch_panic(|| panic!("a fault")), Err::<(), _>("a fault".into()));
+        assert_eq!(catch_panic(|| panic!("fault {}", 2)), Err::<(), _>("fault 2".into()));
+        let odd = catch_panic(|| std::panic::panic_any(5u8));
         assert_eq!(odd, Err::<(), _>("without a message".into()));
     }
 }

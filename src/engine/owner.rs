@@ -192,8 +192,8 @@ pub fn run_postprocessed<W: Work>(
     drive(queue, engine_set, reserve, control, sink)
 }
 
-/// Runs a queue that receives blocks while it runs ([`WorkQueue::fed`]). It returns when the queue
-/// is closed and all its work is done.
+/// Runs a queue that receives blocks while it runs ([`WorkQueue::streaming`]). It returns when the
+/// queue is closed and all its work is done.
 ///
 /// # Errors
 /// The errors of [`run`].
@@ -254,7 +254,7 @@ fn drive<W: Work>(
         // `sink`, or the process may have been stopped.
         let awake = looked.elapsed().min(2 * tick);
         looked = Instant::now();
-        for (engine, silent) in owner.queue.overdue(awake, patience) {
+        for (engine, silent) in owner.queue.newly_overdue(awake, patience) {
             owner.abandon(engine, silent);
         }
         if failed || control.interrupt.load(Ordering::Relaxed) {
@@ -277,7 +277,7 @@ fn drive<W: Work>(
         }
     }
     owner.wait_for_threads(&receiver, ending.unwrap_or_else(Instant::now) + GRACE);
-    engine_set.members = owner.kept();
+    engine_set.members = owner.returned_engines();
     match failure {
         Some(error) => Err(error),
         None => owner.end(control, start),
@@ -323,7 +323,7 @@ impl<W: Work> Owner<W> {
             self.members.push(EngineMember { stats, universal, alive: true, gone: false, thread, refused, kept: None });
             if failed.is_some() && self.queue.retire(index) {
                 self.members[index].gone = true;
-                self.ended(index, failed);
+                self.record_end(index, failed);
             }
         }
     }
@@ -331,24 +331,24 @@ impl<W: Work> Owner<W> {
     /// Handles a message other than a result.
     fn handle(&mut self, message: PumpMessage<W>) {
         match message {
-            PumpMessage::Ended { engine, error } => self.ended(engine, error),
-            PumpMessage::Gone { engine, kept } => self.gone(engine, kept),
+            PumpMessage::Ended { engine, error } => self.record_end(engine, error),
+            PumpMessage::Gone { engine, kept } => self.record_return(engine, kept),
             PumpMessage::Unsuited | PumpMessage::Done { .. } => {}
         }
     }
 
-    fn gone(&mut self, engine: usize, kept: Option<Box<dyn Engine<W>>>) {
+    fn record_return(&mut self, engine: usize, kept: Option<Box<dyn Engine<W>>>) {
         let member = &mut self.members[engine];
         (member.gone, member.kept) = (true, kept);
     }
 
     /// Returns the engines that their threads handed back, in their order.
-    fn kept(&mut self) -> Vec<RatedEngine<W>> {
+    fn returned_engines(&mut self) -> Vec<RatedEngine<W>> {
         let kept = self.members.iter_mut().enumerate();
         kept.filter_map(|(index, member)| Some((member.kept.take()?, self.queue.speed_record(index)))).collect()
     }
 
-    fn ended(&mut self, engine: usize, error: Option<String>) {
+    fn record_end(&mut self, engine: usize, error: Option<String>) {
         let member = &mut self.members[engine];
         member.alive = false;
         if let Some(error) = error {
@@ -363,7 +363,7 @@ impl<W: Work> Owner<W> {
         if self.queue.retire(engine) {
             let member = &mut self.members[engine];
             (member.gone, member.thread) = (true, None);
-            self.ended(engine, Some(format!("no answer for {:.1} s", silent.as_secs_f64())));
+            self.record_end(engine, Some(format!("no answer for {:.1} s", silent.as_secs_f64())));
         }
     }
 
@@ -388,7 +388,7 @@ impl<W: Work> Owner<W> {
         self.queue.stop();
         while self.members.iter().any(|member| !member.gone) {
             match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(PumpMessage::Gone { engine, kept }) => self.gone(engine, kept),
+                Ok(PumpMessage::Gone { engine, kept }) => self.record_return(engine, kept),
                 Ok(_) => {}
                 Err(_) => break,
             }

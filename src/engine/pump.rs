@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-use super::guard::catch;
+use super::guard::catch_panic;
 use super::queue::{LeaseEnd, Pull, WorkLease, WorkQueue};
 use super::{BatchReport, Engine, Ticket, Work};
 use crate::error::{Error, Result};
@@ -63,7 +63,7 @@ pub fn drive<W: Work>(
             give
         });
         let mut held = HeldReport { queue, sender, helper, done: None };
-        let ended = catch(|| work(index, engine.as_mut(), pool, &mut held));
+        let ended = catch_panic(|| work(index, engine.as_mut(), pool, &mut held));
         // The last report is sent even if the engine failed after it, because the queue counts its
         // work as done.
         held.release();
@@ -85,7 +85,7 @@ pub fn drive<W: Work>(
         Some(engine)
     } else {
         // Dropping a lost device may panic, too. That must not end the job.
-        let _ = catch(|| drop(engine));
+        let _ = catch_panic(|| drop(engine));
         None
     };
     let _ = sender.send(PumpMessage::Gone { engine: index, kept });
@@ -150,7 +150,7 @@ fn work<W: Work>(
                 Pull::Finished => break,
             };
             engine.expect(queue.remaining_for(index));
-            match queue.watched(index, || engine.submit(lease.batch.clone())) {
+            match queue.call_watched(index, || engine.submit(lease.batch.clone())) {
                 Ok(ticket) => in_flight.push_back((ticket, lease)),
                 Err(error @ Error::Unsuited { .. }) if !engine.universal() => {
                     if !std::mem::replace(&mut warned, true) {
@@ -166,7 +166,7 @@ fn work<W: Work>(
         held.release();
         // ... and collect the next one.
         let Some((ticket, lease)) = in_flight.pop_front() else { continue };
-        let report = queue.watched(index, || engine.collect(ticket))?;
+        let report = queue.call_watched(index, || engine.collect(ticket))?;
         let checked = match pool {
             Some(pool) => W::check_on(pool, &lease.batch, &report),
             None => W::check(&lease.batch, &report),

@@ -133,13 +133,13 @@ impl<W: Work> WorkQueue<W> {
     /// Engines wait for more blocks until the queue is closed ([`WorkQueue::close`]). Its chunks
     /// have no queries, and their number of pairs ([`ChunkInfo::pairs`]) counts only the blocks
     /// that were added first.
-    pub fn fed(cells: u64, interrupt: Arc<AtomicBool>, clock: QueueClock) -> Self {
+    pub fn streaming(cells: u64, interrupt: Arc<AtomicBool>, clock: QueueClock) -> Self {
         let queue = Self::new(Box::new(std::iter::empty()), cells, interrupt, clock).with_unknown_cells();
         queue.lock().is_fed = true;
         queue
     }
 
-    /// Adds blocks to a queue made by [`WorkQueue::fed`].
+    /// Adds blocks to a queue made by [`WorkQueue::streaming`].
     ///
     /// Blocks of the chunk that was added last join its waiting blocks, so that an engine may take
     /// them together. Does nothing if the queue is closed or stopped.
@@ -161,7 +161,7 @@ impl<W: Work> WorkQueue<W> {
         self.changed.notify_all();
     }
 
-    /// Closes a queue made by [`WorkQueue::fed`]: no more blocks will be added.
+    /// Closes a queue made by [`WorkQueue::streaming`]: no more blocks will be added.
     pub fn close(&self) {
         self.lock().is_fed = false;
         self.changed.notify_all();
@@ -367,7 +367,7 @@ impl<W: Work> WorkQueue<W> {
         if !state.sizing.is_present(engine) {
             return false;
         }
-        state.sizing.leave(engine);
+        state.sizing.remove_engine(engine);
         state.heartbeats[engine].abandon();
         let held: Vec<WorkLease<W>> = state.leases.values().filter(|lease| lease.engine == engine).cloned().collect();
         for lease in held.iter().rev() {
@@ -386,7 +386,7 @@ impl<W: Work> WorkQueue<W> {
 
     /// Runs a call of an engine's device, which the owner watches. Engines that accept every batch
     /// use no device and are never abandoned.
-    pub fn watched<T>(&self, engine: usize, call: impl FnOnce() -> T) -> T {
+    pub fn call_watched<T>(&self, engine: usize, call: impl FnOnce() -> T) -> T {
         let state = self.lock();
         let heartbeat = Arc::clone(&state.heartbeats[engine]);
         let expected = (!state.universal[engine]).then(|| state.sizing.expected_seconds(engine, MIN_SPEED));
@@ -406,7 +406,7 @@ impl<W: Work> WorkQueue<W> {
     /// An engine is overdue when its silence exceeds both `patience` and 20 times the duration
     /// expected from its speed. Four times as long is allowed until it finishes its first batch,
     /// which includes its start-up. Each engine is returned once.
-    pub fn overdue(&self, awake: Duration, patience: Duration) -> Vec<(usize, Duration)> {
+    pub fn newly_overdue(&self, awake: Duration, patience: Duration) -> Vec<(usize, Duration)> {
         let state = self.lock();
         state.watch_clock.advance(awake);
         let silent =
@@ -426,7 +426,7 @@ impl<W: Work> WorkQueue<W> {
     /// speeds of all engines.
     pub fn remaining_for(&self, engine: usize) -> u64 {
         let state = self.lock();
-        state.sizing.share(engine, state.left())
+        state.sizing.share(engine, state.unclaimed_cells())
     }
 
     /// Returns whether any work is waiting, held or still to come.

@@ -157,7 +157,7 @@ impl Sizing {
     }
 
     /// Removes an engine. Its cells return to the queue.
-    pub fn leave(&mut self, engine: usize) {
+    pub fn remove_engine(&mut self, engine: usize) {
         let load = &mut self.engines[engine];
         (load.present, load.held) = (false, 0);
     }
@@ -383,7 +383,7 @@ mod tests {
             let other = join(&mut sizing, kind);
             assert_eq!(sizing.cells(other, &of_capacity, all, 1.0), Some(PROBE_CELLS));
             assert_eq!(sizing.cells(1, &of_capacity, all, 1.0), Some(PROBE_CELLS));
-            sizing.leave(other);
+            sizing.remove_engine(other);
         }
         assert_eq!(sizing.cells(1, &of_capacity, all, 1.0), Some(1 << 40));
     }
@@ -411,7 +411,7 @@ mod tests {
     fn shares_of_the_rest_follow_the_speeds() {
         let mut sizing = with_speeds(&[1e6, 3e6, 4e6]);
         assert_eq!([0, 1, 2].map(|engine| sizing.share(engine, 8_000)), [1_000, 3_000, 4_000]);
-        sizing.leave(2);
+        sizing.remove_engine(2);
         assert_eq!([0, 1].map(|engine| sizing.share(engine, 8_000)), [2_000, 6_000]);
         // The speed of the new engine is unknown.
         sizing.join(true, GRAIN);
@@ -440,7 +440,7 @@ mod tests {
         sizing.engines[1].universal = false;
         sizing.record_return(1, 200_000_000, 1.0);
         assert_eq!(sizing.cells(0, &LARGE, universal, 1.0), Some(5_000_000));
-        sizing.leave(1);
+        sizing.remove_engine(1);
         assert_eq!(sizing.cells(0, &LARGE, waiting(10_000_000, 1_000_000), 1.0), Some(5_000_000));
     }
 

@@ -69,7 +69,7 @@ impl Fingerprint {
 
     /// Adds all values and files of another fingerprint. These replace values of the same name.
     #[must_use]
-    pub fn and(mut self, other: &Fingerprint) -> Self {
+    pub fn merge(mut self, other: &Fingerprint) -> Self {
         self.options.extend(other.options.clone());
         self.inputs.extend(other.inputs.clone());
         self

@@ -27,7 +27,7 @@ mod system {
 
     static TURN: Mutex<()> = Mutex::new(());
 
-    fn turn() -> MutexGuard<'static, ()> {
+    fn lock_position() -> MutexGuard<'static, ()> {
         TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 

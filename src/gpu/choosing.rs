@@ -121,7 +121,7 @@ impl Trials {
     /// `ratio` is the assumed time of the way divided by the time of the best way. `seconds` is the
     /// work of the trial in seconds, all of which counts as lost. `remaining_seconds` is the time
     /// that the best way needs for all remaining work.
-    pub fn pay(&self, ratio: f64, seconds: f64, remaining_seconds: f64) -> bool {
+    pub fn pays_off(&self, ratio: f64, seconds: f64, remaining_seconds: f64) -> bool {
         (1.0 - ratio / self.max_speed_ratio) * remaining_seconds > seconds + self.overhead_seconds
     }
 }
@@ -186,7 +186,7 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
         let best = self.cheapest(candidates)?;
         let remaining_batches = remaining as f64 / cells.max(1) as f64;
         let priced = Priced { candidates: candidates.to_vec(), remaining_batches };
-        let trial = self.due(&priced, false);
+        let trial = self.way_to_try(&priced, false);
         self.last = Some(priced);
         if let Some(index) = trial {
             let learned = self.entry(candidates[index].way);
@@ -205,7 +205,7 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
     /// Returns the duration of a trial batch in seconds ([`Trials::seconds`]), if a way would be
     /// tried on a batch like the last one.
     pub fn trial_seconds(&self) -> Option<f64> {
-        self.last.as_ref().and_then(|last| self.due(last, true))?;
+        self.last.as_ref().and_then(|last| self.way_to_try(last, true))?;
         self.trials.map(|trials| trials.seconds)
     }
 
@@ -259,7 +259,7 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
     /// Returns the index of the way to try: the cheapest candidate whose trial pays off, provided
     /// that the best way is measured. `small` states that the trial would use a batch of trial
     /// size, not this batch.
-    fn due(&self, priced: &Priced<W>, small: bool) -> Option<usize> {
+    fn way_to_try(&self, priced: &Priced<W>, small: bool) -> Option<usize> {
         let (trials, candidates) = (self.trials?, &priced.candidates);
         let prices = self.prices(candidates);
         let best = self.cheapest(candidates).filter(|&best| self.correction(&candidates[best]).is_some())?;
@@ -270,7 +270,7 @@ impl<W: Copy + Eq + Hash> Chooser<W> {
                 learned.correction.is_none() && !learned.is_trying && learned.trials < MAX_TRIALS
             });
             let seconds = if small { trials.seconds } else { prices[index].max(trials.seconds) };
-            is_open && trials.pay(prices[index] / prices[best], seconds, remaining_seconds)
+            is_open && trials.pays_off(prices[index] / prices[best], seconds, remaining_seconds)
         };
         (0..candidates.len()).filter(is_due).min_by(|&one, &other| prices[one].total_cmp(&prices[other]))
     }

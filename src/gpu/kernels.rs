@@ -134,7 +134,7 @@ pub enum KernelKind {
     /// A kernel that can store directions (`matrix`), with the order in which it computes the
     /// matrix.
     Scan(Scan),
-    /// `nw_walk` (`matrix`): the traceback over the borders and directions that a scan leaves.
+    /// `nw_traceback` (`matrix`): the traceback over the borders and directions that a scan leaves.
     PairTraceback,
     /// A kernel for local scores (`sw_tile`), with its exchange between lanes and its packing.
     Tile(LaneGrouping, Packing),
@@ -196,7 +196,7 @@ impl Kernel {
 
     /// Returns whether the kernel is a later stage of a computation. Such a kernel computes no
     /// batches by itself and cannot be selected by name.
-    pub const fn follows(&self) -> bool {
+    pub const fn is_later_stage(&self) -> bool {
         let is_first = matches!(
             self.kind,
             KernelKind::Clustal(ClustalStage::Ends) | KernelKind::Posterior(PosteriorPass::Forward)
@@ -349,7 +349,7 @@ pub static KERNELS: &[Kernel] = &[
     )
     .with_subgroups(),
     Kernel::plain(
-        shader!("nw_walk"),
+        shader!("nw_traceback"),
         KernelKind::PairTraceback,
         binding::NW_TRACEBACK,
         "needleman_wunsch",
@@ -522,8 +522,8 @@ pub fn of_kind(kind: KernelKind) -> &'static Kernel {
 }
 
 /// Returns the kernels of a family that can be selected by name.
-pub fn offered(family: Family) -> impl Iterator<Item = &'static Kernel> + Clone {
-    KERNELS.iter().filter(move |kernel| kernel.family() == family && !kernel.follows())
+pub fn selectable(family: Family) -> impl Iterator<Item = &'static Kernel> + Clone {
+    KERNELS.iter().filter(move |kernel| kernel.family() == family && !kernel.is_later_stage())
 }
 
 /// Returns a hash of the source texts of these programs. It is part of the key of measurements that

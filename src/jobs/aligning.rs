@@ -115,7 +115,7 @@ impl Aligning<'_> {
             Error::Internal(format!("{query} and {target}: {what}"))
         };
         let alignment = match traced.filter(|_| !self.is_local()) {
-            Some(cigar) => Alignment::whole(score, cigar),
+            Some(cigar) => Alignment::end_to_end(score, cigar),
             None => {
                 // A local traceback stops when it reaches a known score. With `check`, it looks for
                 // a greater one.

@@ -158,7 +158,7 @@ impl AllPairs {
 
     /// Returns the identity filter, if a minimum identity is set.
     fn filter(&self) -> Option<Arc<IdentityFilter>> {
-        self.goal().score_filter(&self.scoring)
+        self.identity_goal().score_filter(&self.scoring)
     }
 
     /// Returns the number of cells of all pairs and strands.
@@ -202,7 +202,7 @@ impl AllPairs {
     }
 
     /// Returns the identity that pairs must reach.
-    fn goal(&self) -> IdentityGoal {
+    fn identity_goal(&self) -> IdentityGoal {
         let &AllPairs { definition, min_identity, edit_filter, .. } = self;
         IdentityGoal { definition, min_identity, edit_filter }
     }
@@ -235,7 +235,7 @@ impl Job for AllPairs {
         Ok(())
     }
 
-    fn whole(&self, session: &AllPairsSession) -> Block {
+    fn whole_block(&self, session: &AllPairsSession) -> Block {
         Block { units: 0..self.queries.len() as u64, targets: None, pairs: 0, cells: session.cells() }
     }
 

@@ -108,7 +108,7 @@ pub trait Divisible: Job<Summary: Into<Summary>> {
         run: &Run,
         sink: &mut dyn BlockSink<Self::Row>,
     ) -> Result<Summary> {
-        check(blocks, self.whole(session).units.end, self.targets())?;
+        check(blocks, self.whole_block(session).units.end, self.targets())?;
         let listed: Arc<dyn BlockSource> = ListedBlocks::new(blocks);
         Ok(self.feed(Feed { source: &listed, run, sink }, session)?.into())
     }

@@ -150,7 +150,7 @@ impl Clusters {
         {
             return Ok(result);
         }
-        let mut gathered = self.gather();
+        let mut gathered = self.empty_collection();
         let mut summary = self.pairs().run(run, |rows| gathered.add(rows))?;
         let sets = self.finish(gathered, run, &mut summary)?;
         Ok((sets, summary))
@@ -163,7 +163,7 @@ impl Clusters {
     }
 
     /// Returns an empty collection for the rows of [`Clusters::pairs`].
-    pub fn gather(&self) -> GatheredPairs {
+    pub fn empty_collection(&self) -> GatheredPairs {
         GatheredPairs::new(self)
     }
 

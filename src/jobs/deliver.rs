@@ -121,7 +121,7 @@ impl<R> Delivery<'_, R, Range<u64>> {
 
     /// Ends the block that is due if `end` is the end of its range. All rows of units before `end`
     /// must have been delivered.
-    pub(super) fn reached(&mut self, end: u64) -> Result<()> {
+    pub(super) fn end_block_at(&mut self, end: u64) -> Result<()> {
         match self.take_if(|units| units.end == end) {
             Some(_) => self.end_taken(),
             None => Ok(()),
@@ -172,9 +172,9 @@ mod tests {
         };
         let mut due = Delivery::new(open_blocks(), &mut sink);
         due.rows_from(7, &['a', 'b']).unwrap();
-        due.reached(8).unwrap();
+        due.end_block_at(8).unwrap();
         due.rows_from(8, &[]).unwrap();
-        due.reached(9).unwrap();
+        due.end_block_at(9).unwrap();
         due.rows_from(2, &['c']).unwrap();
         due.rows_from(3, &['d']).unwrap();
         due.rows_from(5, &['e']).unwrap();

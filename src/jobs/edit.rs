@@ -223,7 +223,7 @@ impl Job for EditDistances {
         Ok(())
     }
 
-    fn whole(&self, session: &EditSession) -> Block {
+    fn whole_block(&self, session: &EditSession) -> Block {
         let units = match &self.against {
             Against::Candidates(_, candidates) => candidates.len(),
             Against::Later | Against::Texts(_) => self.patterns.len(),

@@ -24,7 +24,8 @@ pub struct Feed<'a, R> {
 /// A computation that a user asks for. Its rows and their order do not depend on devices, threads
 /// or blocks.
 ///
-/// A whole job is a single block: [`Job::run`] opens a session and feeds it with [`Job::whole`].
+/// A whole job is a single block: [`Job::run`] opens a session and feeds it with
+/// [`Job::whole_block`].
 pub trait Job: Sized {
     /// One result.
     type Row;
@@ -47,7 +48,7 @@ pub trait Job: Sized {
     /// Returns the whole job as a single block that contains all units. Its number of pairs is 0 if
     /// unknown. Engines divide the work by its cells. A job that is never cut has one unit.
     #[doc(hidden)]
-    fn whole(&self, _session: &Self::Session) -> Block {
+    fn whole_block(&self, _session: &Self::Session) -> Block {
         Block { units: 0..1, targets: None, pairs: 0, cells: 0 }
     }
 
@@ -130,7 +131,7 @@ pub trait Job: Sized {
         run: &Run,
         sink: &mut dyn BlockSink<Self::Row>,
     ) -> Result<Self::Summary> {
-        let source: Arc<dyn BlockSource> = ListedBlocks::new(&[self.whole(&session)]);
+        let source: Arc<dyn BlockSource> = ListedBlocks::new(&[self.whole_block(&session)]);
         self.feed(Feed { source: &source, run, sink }, &mut session)
     }
 }

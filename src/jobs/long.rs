@@ -37,7 +37,7 @@ mod prefetch;
 mod run;
 mod traceback;
 
-pub(super) use checkpoint::{checksum, hold};
+pub(super) use checkpoint::{checksum, lock_file};
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -283,7 +283,7 @@ impl Job for LongAlignment {
         self.check()
     }
 
-    fn whole(&self, _session: &LongSession) -> Block {
+    fn whole_block(&self, _session: &LongSession) -> Block {
         Block { units: 0..1, targets: None, pairs: self.strands().len() as u64, cells: self.cells() }
     }
 

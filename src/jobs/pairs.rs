@@ -243,7 +243,7 @@ impl Job for PairList {
 
     /// Returns a block without cells: chunks are planned as pairs are read. The number of pairs in
     /// files is unknown.
-    fn whole(&self, _session: &PairListSession) -> Block {
+    fn whole_block(&self, _session: &PairListSession) -> Block {
         let end = if let PairSource::Listed { pairs, .. } = &self.source { pairs.len() as u64 } else { OPEN_END };
         Block { units: 0..end, targets: None, pairs: 0, cells: 0 }
     }

@@ -251,7 +251,7 @@ impl Job for PhyloAlignment {
     }
 
     /// Returns a block without an end: the number of reads is unknown.
-    fn whole(&self, _session: &PhyloSession) -> Block {
+    fn whole_block(&self, _session: &PhyloSession) -> Block {
         Block { units: 0..OPEN_END, targets: None, pairs: 0, cells: 0 }
     }
 
@@ -286,7 +286,7 @@ impl Job for PhyloAlignment {
         };
         let mut rows = |reads: Range<u64>, rows: &[PhyloResult]| {
             delivery.rows_from(reads.start, rows)?;
-            delivery.reached(reads.end)
+            delivery.end_block_at(reads.end)
         };
         stages.deliver_and_start(&mut reads, &mut rows)?;
         let mut ran = RunStats::default();

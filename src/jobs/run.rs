@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::engine::owner::Control;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
-use crate::gpu::kernels::{Family, Kernel, offered};
+use crate::gpu::kernels::{Family, Kernel, selectable};
 
 /// The devices and settings that a job runs with. None of them changes the rows.
 #[derive(Clone)]
@@ -75,10 +75,10 @@ impl Run {
     /// Refuses a kernel that does not compute jobs of this family.
     pub(super) fn check_kernel(&self, family: Family) -> Result<()> {
         let Some(kernel) = self.kernel else { return Ok(()) };
-        if offered(family).any(|offered| offered.stem == kernel.stem) {
+        if selectable(family).any(|offered| offered.stem == kernel.stem) {
             return Ok(());
         }
-        let names: Vec<&str> = offered(family).map(|kernel| kernel.stem).collect();
+        let names: Vec<&str> = selectable(family).map(|kernel| kernel.stem).collect();
         Err(Error::usage_value(
             "kernel",
             kernel.stem,
@@ -129,7 +129,7 @@ mod tests {
         for kernel in KERNELS {
             let run = Run { kernel: Some(kernel), ..Run::default() };
             for &family in &families {
-                let is_its = family == kernel.family() && !kernel.follows();
+                let is_its = family == kernel.family() && !kernel.is_later_stage();
                 match run.check_kernel(family) {
                     Ok(()) => assert!(is_its, "{}", kernel.stem),
                     Err(error) => assert!(!is_its && error.to_string().contains(kernel.stem), "{error}"),

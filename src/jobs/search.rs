@@ -162,7 +162,7 @@ impl Search {
     }
 
     /// Returns the identity that pairs must reach.
-    fn goal(&self) -> IdentityGoal {
+    fn identity_goal(&self) -> IdentityGoal {
         let &Search { definition, min_identity, edit_filter, .. } = self;
         IdentityGoal { definition, min_identity, edit_filter }
     }
@@ -175,13 +175,13 @@ impl Search {
 
     /// Returns a filter by edit distances if it pays off.
     fn plan_filter(&self, run: &Run) -> Result<Option<PlanFilter>> {
-        Ok(EditDistanceFilter::if_profitable(&self.goal(), self.extent(), run)?.map(PlanFilter::new))
+        Ok(EditDistanceFilter::if_profitable(&self.identity_goal(), self.extent(), run)?.map(PlanFilter::new))
     }
 
     /// Returns which pairs engines report. A high minimum identity excludes more pairs than
     /// `thresholds`, except for local alignments.
     fn result_filter(&self, thresholds: &Arc<ScoreThresholds>) -> ResultFilter {
-        let goal = self.goal();
+        let goal = self.identity_goal();
         let excludes = !self.is_local() && goal.excludes_many();
         match goal.score_filter(&self.scoring).filter(|_| excludes) {
             Some(filter) => ResultFilter::Reaching(filter),
@@ -294,7 +294,7 @@ impl Job for Search {
         Ok(())
     }
 
-    fn whole(&self, _session: &SearchSession) -> Block {
+    fn whole_block(&self, _session: &SearchSession) -> Block {
         Block { units: 0..self.queries.len() as u64, targets: None, pairs: self.pairs(), cells: self.cells() }
     }
 

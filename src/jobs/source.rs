@@ -186,7 +186,7 @@ impl<T> OpenBlocks<T> {
     }
 
     /// Applies a function to the last block.
-    pub(in crate::jobs) fn last<R>(&self, look: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub(in crate::jobs) fn with_last<R>(&self, look: impl FnOnce(&mut T) -> R) -> Option<R> {
         lock(&self.0).open.back_mut().map(look)
     }
 

@@ -396,10 +396,10 @@ impl LongEngine for GpuLong {
         let end = sweep.rows.1 - (sweep.rows.1 - sweep.rows.0) % BLOCK_ROWS;
         if end == sweep.rows.0 {
             let corner = sweep.top.h.len() - 1;
-            sink.right(sweep.rows.0, &sweep.top.h[corner..], &sweep.top.gap[corner..])?;
+            sink.push_right_border(sweep.rows.0, &sweep.top.h[corner..], &sweep.top.gap[corner..])?;
             let last = finish(sweep, end, sweep.top.clone(), left, &[])?;
-            sink.right(end + 1, &last.right.h, &last.right.gap)?;
-            sink.mark(sweep.rows.1, last.bottom)?;
+            sink.push_right_border(end + 1, &last.right.h, &last.right.gap)?;
+            sink.push_row(sweep.rows.1, last.bottom)?;
             sink.progress(u64::from(sweep.rows.1 - end) * u64::from(columns), None);
             last.best.iter().for_each(|best| sweep.best.raise(best.score));
             return Ok(SweepResult { best: last.best, pruned_cells: 0 });
@@ -423,8 +423,8 @@ impl LongEngine for GpuLong {
         let mut last = Vec::new();
         if let Some(border) = border {
             let finished = finish(sweep, end, border, left, &kept)?;
-            sink.right(end + 1, &finished.right.h, &finished.right.gap)?;
-            sink.mark(sweep.rows.1, finished.bottom)?;
+            sink.push_right_border(end + 1, &finished.right.h, &finished.right.gap)?;
+            sink.push_row(sweep.rows.1, finished.bottom)?;
             sink.progress(u64::from(sweep.rows.1 - end) * u64::from(columns), None);
             swept.best = BestCell::better(swept.best, finished.best);
             // The traceback may start in the last rows, so their left border must be on the device.

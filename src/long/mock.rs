@@ -94,7 +94,7 @@ impl LongEngine for Textbook {
         let corner = |&column: &u32| Border { h: vec![sweep.top.h[(column - first) as usize]], gap: vec![NEG_INF] };
         let mut kept: Vec<Border> = inner.iter().map(corner).collect();
         let mut best = None;
-        sink.right(first_row, &[sweep.top.h[(last - first) as usize]], &[NEG_INF])?;
+        sink.push_right_border(first_row, &[sweep.top.h[(last - first) as usize]], &[NEG_INF])?;
         let mut row = first_row;
         while row < last_row {
             if sweep.interrupt.load(Ordering::Relaxed) {
@@ -128,10 +128,10 @@ impl LongEngine for Textbook {
                 right_h.push(narrow(h[h.len() - 1]));
                 right_gap.push(narrow(deletion));
             }
-            sink.right(row + 1, &right_h, &right_gap)?;
+            sink.push_right_border(row + 1, &right_h, &right_gap)?;
             if (until - first_row).is_multiple_of(sweep.mark_every) || until == last_row {
                 let narrowed = |values: &[i64]| values.iter().copied().map(narrow).collect();
-                sink.mark(until, Border { h: narrowed(&h), gap: narrowed(&gap) })?;
+                sink.push_row(until, Border { h: narrowed(&h), gap: narrowed(&gap) })?;
             }
             if let Some(best) = best {
                 sweep.best.raise(best.score);
@@ -141,7 +141,7 @@ impl LongEngine for Textbook {
         }
         // Columns may be delivered in any order.
         for (&column, border) in inner.iter().zip(kept).rev() {
-            sink.column(column, border)?;
+            sink.push_column(column, border)?;
         }
         Ok(SweepResult { best, pruned_cells: 0 })
     }

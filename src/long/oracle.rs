@@ -51,7 +51,7 @@ impl OraclePath {
 
     /// Returns the columns between two positions, given as indices into [`OraclePath::points`].
     /// `late` is the later position in the alignment, so `late < early`.
-    pub fn between(&self, late: usize, early: usize) -> Cigar {
+    pub fn columns_between(&self, late: usize, early: usize) -> Cigar {
         let mut cigar = Cigar::new();
         self.points[late..early].iter().filter_map(|step| step.1).for_each(|op| cigar.push(1, op));
         cigar.reverse();
@@ -60,7 +60,7 @@ impl OraclePath {
 
     /// Returns all columns.
     pub fn cigar(&self) -> Cigar {
-        self.between(0, self.points.len() - 1)
+        self.columns_between(0, self.points.len() - 1)
     }
 }
 

@@ -355,7 +355,7 @@ fn describe(device: &Device, pool: &rayon::ThreadPool) -> String {
 
 /// Handles the error of an engine that made no measurement. Returns the mark of the row and adds a
 /// note, or returns the error if the run must end.
-fn mark(table: &mut MeasurementTable, who: &str, error: Error) -> Result<RowStatus> {
+fn error_mark(table: &mut MeasurementTable, who: &str, error: Error) -> Result<RowStatus> {
     match error {
         Error::Unsuited { message, .. } => {
             table.note(format!("-: {who}: {message}"));

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::engine::{Batch, BatchReport, Engine, Work};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::kernels::{Family, Kernel, offered};
+use crate::gpu::kernels::{Family, Kernel, selectable};
 use crate::pairs::ResultFilter;
 
 /// Test cases of one recurrence, and a comparison of results with the oracle.
@@ -122,7 +122,7 @@ impl KernelTest {
 }
 
 /// Tests kernels one after another with the same cases.
-fn each<T>(
+fn test_kernels<T>(
     kernels: impl Iterator<Item = &'static Kernel>,
     cases: Result<T>,
     test: impl Fn(&T, &'static Kernel) -> Result<u64>,
@@ -157,7 +157,7 @@ pub(super) fn on_cpu() -> Vec<KernelTest> {
 /// Returns the kernels of a family that an adapter has the features for.
 pub(super) fn kernels_of(family: Family, adapter: &FoundAdapter) -> impl Iterator<Item = &'static Kernel> + use<> {
     let features = adapter.handle.features();
-    offered(family).filter(move |kernel| features.contains(kernel.features))
+    selectable(family).filter(move |kernel| features.contains(kernel.features))
 }
 
 /// Returns the results that a kernel for pairs can report: with matches if it counts them.

@@ -128,7 +128,7 @@ mod tests {
         fn trace(engine: &mut SharedEngine) -> Result<TracebackResult> {
             let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::truong() });
             let pair = &LongPair { query: [1, 2, 4].into(), target: [1, 2, 4].into(), scoring };
-            let (top, left, interrupt) = (&pair.top(0..3), &pair.left(0..3), &AtomicBool::new(false));
+            let (top, left, interrupt) = (&pair.top_border(0..3), &pair.left_border(0..3), &AtomicBool::new(false));
             let from = PathPoint { i: 3, j: 3, state: PathState::H };
             let (rows, columns, method) = ((0, 3), (0, 3), Method::default());
             let (strip, chunk) = (None, None);

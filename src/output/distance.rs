@@ -99,7 +99,7 @@ fn minus_log(x: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn near(actual: Option<f64>, expected: f64) {
+    fn assert_near(actual: Option<f64>, expected: f64) {
         let actual = actual.expect("a distance");
         assert!((actual - expected).abs() < 1e-9, "{actual} instead of {expected}");
     }
@@ -128,13 +128,13 @@ mod tests {
     #[test]
     fn distances_equal_hand_computed_values() {
         // P = 0.1, Q = 0.05: -1/2 ln(0.75) - 1/4 ln(0.9).
-        near(changes(85, 10, 5).distance(Distance::Kimura, Alphabet::Dna, 0.0), 0.143841036 + 0.026340129);
+        assert_near(changes(85, 10, 5).distance(Distance::Kimura, Alphabet::Dna, 0.0), 0.143841036 + 0.026340129);
         // p = 0.15: -3/4 ln(0.8).
-        near(changes(85, 10, 5).distance(Distance::JukesCantor, Alphabet::Dna, 0.0), 0.167357663);
+        assert_near(changes(85, 10, 5).distance(Distance::JukesCantor, Alphabet::Dna, 0.0), 0.167357663);
         // p = 0.19: -19/20 ln(0.8), and -ln(1 - 0.19 - 0.00722).
-        near(changes(81, 0, 19).distance(Distance::JukesCantor, Alphabet::Protein, 0.0), 0.211986374);
-        near(changes(81, 0, 19).distance(Distance::Kimura, Alphabet::Protein, 0.0), -(0.80278f64.ln()));
-        near(changes(81, 0, 19).distance(Distance::Identity, Alphabet::Protein, 0.75), 0.25);
+        assert_near(changes(81, 0, 19).distance(Distance::JukesCantor, Alphabet::Protein, 0.0), 0.211986374);
+        assert_near(changes(81, 0, 19).distance(Distance::Kimura, Alphabet::Protein, 0.0), -(0.80278f64.ln()));
+        assert_near(changes(81, 0, 19).distance(Distance::Identity, Alphabet::Protein, 0.75), 0.25);
     }
 
     #[test]

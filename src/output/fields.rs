@@ -117,7 +117,7 @@ const fn field(
 }
 
 /// Returns the field with `blast` as its name in BLAST.
-const fn also(blast: &'static str, field: Field) -> Field {
+const fn with_blast_name(blast: &'static str, field: Field) -> Field {
     Field { blast: Some(blast), ..field }
 }
 
@@ -128,8 +128,8 @@ pub const FIELDS: &[Field] = {
     use ColumnCount::*;
     use FieldValue::{Cigar, Identity, IdentityBy, Query, QueryCoverage, QueryLength, QueryRow, Score, Strand, Target, TargetCoverage, TargetLength, TargetRow};
     &[
-        also("qseqid", field("query", None, "name of the sequence that is first in the input", Query)),
-        also("sseqid", field("target", None, "name of the other sequence", Target)),
+        with_blast_name("qseqid", field("query", None, "name of the sequence that is first in the input", Query)),
+        with_blast_name("sseqid", field("target", None, "name of the other sequence", Target)),
         field("strand", None, "+, or - if the query's reverse complement is aligned; positions are those of the \
                                sequences as they were read", Strand),
         field("identity", None, "identity as `definition` defines it, a fraction from 0 to 1", Identity),
@@ -140,30 +140,30 @@ pub const FIELDS: &[Field] = {
         field("identity3", None, "1 - (mismatches + gap openings) / length of the longer sequence", IdentityBy(Id::Mbl)),
         field("identity4", None, "as identity1 (BLAST's)", IdentityBy(Id::Blast)),
         field("score", Some("raw"), "score of the alignment", Score),
-        also("nident", field("matches", Some("ids"), "columns of two symbols that match", FieldValue::Count(Matches))),
-        also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
+        with_blast_name("nident", field("matches", Some("ids"), "columns of two symbols that match", FieldValue::Count(Matches))),
+        with_blast_name("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
               FieldValue::Count(Mismatches))),
         field("columns", None, "columns of the alignment, end gaps included", FieldValue::Count(Columns)),
         field("gaps", None, "columns with a gap, end gaps included", FieldValue::Count(Gaps)),
         field("gap_openings", None, "runs of gaps, end gaps included", FieldValue::Count(GapOpenings)),
-        also("length", field("inner_columns", Some("alnlen"), "columns between the end gaps",
+        with_blast_name("length", field("inner_columns", Some("alnlen"), "columns between the end gaps",
               FieldValue::Count(InnerColumns))),
         field("inner_gaps", None, "columns with a gap between the end gaps (gaps in vsearch and BLAST)",
               FieldValue::Count(InnerGaps)),
-        also("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
+        with_blast_name("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
               FieldValue::Count(InnerGapOpenings))),
-        also("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
-        also("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
-        also("qstart",
+        with_blast_name("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
+        with_blast_name("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
+        with_blast_name("qstart",
              field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1; 0 if there is none",
               FieldValue::Count(QueryStart))),
-        also("qend",
+        with_blast_name("qend",
              field("query_end", Some("qihi"), "last query symbol between the end gaps, from 1; 0 if there is none",
               FieldValue::Count(QueryEnd))),
-        also("sstart",
+        with_blast_name("sstart",
              field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1; 0 if there is none",
               FieldValue::Count(TargetStart))),
-        also("send",
+        with_blast_name("send",
              field("target_end", Some("tihi"), "last target symbol between the end gaps, from 1; 0 if there is none",
               FieldValue::Count(TargetEnd))),
         field("query_coverage", None, "(matches + mismatches) / query_length, a fraction from 0 to 1",

@@ -108,7 +108,7 @@ impl MsaRows<'_> {
     /// Checks that all parts belong to one alignment.
     fn check(&self) -> Result<()> {
         let count = self.alignment.rows();
-        let fits = |row: usize| self.alignment.places(row).len() == self.letters[row].len();
+        let fits = |row: usize| self.alignment.residue_columns(row).len() == self.letters[row].len();
         let is_whole = self.names.len() == count
             && self.letters.len() == count
             && self.order.iter().all(|&row| (row as usize) < count)
@@ -123,7 +123,7 @@ impl MsaRows<'_> {
     /// Returns the columns and letters of the row with this index in the output.
     fn residues(&self, at: usize) -> impl Iterator<Item = (usize, u8)> + '_ {
         let row = self.order[at] as usize;
-        let places = self.alignment.places(row).iter();
+        let places = self.alignment.residue_columns(row).iter();
         places.zip(self.letters[row]).map(|(&column, &letter)| (column as usize, letter))
     }
 
@@ -177,7 +177,7 @@ impl MsaBlocks<'_> {
     /// each block.
     fn push(&mut self, out: &mut Vec<u8>, at: usize, gap: u8) {
         let row = self.rows.order[at] as usize;
-        let (places, letters) = (self.rows.alignment.places(row), self.rows.letters[row]);
+        let (places, letters) = (self.rows.alignment.residue_columns(row), self.rows.letters[row]);
         let start = out.len();
         out.resize(start + self.columns.len(), gap);
         let text = &mut out[start..];

@@ -225,7 +225,7 @@ impl SearchPairs {
     }
 
     /// Releases the sequences of hits.
-    fn forget(&mut self) {
+    fn release_sequences(&mut self) {
         self.pairs.targets = Arc::clone(&self.pairs.queries);
     }
 }
@@ -243,7 +243,7 @@ impl SearchWriter for SearchFormatWriter {
 
     fn write(&mut self, query: SequenceId, hits: &[SearchHit]) -> Result<()> {
         self.body.query(&mut self.all, query, hits, &mut self.output)?;
-        self.all.forget();
+        self.all.release_sequences();
         self.output.pass_on()
     }
 

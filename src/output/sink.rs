@@ -74,12 +74,12 @@ impl std::fmt::Debug for Base {
 impl Output {
     /// Returns standard output.
     pub fn standard() -> Self {
-        Self::over(Stream::Plain(Base::Standard(io::stdout())), "standard output")
+        Self::from_stream(Stream::Plain(Base::Standard(io::stdout())), "standard output")
     }
 
     /// Returns an output to any stream, uncompressed.
     pub fn to_writer(writer: impl Write + Send + 'static) -> Self {
-        Self::over(Stream::Plain(Base::Other(Box::new(writer))), "output")
+        Self::from_stream(Stream::Plain(Base::Other(Box::new(writer))), "output")
     }
 
     /// Creates a file; `-` is standard output.
@@ -95,7 +95,7 @@ impl Output {
             }
             None => Stream::Plain(base),
         };
-        Ok(Self::over(stream, path))
+        Ok(Self::from_stream(stream, path))
     }
 
     /// Checks that [`Output::create`] would succeed, and leaves nothing behind. This is for a file
@@ -112,7 +112,7 @@ impl Output {
         Ok(())
     }
 
-    fn over(stream: Stream, name: impl Into<PathBuf>) -> Self {
+    fn from_stream(stream: Stream, name: impl Into<PathBuf>) -> Self {
         Output { buffer: Vec::with_capacity(BUFFER_BYTES + (BUFFER_BYTES >> 3)), stream, name: name.into() }
     }
 

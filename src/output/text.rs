@@ -40,7 +40,7 @@ impl TextFormat {
 
 impl FormatBody for TextFormat {
     fn begin(&mut self, _context: &Context, output: &mut Output) -> Result<()> {
-        top(output.buffer());
+        write_header(output.buffer());
         Ok(())
     }
 
@@ -62,7 +62,7 @@ impl PairLine for TextFormat {
 }
 
 /// Writes the lines before the first alignment.
-fn top(out: &mut Vec<u8>) {
+fn write_header(out: &mut Vec<u8>) {
     let version = env!("CARGO_PKG_VERSION");
     line(out, format_args!("{RULE}\n# Program: pairwave {version}\n# Align_format: pair\n{RULE}"));
 }
@@ -80,7 +80,7 @@ pub(super) fn write(
     output: &mut Output,
 ) -> Result<()> {
     let out = output.buffer();
-    top(out);
+    write_header(out);
     if alignments.is_empty() {
         let (query, target) = (context.query_name(), context.target_name());
         line(out, format_args!("\n{LINE}\n#\n# 1: {query}\n# 2: {target}\n# There is no alignment.\n#\n{LINE}\n\n"));

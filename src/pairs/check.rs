@@ -148,7 +148,7 @@ mod tests {
     use std::sync::Arc;
 
     /// Returns a batch with all pairs of six sequences, and a correct report of this batch.
-    fn right(filter: ResultFilter) -> (PairsBatch, PairsReport) {
+    fn correct_report(filter: ResultFilter) -> (PairsBatch, PairsReport) {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         for (index, letters) in ["ACGTACGT", "ACGTTT", "GGGTAC", "AC", "TTACGTA", "ACG"].iter().enumerate() {
             store.push_letters(format!("s{index}"), letters.as_bytes()).unwrap();
@@ -173,12 +173,12 @@ mod tests {
     #[test]
     fn correct_reports_pass_in_any_order() {
         for filter in [ResultFilter::Scores, ResultFilter::Alignments, filter(), floor()] {
-            let (batch, mut report) = right(filter);
+            let (batch, mut report) = correct_report(filter);
             super::report(&batch, &report, None).unwrap();
             report.hits.reverse();
             super::report(&batch, &report, None).unwrap();
         }
-        let (batch, mut report) = right(ResultFilter::Scores);
+        let (batch, mut report) = correct_report(ResultFilter::Scores);
         let blocks = batch.blocks.clone();
         let lost = |hit: &PairHit| {
             hit.query == blocks[1].query
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn missing_repeated_and_foreign_pairs_are_detected() {
         for filter in [ResultFilter::Scores, ResultFilter::Alignments, filter(), floor()] {
-            let (batch, good) = right(filter);
+            let (batch, good) = correct_report(filter);
             let wrong = |change: &dyn Fn(&mut Vec<PairHit>)| {
                 let mut report = good.clone();
                 change(&mut report.hits);
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn selected_pairs_may_share_their_targets() {
-        let (batch, _) = right(ResultFilter::Scores);
+        let (batch, _) = correct_report(ResultFilter::Scores);
         let job = PairsSpec {
             queries: Arc::clone(&batch.chunk.queries),
             against: None,
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn alignments_must_cover_their_sequences() {
-        let (batch, mut report) = right(ResultFilter::Alignments);
+        let (batch, mut report) = correct_report(ResultFilter::Alignments);
         let mut words = Vec::new();
         let spans = report.hits.iter().map(|hit| {
             let (query, target) = (hit.query.min(hit.target), hit.query.max(hit.target));

@@ -397,7 +397,7 @@ impl GpuKind for Pairs {
         if site.remaining_cells > 0 && batch.chunk.filter.has_alignments() {
             let cells = site.remaining_cells.saturating_add(batch.cells());
             let affine = !batch.chunk.scoring.gaps.is_linear();
-            host.arenas.suit(Expected { cells, affine, devices: host.devices });
+            host.arenas.grow_arenas(Expected { cells, affine, devices: host.devices });
         }
         let choice = host.choose(site.kernel, batch, extent, &scoring);
         tracing::trace!(kernel = choice.kernel.stem, pairs = batch.pairs(), cells = batch.cells(), "batch");

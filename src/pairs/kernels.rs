@@ -1,7 +1,7 @@
 //! Host side of the kernels `nw_*` and `sw_tile*`: constants, layouts and task lists.
 //!
 //! `nw_slice` and `nw_slice_half` compute scores only. The kernels that can store directions share
-//! [`matrix`], [`matrix_tasks`] and the traceback kernel `nw_walk`. [`sw_tile`] computes local
+//! [`matrix`], [`matrix_tasks`] and the traceback kernel `nw_traceback`. [`sw_tile`] computes local
 //! scores.
 
 pub mod layout;

@@ -42,20 +42,20 @@ trait EdgeValues {
 
     /// Combines the values of two neighbours of a node and propagates them across `edge` to the
     /// third.
-    fn two(&self, one: &Self::Row, other: &Self::Row, edge: usize) -> Self::Row;
+    fn combine_two(&self, one: &Self::Row, other: &Self::Row, edge: usize) -> Self::Row;
 
     /// Combines the values of all neighbours of a node except one and propagates them across `edge`
     /// to that neighbour.
-    fn many(&self, sides: &[Self::Row], edge: usize) -> Self::Row;
+    fn combine_all(&self, sides: &[Self::Row], edge: usize) -> Self::Row;
 
     /// Computes one row for each neighbour of a node from index `first` on. The row combines all
     /// other neighbours in `sides` and is propagated across the edge to that neighbour. `edges`
     /// contains the edges to these neighbours.
-    fn others(&self, sides: &[Self::Row], first: usize, edges: impl Iterator<Item = usize>) -> Vec<Self::Row>;
+    fn combine_others(&self, sides: &[Self::Row], first: usize, edges: impl Iterator<Item = usize>) -> Vec<Self::Row>;
 
     /// Combines both sides of an edge. Returns the bits that this model contributes to each site's
     /// cell.
-    fn both(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH];
+    fn edge_bits(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH];
 }
 
 /// Computes the vectors of all edges, in the tree's order. Both flags of a site are equal.
@@ -109,7 +109,7 @@ fn write_cells<C: Send>(
         let states = EdgeSides::new(&reference.tree, &sets, &leaves);
         let gaps = EdgeSides::new(&reference.tree, flags, &leaves);
         for edge in 0..reference.tree.edges.len() {
-            let (states, gaps) = (states.both(edge), gaps.both(edge));
+            let (states, gaps) = (states.edge_bits(edge), gaps.edge_bits(edge));
             let part = &mut parts[edge / OCTET][edge % OCTET..];
             for site in 0..count {
                 part[site * OCTET] = cell(states[site] | gaps[site]);
@@ -135,10 +135,10 @@ impl<'a, V: EdgeValues> EdgeSides<'a, V> {
         for edge in (0..tree.edges.len()).rev() {
             below[edge] = match tree.children[edge + 1][..] {
                 [] => values.leaf(&leaves[edge + 1], edge),
-                [one, other] => values.two(&below[edge_of(one)], &below[edge_of(other)], edge),
+                [one, other] => values.combine_two(&below[edge_of(one)], &below[edge_of(other)], edge),
                 ref children => {
                     let sides: Vec<V::Row> = children.iter().map(|&child| below[edge_of(child)]).collect();
-                    values.many(&sides, edge)
+                    values.combine_all(&sides, edge)
                 }
             };
         }
@@ -148,8 +148,8 @@ impl<'a, V: EdgeValues> EdgeSides<'a, V> {
                 [] => {}
                 [one, other] if node > 0 => {
                     let (above_node, one, other) = (above[node - 1], edge_of(one), edge_of(other));
-                    above[one] = values.two(&above_node, &below[other], one);
-                    above[other] = values.two(&above_node, &below[one], other);
+                    above[one] = values.combine_two(&above_node, &below[other], one);
+                    above[other] = values.combine_two(&above_node, &below[one], other);
                 }
                 ref children => {
                     let mut sides: Vec<V::Row> = Vec::with_capacity(children.len() + 1);
@@ -158,7 +158,7 @@ impl<'a, V: EdgeValues> EdgeSides<'a, V> {
                     }
                     let first = sides.len();
                     sides.extend(children.iter().map(|&child| below[edge_of(child)]));
-                    let others = values.others(&sides, first, children.iter().map(|&child| edge_of(child)));
+                    let others = values.combine_others(&sides, first, children.iter().map(|&child| edge_of(child)));
                     children.iter().zip(others).for_each(|(&child, row)| above[edge_of(child)] = row);
                 }
             }
@@ -166,7 +166,7 @@ impl<'a, V: EdgeValues> EdgeSides<'a, V> {
         EdgeSides { values, above, below }
     }
 
-    fn both(&self, edge: usize) -> [u32; WIDTH] {
-        self.values.both(&self.above[edge], &self.below[edge])
+    fn edge_bits(&self, edge: usize) -> [u32; WIDTH] {
+        self.values.edge_bits(&self.above[edge], &self.below[edge])
     }
 }

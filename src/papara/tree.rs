@@ -113,7 +113,7 @@ impl ReferenceTree {
             return Err(pair[0].0.to_owned());
         }
         let leaves: Vec<NodeId> = leaves.into_iter().map(|(_, leaf)| leaf).collect();
-        self.nearest = nearest(self, &leaves);
+        self.nearest = nearest_leaves(self, &leaves);
         Ok(())
     }
 
@@ -247,7 +247,7 @@ fn edge_to(nodes: &[NewickNode], above: usize, child: usize) -> PendingEdge {
 
 /// Returns `nearest` for each node: the edges to the subtrees with the first leaves by name, and
 /// these leaves. `leaves` is sorted by name.
-fn nearest(tree: &ReferenceTree, leaves: &[NodeId]) -> Vec<[Option<(u32, NodeId)>; 3]> {
+fn nearest_leaves(tree: &ReferenceTree, leaves: &[NodeId]) -> Vec<[Option<(u32, NodeId)>; 3]> {
     let mut ranks = vec![u32::MAX; tree.names.len()];
     for (rank, &leaf) in (0..).zip(leaves) {
         ranks[leaf.index()] = rank;

@@ -120,7 +120,7 @@ impl Work for Phylo {
             let (block_scores, others) = rest.split_at(block.positions.len());
             rest = others;
             let symbols = chunk.reads.length(block.read);
-            let possible = chunk.scheme.least(symbols)..=chunk.scheme.most(symbols);
+            let possible = chunk.scheme.min_best_score(symbols)..=chunk.scheme.max_score(symbols);
             let wrong =
                 block_scores.iter().flatten().find(|&&score| is_finished && !possible.contains(&i64::from(score)));
             if let Some(score) = wrong {

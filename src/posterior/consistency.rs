@@ -19,7 +19,7 @@ const SUMS: usize = 1 << 13;
 ///
 /// # Errors
 /// Returns [`Error::Interrupted`] if `interrupt` is set.
-pub(super) fn relax(
+pub(super) fn apply_consistency(
     all: PairProbabilities,
     lengths: &[usize],
     weights: &[f32],

@@ -31,7 +31,7 @@ use super::model::Model;
 use super::progressive::AlignedMembers;
 use super::{LENGTH_LIMIT, PosteriorOptions, align_by_pairs};
 use crate::alignment::MultipleAlignment;
-use crate::alignment::join::{JoinedColumns, move_places, moved};
+use crate::alignment::join::{JoinedColumns, map_columns, move_places};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::tree::GuideTree;
@@ -101,7 +101,7 @@ fn align_with(
         let families = tree::families(&guide, &lengths, fits);
         let small = FamilyAligner { inputs: &inputs, options, advance, interrupt };
         let aligned = small.all(&families.members)?;
-        let places = joined(&inputs, &families, aligned, &weights, interrupt)?;
+        let places = join_families(&inputs, &families, aligned, &weights, interrupt)?;
         let finished = places.into_alignment().ok_or_else(|| Error::Internal("columns do not increase".into()))?;
         Ok((finished, guide))
     })
@@ -128,7 +128,7 @@ impl FamilyAligner<'_> {
             };
             let count = rest.iter().take_while(fits).count().max(1);
             let (now, later) = rest.split_at(count);
-            aligned.extend(now.par_iter().map(|family| self.one(family)).collect::<Result<Vec<_>>>()?);
+            aligned.extend(now.par_iter().map(|family| self.align_family(family)).collect::<Result<Vec<_>>>()?);
             rest = later;
         }
         Ok(aligned)
@@ -138,7 +138,7 @@ impl FamilyAligner<'_> {
         family.iter().map(|&member| self.inputs.sequences[member].len() as u32).collect()
     }
 
-    fn one(&self, family: &[usize]) -> Result<AlignedMembers> {
+    fn align_family(&self, family: &[usize]) -> Result<AlignedMembers> {
         if let &[alone] = family {
             return Ok(AlignedMembers::single(alone, self.inputs.sequences[alone].len()));
         }
@@ -152,7 +152,7 @@ impl FamilyAligner<'_> {
 }
 
 /// Joins the families along the tree.
-fn joined(
+fn join_families(
     inputs: &JoinInputs,
     families: &Families,
     aligned: Vec<AlignedMembers>,
@@ -196,11 +196,11 @@ fn joined(
             joins[at] = joined;
         }
     }
-    Ok(placed(families, &joins, aligned, inputs.sequences.len()))
+    Ok(place_residues(families, &joins, aligned, inputs.sequences.len()))
 }
 
 /// Places the residues of all families in the columns of the root.
-fn placed(
+fn place_residues(
     families: &Families,
     joins: &[JoinedColumns],
     aligned: Vec<AlignedMembers>,
@@ -220,7 +220,7 @@ fn placed(
     for (at, join) in joins.iter().enumerate().rev() {
         let node_map = std::mem::take(&mut maps[count + at]);
         for (&child, map) in families.joins[at].iter().zip(&join.maps) {
-            maps[child] = moved(map, &node_map);
+            maps[child] = map_columns(map, &node_map);
         }
     }
     let mut places = vec![Vec::new(); sequences];

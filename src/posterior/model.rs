@@ -33,7 +33,7 @@ pub(super) struct GapTransitions {
 
 impl GapTransitions {
     /// Returns the transition probability from a match to a match.
-    pub(super) fn stay(&self) -> f32 {
+    pub(super) fn match_to_match(&self) -> f32 {
         1.0 - 2.0 * self.open[0] - 2.0 * self.open[1]
     }
 }

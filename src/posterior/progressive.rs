@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::all_pairs::PairProbabilities;
 use super::sparse::BestChain;
 use crate::alignment::MultipleAlignment;
-use crate::alignment::join::{JoinedColumns, moved};
+use crate::alignment::join::{JoinedColumns, map_columns};
 use crate::tree::GuideTree;
 
 /// Number of rows of a table that one task computes.
@@ -68,7 +68,9 @@ impl AlignedMembers {
         let joined = JoinedColumns::of_pairs([self.columns, other.columns], pairs);
         let mut rows = Vec::with_capacity(self.members.len() + other.members.len());
         for (group, map) in [self, other].into_iter().zip(&joined.maps) {
-            rows.extend(group.members.iter().zip(&group.places).map(|(&member, places)| (member, moved(places, map))));
+            rows.extend(
+                group.members.iter().zip(&group.places).map(|(&member, places)| (member, map_columns(places, map))),
+            );
         }
         rows.sort_by_key(|row| row.0);
         let (members, places) = rows.into_iter().unzip();

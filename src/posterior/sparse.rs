@@ -183,7 +183,7 @@ impl BestChain {
     pub(super) fn add_row(&mut self, row: usize, entries: impl Iterator<Item = (usize, f32)>) {
         self.row.clear();
         for (column, value) in entries {
-            let (sum, link) = self.before(column as u32).checked_sub(1).map_or((0.0, NO_LINK), |at| {
+            let (sum, link) = self.steps_before(column as u32).checked_sub(1).map_or((0.0, NO_LINK), |at| {
                 let step = self.steps[at];
                 (step.sum, step.link)
             });
@@ -192,7 +192,7 @@ impl BestChain {
         for index in 0..self.row.len() {
             let (column, sum, before) = self.row[index];
             let column = column as u32;
-            let at = self.before(column);
+            let at = self.steps_before(column);
             if at.checked_sub(1).is_some_and(|at| self.steps[at].sum >= sum)
                 || self.steps.get(at).is_some_and(|step| step.column == column && step.sum >= sum)
             {
@@ -211,7 +211,7 @@ impl BestChain {
     }
 
     /// Returns the number of steps before a column.
-    fn before(&self, column: u32) -> usize {
+    fn steps_before(&self, column: u32) -> usize {
         let far = self.steps.len().saturating_sub(NEAR_STEPS);
         match self.steps[far..].iter().rposition(|step| step.column < column) {
             Some(at) => far + at + 1,

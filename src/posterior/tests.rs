@@ -178,7 +178,7 @@ fn few_short_and_empty_sequences_are_aligned() {
         let (alignment, tree) = run(&store(Alphabet::Protein, sequences), InstructionSet::best(), 1);
         assert_eq!((alignment.rows(), tree.leaves), (sequences.len(), sequences.len()));
         for (row, codes) in sequences.iter().enumerate() {
-            assert_eq!(alignment.places(row).len(), codes.len());
+            assert_eq!(alignment.residue_columns(row).len(), codes.len());
         }
         alignment.columns()
     };

@@ -214,7 +214,7 @@ impl PosteriorPlan {
     }
 
     /// Returns an empty collection for the results.
-    pub fn gather(&self) -> GatheredProbabilities {
+    pub fn empty_collection(&self) -> GatheredProbabilities {
         GatheredProbabilities {
             pairs: Vec::with_capacity(self.blocks.iter().map(Posterior::pairs).sum::<u64>() as usize),
         }

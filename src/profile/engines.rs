@@ -109,7 +109,7 @@ impl<'a> JoinFeed<'a> {
         JoinFeed {
             work,
             joins,
-            queue: Arc::new(WorkQueue::fed(cells, Arc::clone(&engines.control.interrupt), wall_clock())),
+            queue: Arc::new(WorkQueue::streaming(cells, Arc::clone(&engines.control.interrupt), wall_clock())),
             chunk: Arc::new(ProfileChunk { pool: Arc::clone(&engines.pool), instructions: work.run.instructions }),
             least_cells: engines.least_cells,
             waiting: (0..count).map(|_| Mutex::default()).collect(),
@@ -156,7 +156,7 @@ impl<'a> JoinFeed<'a> {
         let path = match merged {
             ProfileMerge::Path(path) => path,
             ProfileMerge::Divided(divided) => {
-                pair.rest(&divided, run.instructions, run.stopped).ok_or(Error::Interrupted)?
+                pair.complete_alignment(&divided, run.instructions, run.stopped).ok_or(Error::Interrupted)?
             }
         };
         let group = self.work.join_groups(self.joins, number, *joining, path);

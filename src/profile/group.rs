@@ -109,7 +109,7 @@ impl ProfileGroup {
 
     /// Joins two groups along a path.
     pub(super) fn join(&self, other: &ProfileGroup, letters: &ProfileLetters, path: &[ColumnStep]) -> ProfileGroup {
-        let JoinedColumns { maps: [first, second], columns } = path::joined(path);
+        let JoinedColumns { maps: [first, second], columns } = path::join_columns(path);
         debug_assert_eq!((first.len(), second.len()), (self.columns, other.columns), "a path of other profiles");
         let mut members: Vec<u32> = self.members.iter().chain(&other.members).copied().collect();
         members.sort_unstable();
@@ -278,7 +278,7 @@ mod tests {
                     };
                     rows.iter().map(moved).collect()
                 };
-                let maps = path::joined(&path).maps;
+                let maps = path::join_columns(&path).maps;
                 let rows = [moved(&first_rows, &maps[0]), moved(&second_rows, &maps[1])].concat();
                 let joined_weights = [first_weights, second_weights].concat();
                 let expected = counted(&letters, &rows, &joined_weights);

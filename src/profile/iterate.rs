@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::group::ProfileGroup;
 use super::path;
 use super::progressive::{Progressive, ProgressiveAligner, WEIGHT_SUM};
-use super::rows::{GAP, GappedRow, moved, packed, places, row};
+use super::rows::{GAP, GappedRow, move_columns, packed, residue_columns, row};
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::JoinedColumns;
 use crate::error::{Error, Result};
@@ -100,7 +100,7 @@ impl ProgressiveAligner<'_> {
             .map(|b| (0..b).map(|a| self.distance(&rows[a], &rows[b])).collect())
             .collect();
         let before = total(weights, |a, b| common.pairs[b][a]);
-        let candidates = (0..sequences).into_par_iter().map(|out| common.without(out));
+        let candidates = (0..sequences).into_par_iter().map(|out| common.realign_sequence(out));
         let better =
             |a: RealignedCandidate, b: RealignedCandidate| if (b.score, b.out) < (a.score, a.out) { b } else { a };
         let best = candidates.try_reduce_with(|a, b| Ok(better(a, b))).transpose()?;
@@ -167,7 +167,7 @@ impl ProgressiveAligner<'_> {
             (self.run.progress)(done, steps);
         }
         let width = aligned.rows.first().map_or(0, Vec::len);
-        let alignment = MultipleAlignment::new(width, aligned.rows.iter().map(|row| places(row)).collect())
+        let alignment = MultipleAlignment::new(width, aligned.rows.iter().map(|row| residue_columns(row)).collect())
             .ok_or_else(|| Error::Internal("columns of a multiple alignment do not increase".into()))?;
         Ok(Progressive { alignment, order })
     }
@@ -184,10 +184,10 @@ impl ProgressiveAligner<'_> {
             ProfileGroup::from_rows(&self.letters, &side.ids, &side.rows, weights)
         };
         let path = self.path(&group(first, weights[0]), &group(second, weights[1]))?;
-        let JoinedColumns { maps: [to_first, to_second], columns: width } = path::joined(&path);
+        let JoinedColumns { maps: [to_first, to_second], columns: width } = path::join_columns(&path);
         let mut joined = IteratedRows {
             ids: [&first.ids[..], &second.ids].concat(),
-            rows: [moved(&first.rows, &to_first, width), moved(&second.rows, &to_second, width)].concat(),
+            rows: [move_columns(&first.rows, &to_first, width), move_columns(&second.rows, &to_second, width)].concat(),
         };
         if let Some(better) = self.iterate(&joined, &vec![1; joined.ids.len()], false)? {
             joined.rows = better;
@@ -199,13 +199,14 @@ impl ProgressiveAligner<'_> {
     pub(super) fn iterate_on(&self, progressive: Progressive, delayed: &[bool]) -> Result<Progressive> {
         let Progressive { alignment, order } = &progressive;
         let ids: Vec<u32> = (0..self.store.len() as u32).collect();
-        let sequence =
-            |&id: &u32| row(&self.letters.numbers(self.store, id), alignment.places(id as usize), alignment.columns());
+        let sequence = |&id: &u32| {
+            row(&self.letters.numbers(self.store, id), alignment.residue_columns(id as usize), alignment.columns())
+        };
         let aligned = IteratedRows { rows: ids.iter().map(sequence).collect(), ids };
         let weights = self.weights_in_the_end(order, delayed);
         let Some(better) = self.iterate(&aligned, &weights, true)? else { return Ok(progressive) };
         let width = better.first().map_or(0, Vec::len);
-        let alignment = MultipleAlignment::new(width, better.iter().map(|row| places(row)).collect())
+        let alignment = MultipleAlignment::new(width, better.iter().map(|row| residue_columns(row)).collect())
             .ok_or_else(|| Error::Internal("columns of a multiple alignment do not increase".into()))?;
         Ok(Progressive { alignment, order: progressive.order })
     }
@@ -258,7 +259,7 @@ impl IterationContext<'_> {
     }
 
     /// Removes a sequence and aligns it again.
-    fn without(&self, out: usize) -> Result<RealignedCandidate> {
+    fn realign_sequence(&self, out: usize) -> Result<RealignedCandidate> {
         let (work, IteratedRows { ids, rows }) = (self.work, self.aligned);
         let sequences = rows.len();
         let removed: GappedRow = rows[out].iter().copied().filter(|&letter| letter != GAP).collect();
@@ -275,8 +276,8 @@ impl IterationContext<'_> {
             let first = ProfileGroup::from_rows(&work.letters, &other_ids, other_rows, &weights[1..]);
             let second = ProfileGroup::from_rows(&work.letters, &[ids[out]], &[removed], &weights[..1]);
             let path = work.path_at(&first, &second, identity)?;
-            let JoinedColumns { maps: [to_first, to_second], columns: width } = path::joined(&path);
-            Ok((row(removed, &to_second, width), moved(other_rows, &to_first, width)))
+            let JoinedColumns { maps: [to_first, to_second], columns: width } = path::join_columns(&path);
+            Ok((row(removed, &to_second, width), move_columns(other_rows, &to_first, width)))
         };
         // The first alignment assumes no similarity. The similarity for the final alignment is
         // measured on it.

@@ -139,7 +139,7 @@ pub struct Backward<'a> {
 }
 
 impl PassScratch {
-    fn fit(&mut self, n: usize) {
+    fn resize(&mut self, n: usize) {
         let blocks = (n + 1).next_multiple_of(BLOCK);
         self.row.resize(n, 0);
         self.through.resize(n + 1, 0);
@@ -211,7 +211,7 @@ impl SimdKernel for Forward<'_> {
     unsafe fn run<S: Simd>(self) {
         let (problem, ProfileRectangle { a, b, m, n, opens, .. }) = (self.problem, self.rectangle);
         let (row, scratch) = (self.to, self.scratch);
-        scratch.fit(n);
+        scratch.resize(n);
         row.best.clear();
         row.open.clear();
         let (open, extend) = (-problem.open_first(a, b + 1), -problem.extend_first(a, b + 1));
@@ -272,7 +272,7 @@ impl SimdKernel for Backward<'_> {
     unsafe fn run<S: Simd>(self) {
         let (problem, ProfileRectangle { a, b, m, n, closes, .. }) = (self.problem, self.rectangle);
         let (row, scratch) = (self.to, self.scratch);
-        scratch.fit(n);
+        scratch.resize(n);
         row.best.clear();
         row.best.resize(n + 1, 0);
         let mut along = 0;

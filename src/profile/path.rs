@@ -21,15 +21,15 @@ pub enum ColumnStep {
 pub(super) struct PathPieces(Vec<ColumnStep>);
 
 impl PathPieces {
-    pub(super) fn both(&mut self) {
+    pub(super) fn push_match(&mut self) {
         self.0.push(ColumnStep::Both(1));
     }
 
-    pub(super) fn first(&mut self, columns: usize) {
+    pub(super) fn push_first(&mut self, columns: usize) {
         self.0.push(ColumnStep::First(columns as u32));
     }
 
-    pub(super) fn second(&mut self, columns: usize) {
+    pub(super) fn push_second(&mut self, columns: usize) {
         self.0.push(ColumnStep::Second(columns as u32));
     }
 
@@ -66,7 +66,7 @@ impl PathPieces {
 
 /// Returns the columns of a path. Its maps give the column of the alignment for each column of the
 /// first and of the second profile.
-pub(super) fn joined(path: &[ColumnStep]) -> JoinedColumns {
+pub(super) fn join_columns(path: &[ColumnStep]) -> JoinedColumns {
     let mut joined = JoinedColumns::default();
     for &step in path {
         match step {
@@ -85,17 +85,17 @@ mod tests {
     #[test]
     fn pieces_are_merged_with_second_columns_before_first() {
         let mut pieces = PathPieces::default();
-        pieces.both();
-        pieces.both();
-        pieces.first(2);
-        pieces.first(1);
-        pieces.second(0);
-        pieces.second(4);
+        pieces.push_match();
+        pieces.push_match();
+        pieces.push_first(2);
+        pieces.push_first(1);
+        pieces.push_second(0);
+        pieces.push_second(4);
         let mut behind = PathPieces::default();
-        behind.second(1);
-        behind.both();
-        behind.second(2);
-        behind.first(1);
+        behind.push_second(1);
+        behind.push_match();
+        behind.push_second(2);
+        behind.push_first(1);
         pieces.append(behind);
         let path = pieces.path();
         let expected = [
@@ -106,7 +106,7 @@ mod tests {
             ColumnStep::Second(2),
             ColumnStep::First(1),
         ];
-        let JoinedColumns { maps, columns } = joined(&path);
+        let JoinedColumns { maps, columns } = join_columns(&path);
         assert_eq!((path.as_slice(), columns), (expected.as_slice(), 14));
         assert_eq!(maps, [vec![0, 1, 7, 8, 9, 10, 13], vec![0, 1, 2, 3, 4, 5, 6, 10, 11, 12]]);
     }

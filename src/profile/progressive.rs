@@ -457,7 +457,7 @@ impl ProgressiveAligner<'_> {
             if *is_switched {
                 children.reverse();
             }
-            for (child, mut map) in children.into_iter().zip(path::joined(path).maps) {
+            for (child, mut map) in children.into_iter().zip(path::join_columns(path).maps) {
                 move_places(&mut map, &node_columns);
                 columns[child] = Some(map);
             }
@@ -478,7 +478,7 @@ impl ProgressiveAligner<'_> {
             self.apply_weights(&mut group, rows, next);
             let leaf = self.leaf(next as u32);
             let path = self.path(&group, &leaf)?;
-            let [first, second] = path::joined(&path).maps;
+            let [first, second] = path::join_columns(&path).maps;
             for &id in &group.members {
                 move_places(&mut rows[id as usize], &first);
             }

@@ -36,14 +36,14 @@ impl PathRecursion<'_> {
     /// Returns the path of the best alignment. The path is meaningless if the recursion was
     /// stopped. Runs on the current thread pool.
     pub(super) fn path(&self) -> Vec<ColumnStep> {
-        self.rest(&DividedRectangles::default())
+        self.complete_path(&DividedRectangles::default())
     }
 
     /// Returns the path of a matrix that has been divided into rectangles.
     ///
     /// # Panics
     /// Panics if the crossings are impossible ([`DividedRectangles::check`]).
-    pub(super) fn rest(&self, divided: &DividedRectangles) -> Vec<ColumnStep> {
+    pub(super) fn complete_path(&self, divided: &DividedRectangles) -> Vec<ColumnStep> {
         let [m, n] = self.problem.columns;
         let whole = ProfileRectangle { a: 0, b: 0, m, n, opens: false, closes: false };
         // The last element is processed next. `None` is a gap between two rectangles.
@@ -66,7 +66,7 @@ impl PathRecursion<'_> {
             let mut pieces = PathPieces::default();
             match *part {
                 Some(rectangle) => self.align(rectangle, &mut pieces, scratch),
-                None => pieces.first(2),
+                None => pieces.push_first(2),
             }
             pieces
         };
@@ -80,8 +80,8 @@ impl PathRecursion<'_> {
     fn align(&self, rectangle: ProfileRectangle, pieces: &mut PathPieces, scratch: &mut RecursionScratch) {
         let ProfileRectangle { m, n, .. } = rectangle;
         match (m, n) {
-            (_, 0) => return pieces.first(m),
-            (0, _) => return pieces.second(n),
+            (_, 0) => return pieces.push_first(m),
+            (0, _) => return pieces.push_second(n),
             (1, _) => return self.align_column(rectangle, pieces),
             _ => {}
         }
@@ -105,13 +105,13 @@ impl PathRecursion<'_> {
             let ahead = || self.align(upper, pieces, scratch);
             rayon::join(ahead, || self.align(lower, &mut behind, &mut RecursionScratch::default()));
             if in_gap {
-                pieces.first(2);
+                pieces.push_first(2);
             }
             pieces.append(behind);
         } else {
             self.align(upper, pieces, scratch);
             if in_gap {
-                pieces.first(2);
+                pieces.push_first(2);
             }
             self.align(lower, pieces, scratch);
         }
@@ -156,12 +156,12 @@ impl PathRecursion<'_> {
             }
         }
         if column == 0 {
-            pieces.second(n);
-            pieces.first(1);
+            pieces.push_second(n);
+            pieces.push_first(1);
         } else {
-            pieces.second(column - 1);
-            pieces.both();
-            pieces.second(n - column);
+            pieces.push_second(column - 1);
+            pieces.push_match();
+            pieces.push_second(n - column);
         }
     }
 }

@@ -17,12 +17,12 @@ pub(super) fn row(sequence: &[u8], places: &[u32], columns: usize) -> GappedRow 
 }
 
 /// Returns the columns of the letters of a row.
-pub(super) fn places(row: &[u8]) -> Vec<u32> {
+pub(super) fn residue_columns(row: &[u8]) -> Vec<u32> {
     (0..row.len() as u32).zip(row).filter(|(_, letter)| **letter != GAP).map(|(column, _)| column).collect()
 }
 
 /// Moves the columns of rows to new indices.
-pub(super) fn moved<R: AsRef<[u8]>>(rows: &[R], places: &[u32], columns: usize) -> Vec<GappedRow> {
+pub(super) fn move_columns<R: AsRef<[u8]>>(rows: &[R], places: &[u32], columns: usize) -> Vec<GappedRow> {
     rows.iter().map(|sequence| row(sequence.as_ref(), places, columns)).collect()
 }
 
@@ -44,7 +44,7 @@ impl ProfileGroup {
         let columns = rows.first().map_or(0, |row| row.as_ref().len());
         let mut group = ProfileGroup::empty(letters, columns);
         for (&id, (row, &weight)) in ids.iter().zip(rows.iter().zip(weights)) {
-            let places = places(row.as_ref());
+            let places = residue_columns(row.as_ref());
             let sequence: Vec<u8> = places.iter().map(|&column| row.as_ref()[column as usize]).collect();
             group.add(&ProfileGroup::from_sequence(letters, id, &sequence, weight), letters, &places);
             group.members.push(id);

@@ -245,7 +245,7 @@ fn paths_are_complete_and_independent_of_vectors_and_threads() {
                 let problem = PairProblem::new(&profiles.penalties[0], &profiles.penalties[1], &scores);
                 let recursion = PathRecursion { problem: &problem, instructions, stopped: &|| false };
                 let path = threads.install(|| recursion.path());
-                assert_eq!(path::joined(&path).maps.map(|map| map.len()), lengths);
+                assert_eq!(path::join_columns(&path).maps.map(|map| map.len()), lengths);
                 assert_eq!(known.get_or_insert_with(|| path.clone()), &path, "{lengths:?} {instructions:?}");
             }
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::divided::DividedRectangles;
 use super::pass::PairProblem;
-use super::path::{ColumnStep, joined};
+use super::path::{ColumnStep, join_columns};
 use super::recursion::PathRecursion;
 use super::{ColumnScores, Penalties};
 use crate::engine::thread_engine::CpuKind;
@@ -52,7 +52,7 @@ impl ProfilePair {
 
     /// Computes the best alignment of a matrix that an engine has already divided into rectangles.
     /// Returns `None` if `stopped` returns true.
-    pub fn rest(
+    pub fn complete_alignment(
         &self,
         divided: &DividedRectangles,
         instructions: InstructionSet,
@@ -60,7 +60,7 @@ impl ProfilePair {
     ) -> Option<Vec<ColumnStep>> {
         let scores = ColumnScores::without_table(&self.scored, &self.tenths, self.letters, instructions);
         let problem = PairProblem::new(&self.penalties[0], &self.penalties[1], &scores);
-        let path = PathRecursion { problem: &problem, instructions, stopped }.rest(divided);
+        let path = PathRecursion { problem: &problem, instructions, stopped }.complete_path(divided);
         (!stopped()).then_some(path)
     }
 }
@@ -160,7 +160,7 @@ impl Work for ProfileWork {
         for ((block, merged), _) in results {
             let columns = block.pair.columns();
             match merged {
-                ProfileMerge::Path(path) if joined(path).maps.map(|map| map.len()) == columns => {}
+                ProfileMerge::Path(path) if join_columns(path).maps.map(|map| map.len()) == columns => {}
                 ProfileMerge::Path(_) => return Err(format!("an alignment does not have {columns:?} columns")),
                 ProfileMerge::Divided(divided) => divided.check(columns)?,
             }

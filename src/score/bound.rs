@@ -206,7 +206,7 @@ impl IdentityFilter {
     }
 
     /// Returns S' + opening * O_min - P' * M, which mismatches must account for.
-    fn rest(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
+    fn mismatch_part(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
         let offset_score = score + self.next * (m as i64 + n as i64);
         offset_score - (self.match_high + 2 * self.next) * matches + if m != n { self.opening } else { 0 }
     }
@@ -214,7 +214,7 @@ impl IdentityFilter {
     /// Returns X_min.
     fn least_mismatches(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
         let mismatch = self.mismatch_high + 2 * self.next;
-        let rest = self.rest(score, matches, m, n);
+        let rest = self.mismatch_part(score, matches, m, n);
         if self.own_ends || mismatch <= 0 || rest <= 0 { 0 } else { (rest + mismatch - 1) / mismatch }
     }
 
@@ -222,7 +222,7 @@ impl IdentityFilter {
     fn most_mismatches(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
         let most = m.min(n) as i64 - matches;
         let mismatch = self.device_mismatch_low();
-        if mismatch > 0 { most.min(self.rest(score, matches, m, n).max(0) / mismatch) } else { most }
+        if mismatch > 0 { most.min(self.mismatch_part(score, matches, m, n).max(0) / mismatch) } else { most }
     }
 
     /// Returns the least number of mismatches and openings under definition 3, or of unmatched

@@ -65,7 +65,7 @@ pub(crate) fn edit_limit(
         IdentityDefinition::Columns | IdentityDefinition::Blast => (EditMode::Global, Limit::Shorter(further, 0.0)),
         IdentityDefinition::Shorter => (EditMode::Global, Limit::Shorter(2.0 * (1.0 - identity), 1.0)),
         IdentityDefinition::InnerColumns => {
-            let reach = reach(scoring, further).ok_or(EditFilterObstacle::CheapEndGaps)?;
+            let reach = overlap_reach(scoring, further).ok_or(EditFilterObstacle::CheapEndGaps)?;
             (EditMode::Overlap(reach), Limit::Shorter(further, 0.0))
         }
         IdentityDefinition::Mbl => return Err(EditFilterObstacle::CountsGaps),
@@ -75,7 +75,7 @@ pub(crate) fn edit_limit(
 
 /// Returns the limits on the symbols that a best alignment leaves unaligned, and on the edits per
 /// symbol of its parts. Returns `None` if the limit is not useful.
-fn reach(scoring: &Scoring, further: f64) -> Option<OverlapReach> {
+fn overlap_reach(scoring: &Scoring, further: f64) -> Option<OverlapReach> {
     let most = scoring.substitution.max_score().max(0) as u32;
     let least = scoring.substitution.min_score().min(0).unsigned_abs();
     let ends = scoring.end_costs();

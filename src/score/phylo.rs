@@ -83,13 +83,13 @@ impl PhyloScheme {
     }
 
     /// Returns the greatest score that a read of `read_symbols` symbols can have.
-    pub fn most(&self, read_symbols: u32) -> i64 {
+    pub fn max_score(&self, read_symbols: u32) -> i64 {
         i64::from(read_symbols) * i64::from(self.matching.max(0))
     }
 
     /// Returns a lower bound on the best score of a read: the score of letting it overhang or
     /// inserting it completely.
-    pub fn least(&self, read_symbols: u32) -> i64 {
+    pub fn min_best_score(&self, read_symbols: u32) -> i64 {
         if self.free_read_ends { 0 } else { -self.insertion.cost(u64::from(read_symbols)) }
     }
 }

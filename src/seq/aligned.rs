@@ -309,7 +309,7 @@ impl ParsedRows {
 }
 
 /// Splits a line into its first word and the rest.
-fn word(line: &[u8]) -> (&[u8], &[u8]) {
+fn split_word(line: &[u8]) -> (&[u8], &[u8]) {
     let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
     (&line[..end], line[end..].trim_ascii_start())
 }
@@ -319,7 +319,7 @@ fn fasta(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRows> {
     for (number, line) in lines.lines.iter().enumerate().skip(first) {
         match line {
             [b';', ..] => {}
-            [b'>', header @ ..] => parsed.start_row(lines, number, word(header.trim_ascii_start()).0)?,
+            [b'>', header @ ..] => parsed.start_row(lines, number, split_word(header.trim_ascii_start()).0)?,
             letters => parsed.add(lines, number, parsed.rows.len() - 1, letters)?,
         }
     }
@@ -342,7 +342,7 @@ fn stockholm(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRows> {
             }
             _ => {}
         }
-        let (name, letters) = word(line);
+        let (name, letters) = split_word(line);
         let row = parsed.row(&mut rows, lines, number, name)?;
         parsed.add(lines, number, row, letters)?;
     }

@@ -95,7 +95,7 @@ impl NameRules {
     /// rows that are renamed.
     pub fn apply(&self, names: &[&[u8]], order: &[u32]) -> (Vec<Vec<u8>>, Vec<Renamed>) {
         let held: Vec<(Vec<u8>, Option<Why>)> =
-            order.iter().map(|&row| self.hold(names[row as usize], u64::from(row))).collect();
+            order.iter().map(|&row| self.fitting_name(names[row as usize], u64::from(row))).collect();
         // A new name must differ from the names of all rows.
         let mut namer = Namer::new(*self, held.iter().map(|(name, _)| name.as_slice()));
         let mut seen: HashSet<&[u8]> = HashSet::with_capacity(held.len());
@@ -124,7 +124,7 @@ impl NameRules {
     }
 
     /// Returns a name that the format can contain, regardless of other rows.
-    fn hold(&self, name: &[u8], row: u64) -> (Vec<u8>, Option<Why>) {
+    fn fitting_name(&self, name: &[u8], row: u64) -> (Vec<u8>, Option<Why>) {
         let mut why = None;
         let mut new_name = name.to_vec();
         if name.is_empty() {
@@ -176,7 +176,7 @@ impl Namer {
     /// Returns the name of the next row, and a record of the change if it differs from the given
     /// one.
     pub fn name(&mut self, name: &[u8]) -> (Vec<u8>, Option<Renamed>) {
-        let (mut new_name, mut why) = self.rules.hold(name, self.rows);
+        let (mut new_name, mut why) = self.rules.fitting_name(name, self.rows);
         if !self.taken.insert(XxHash3_128::oneshot(&new_name)) {
             (new_name, why) = (self.next_free(&new_name), Some(Why::Taken));
         }

@@ -112,7 +112,7 @@ impl PairedChunks {
         };
         chunks.fill()?;
         let [a, b] = &mut chunks.sides;
-        let [queries, targets] = reader::settle([&mut a.recorder, &mut b.recorder], options)?;
+        let [queries, targets] = reader::decide_alphabet([&mut a.recorder, &mut b.recorder], options)?;
         chunks.alphabet = queries.alphabet();
         chunks.ready = chunks.chunk(queries, targets);
         Ok(chunks)
@@ -157,7 +157,7 @@ impl PairedChunks {
     /// # Errors
     /// Returns the errors of [`PairedChunks::open`], and [`Error::Usage`] for standard input, which
     /// cannot be read again.
-    pub fn again(&self) -> Result<Self> {
+    pub fn reopen(&self) -> Result<Self> {
         let paths = self.paths.each_ref();
         if paths.into_iter().any(|path| is_standard(path)) {
             return Err(Error::usage_of("queries", "standard input can be read once only: name a file"));
@@ -171,13 +171,13 @@ impl PairedChunks {
     /// again from the start whenever an earlier chunk than the previous one is requested.
     ///
     /// # Errors
-    /// Returns the errors of [`PairedChunks::again`] and of [`PairedChunks::next`].
+    /// Returns the errors of [`PairedChunks::reopen`] and of [`PairedChunks::next`].
     pub fn at(&mut self, number: u64) -> Result<Option<PairedChunk>> {
         let is_behind = |second_pass: &SecondPass| second_pass.last.as_ref().is_none_or(|last| number < last.first);
         let second_pass = match self.second_pass.take().filter(|second_pass| !is_behind(second_pass)) {
             Some(second_pass) => second_pass,
             None => {
-                let mut chunks = self.again()?;
+                let mut chunks = self.reopen()?;
                 let last = chunks.next()?;
                 Box::new(SecondPass { chunks, last })
             }
@@ -329,7 +329,7 @@ mod tests {
         let paths = files.each_ref().map(|file| file.path().to_str().unwrap());
         let mut chunks = PairedChunks::open(paths, &ReadOptions::default(), 2, u64::MAX).unwrap();
         let mut all = Vec::new();
-        let mut again = chunks.again().unwrap();
+        let mut again = chunks.reopen().unwrap();
         while let Some(chunk) = again.next().unwrap() {
             all.push(chunk);
         }

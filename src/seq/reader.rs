@@ -525,7 +525,7 @@ impl Recorder {
 
     /// Decides on the alphabet of all files. Also returns the conversion of the codes, if they were
     /// read in another alphabet.
-    pub(super) fn settle(all: Vec<Self>, options: &ReadOptions) -> Result<(Alphabet, Option<Vec<Code>>)> {
+    pub(super) fn decide_alphabet(all: Vec<Self>, options: &ReadOptions) -> Result<(Alphabet, Option<Vec<Code>>)> {
         let read_as = all.first().map(|recorder| recorder.records_so_far().alphabet());
         let stores = settle_alphabet(all.into_iter().map(|recorder| recorder.loaded).collect(), options)?;
         let none_read = match options.alphabet {
@@ -581,7 +581,7 @@ impl Duplicates {
 
 /// Decides on the alphabet from the records read so far, and returns these. The rest is read in
 /// that alphabet.
-pub(super) fn settle<const N: usize>(
+pub(super) fn decide_alphabet<const N: usize>(
     recorders: [&mut Recorder; N],
     options: &ReadOptions,
 ) -> Result<[SequenceStore; N]> {

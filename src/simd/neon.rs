@@ -328,7 +328,7 @@ unsafe impl LanesU64 for NeonWords {
         NeonWords(vsriq_n_u64::<63>(vshlq_n_u64::<1>(self.0), below.0))
     }
     #[inline(always)]
-    unsafe fn top(self) -> Self {
+    unsafe fn top_bits(self) -> Self {
         NeonWords(vshrq_n_u64::<63>(self.0))
     }
     #[inline(always)]

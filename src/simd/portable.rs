@@ -148,7 +148,7 @@ fn mask(is: bool) -> i32 {
 // SAFETY: arrays need no special instructions; there are eight lanes.
 unsafe impl EightLanes for Array<i32, 8> {
     #[inline(always)]
-    unsafe fn same(self, other: Self) -> Self {
+    unsafe fn equal_mask(self, other: Self) -> Self {
         Self::each(|k| mask(self.0[k] == other.0[k]))
     }
     #[inline(always)]
@@ -160,7 +160,7 @@ unsafe impl EightLanes for Array<i32, 8> {
         Self::each(|k| self.0[k] | other.0[k])
     }
     #[inline(always)]
-    unsafe fn without(self, mask: Self) -> Self {
+    unsafe fn and_not(self, mask: Self) -> Self {
         Self::each(|k| self.0[k] & !mask.0[k])
     }
     #[inline(always)]
@@ -236,7 +236,7 @@ unsafe impl<const N: usize> LanesU64 for Array<u64, N> {
         Self::each(|k| self.0[k] << 1 | below.0[k] >> 63)
     }
     #[inline(always)]
-    unsafe fn top(self) -> Self {
+    unsafe fn top_bits(self) -> Self {
         Self::each(|k| self.0[k] >> 63)
     }
     #[inline(always)]

@@ -43,7 +43,7 @@ pub(crate) struct Skew<'a, W: Lanes> {
 }
 
 /// Returns an element with all bits set.
-fn ones<E: Element>() -> E {
+fn all_ones<E: Element>() -> E {
     E::from_number(-1)
 }
 
@@ -66,7 +66,7 @@ impl<'a, W: Lanes> Skew<'a, W> {
         for (stage, mask) in masks.chunks_exact_mut(W::COUNT).take(STAGES + 2).enumerate() {
             for (lane, mask) in mask.iter_mut().enumerate() {
                 let delayed = (W::COUNT - 1 - lane) >> stage & 1 == 1;
-                *mask = if delayed { ones() } else { W::Elem::from_number(0) };
+                *mask = if delayed { all_ones() } else { W::Elem::from_number(0) };
             }
         }
         Skew {

@@ -139,10 +139,10 @@ unsafe fn check_eight_lanes<V: EightLanes>(words: &[u64; 24]) {
     unsafe {
         let (a, b) = (V::load(numbers.as_ptr()), V::load(numbers.as_ptr().add(8)));
         let some: [i32; 8] = std::array::from_fn(|k| numbers[k + 8 * usize::from(bytes[k] & 1)]);
-        assert_eq!(lanes(a.same(V::load(some.as_ptr()))), each(&|k| -i32::from(some[k] == numbers[k])));
+        assert_eq!(lanes(a.equal_mask(V::load(some.as_ptr()))), each(&|k| -i32::from(some[k] == numbers[k])));
         assert_eq!(lanes(a.and(b)), each(&|k| numbers[k] & numbers[k + 8]));
         assert_eq!(lanes(a.or(b)), each(&|k| numbers[k] | numbers[k + 8]));
-        assert_eq!(lanes(a.without(b)), each(&|k| numbers[k] & !numbers[k + 8]));
+        assert_eq!(lanes(a.and_not(b)), each(&|k| numbers[k] & !numbers[k + 8]));
         assert_eq!(lanes(a.shift_up_from(b)), each(&|k| if k > 0 { numbers[k - 1] } else { numbers[15] }));
         assert_eq!(lanes(a.shift_down_from(b)), each(&|k| numbers[k + 1]));
         assert_eq!(lanes(V::disjoint(&x, &y)), each(&|k| -i32::from(x[k] & y[k] == 0)));
@@ -178,7 +178,7 @@ unsafe fn check_u64_lanes<V: LanesU64>(words: &[u64; 24]) {
         assert_eq!(lanes(a.and_or(b, c)), each(|a, b, c| a & b | c));
         assert_eq!(lanes(a.or_nor(b, c)), each(|a, b, c| a | !(b | c)));
         assert_eq!(lanes(a.shift_in(b)), each(|a, b, _| a << 1 | b >> 63));
-        assert_eq!(lanes(a.top()), each(|a, _, _| a >> 63));
+        assert_eq!(lanes(a.top_bits()), each(|a, _, _| a >> 63));
         assert_eq!(lanes(a.test(1 << 63)), each(|a, _, _| if a >> 63 == 1 { u64::MAX } else { 0 }));
         assert_eq!(lanes(a.test(1 << 5)), each(|a, _, _| if a >> 5 & 1 == 1 { u64::MAX } else { 0 }));
         assert_eq!(lanes(V::splat(77)), each(|_, _, _| 77));

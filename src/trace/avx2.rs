@@ -136,15 +136,15 @@ impl<const AFFINE: bool, const SCORES: u8, const N: usize> Narrow<'_, '_, AFFINE
                 // One neighbour is in the same lane of the other array. The other neighbour is one
                 // lane before it (even steps) or after it (odd steps).
                 if is_even {
-                    let gap = if AFFINE { up(&odd.insertion) } else { odd.insertion };
-                    let above = Neighbours { h: up(&odd.h), gap };
+                    let gap = if AFFINE { shift_up(&odd.insertion) } else { odd.insertion };
+                    let above = Neighbours { h: shift_up(&odd.h), gap };
                     let left = Neighbours { h: odd.h, gap: odd.deletion };
                     step::<V, AFFINE, N>(&cells, &mut even, scores, above, left, directions);
                     query_at += 1;
                 } else {
-                    let gap = if AFFINE { down(&even.deletion) } else { even.deletion };
+                    let gap = if AFFINE { shift_down(&even.deletion) } else { even.deletion };
                     let above = Neighbours { h: even.h, gap: even.insertion };
-                    let left = Neighbours { h: down(&even.h), gap };
+                    let left = Neighbours { h: shift_down(&even.h), gap };
                     step::<V, AFFINE, N>(&cells, &mut odd, scores, above, left, directions);
                     target_at -= 1;
                 }
@@ -247,7 +247,7 @@ impl<V: EightLanes, const N: usize> Registers<V, N> {
 
 /// Moves lane p - 1 to lane p. Lane 0 becomes unreachable.
 #[inline(always)]
-unsafe fn up<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
+unsafe fn shift_up<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
     // SAFETY: the caller guarantees the instructions of V.
     unsafe {
         let mut before = V::splat(i32::UNREACHABLE);
@@ -261,7 +261,7 @@ unsafe fn up<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
 
 /// Moves lane p + 1 to lane p. The last lane becomes unreachable.
 #[inline(always)]
-unsafe fn down<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
+unsafe fn shift_down<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
     // SAFETY: the caller guarantees the instructions of V.
     unsafe {
         let mut after = V::splat(i32::UNREACHABLE);
@@ -350,8 +350,8 @@ impl<'a, V: EightLanes> EightCells<'a, V> {
             let deletion = open_deletion.max(left.gap);
             let diagonal = h.add(scores);
             let best = diagonal.max(insertion.max(deletion));
-            let leave_insertion = open_insertion.same(insertion).and(self.insertion_leaves);
-            let leave_deletion = open_deletion.same(deletion).and(self.deletion_leaves);
+            let leave_insertion = open_insertion.equal_mask(insertion).and(self.insertion_leaves);
+            let leave_deletion = open_deletion.equal_mask(deletion).and(self.deletion_leaves);
             let leave = leave_insertion.or(leave_deletion);
             (best, insertion, deletion, self.from(diagonal, insertion, best).or(leave))
         }
@@ -365,7 +365,7 @@ impl<'a, V: EightLanes> EightCells<'a, V> {
     #[inline(always)]
     unsafe fn from(&self, diagonal: V, insertion: V, best: V) -> V {
         // SAFETY: the caller guarantees the instructions of V.
-        unsafe { self.from_deletion.add(insertion.same(best)).without(diagonal.same(best)) }
+        unsafe { self.from_deletion.add(insertion.equal_mask(best)).and_not(diagonal.equal_mask(best)) }
     }
 }
 

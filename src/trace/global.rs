@@ -111,7 +111,7 @@ fn one_is_empty(m: usize, n: usize, scoring: &Scoring) -> Alignment {
     let mut cigar = Cigar::new();
     cigar.push(run_length(m), Op::Insertion);
     cigar.push(run_length(n), Op::Deletion);
-    Alignment::whole(-scoring.end_costs().cost((m + n) as u64), cigar)
+    Alignment::end_to_end(-scoring.end_costs().cost((m + n) as u64), cigar)
 }
 
 fn run_length(symbols: usize) -> u32 {
@@ -258,7 +258,7 @@ impl<'a> GlobalPair<'a> {
 
         let packed = best.value.to_wide();
         let score = i64::try_from(packed.div_euclid(self.weight)).expect("scores and lengths are bounded");
-        (Alignment::whole(score, path.finish()), packed.rem_euclid(self.weight) as u64)
+        (Alignment::end_to_end(score, path.finish()), packed.rem_euclid(self.weight) as u64)
     }
 }
 
@@ -289,7 +289,7 @@ mod tests {
         let mut kinds = Vec::new();
         for scoring in scorings {
             let expected = oracle::align(&query, &target, &scoring);
-            let expected = (Alignment::whole(expected.score, expected.cigar), expected.matches);
+            let expected = (Alignment::end_to_end(expected.score, expected.cigar), expected.matches);
             let pair = GlobalPair::new(&query, &target, &scoring, Hint::NONE);
             let buffers = &mut GlobalBuffers::new(1_000);
             assert!(i32::holds(pair.magnitude()));

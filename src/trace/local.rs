@@ -88,7 +88,7 @@ pub(super) fn traceback(
     if let (Some(score @ 1..), Some(region)) = (hint.score, within)
         && let Some(parts) = locate(query, target, scoring, score, region, global.resources, buffers)
     {
-        return between(query, target, scoring, Hint { score: Some(score), ..hint }, parts, global);
+        return align_parts(query, target, scoring, Hint { score: Some(score), ..hint }, parts, global);
     }
     let wrong = |result: String| Err(Error::Internal(format!("the traceback found {result}")));
     let end = match hint.score {
@@ -115,7 +115,7 @@ pub(super) fn traceback(
         Some(LocalParts { query: from_query..end.query, target: from_target..end.target, band: None })
     });
     match parts {
-        Some(parts) => between(query, target, scoring, Hint { score: Some(score), ..hint }, parts, global),
+        Some(parts) => align_parts(query, target, scoring, Hint { score: Some(score), ..hint }, parts, global),
         None => wrong(format!("no start of a local alignment with score {score}")),
     }
 }
@@ -130,7 +130,7 @@ struct LocalParts {
 }
 
 /// Returns the canonical global alignment of two parts.
-fn between(
+fn align_parts(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
@@ -216,7 +216,7 @@ fn locate_in<E: LaneElement>(
     start_cells.sort_unstable();
     let mut best: Option<([usize; 2], reach::Reached)> = None;
     for &start in &start_cells {
-        if let Some(reached) = reach::follow(at, gains, values, start, frontiers)
+        if let Some(reached) = reach::find_end(at, gains, values, start, frontiers)
             && best.is_none_or(|(_, best)| reached.end > best.end)
         {
             best = Some((start, reached));

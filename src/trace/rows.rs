@@ -101,9 +101,9 @@ impl<T: PackedValue> RowCode<T> for Portable {
         let inputs = query.iter().zip(target).zip(h_above).zip(h_left);
         for ((((a, b), above), left), (h, direction)) in inputs.zip(h.iter_mut().zip(directions)) {
             let scores = costs.scores::<SCORES>(a, b);
-            let diagonal: [T; LANES] = each(|lane| h[lane].plus(scores[lane]));
-            let best: [T; LANES] = each(|lane| diagonal[lane].max(above[lane]).max(left[lane]));
-            *direction = each(|lane| from(diagonal[lane] == best[lane], above[lane] == best[lane]));
+            let diagonal: [T; LANES] = from_lanes(|lane| h[lane].plus(scores[lane]));
+            let best: [T; LANES] = from_lanes(|lane| diagonal[lane].max(above[lane]).max(left[lane]));
+            *direction = from_lanes(|lane| from(diagonal[lane] == best[lane], above[lane] == best[lane]));
             *h = best;
         }
     }
@@ -118,13 +118,13 @@ impl<T: PackedValue> RowCode<T> for Portable {
             inputs.zip(outputs)
         {
             let scores = costs.scores::<SCORES>(a, b);
-            let diagonal: [T; LANES] = each(|lane| h[lane].plus(scores[lane]));
-            let above: [T; LANES] = each(|lane| above[lane].minus(costs.opening));
-            let left: [T; LANES] = each(|lane| left[lane].minus(costs.opening));
-            let insert: [T; LANES] = each(|lane| above[lane].max(insertion_above[lane]));
-            let delete: [T; LANES] = each(|lane| left[lane].max(deletion_left[lane]));
-            let best: [T; LANES] = each(|lane| diagonal[lane].max(insert[lane]).max(delete[lane]));
-            *direction = each(|lane| {
+            let diagonal: [T; LANES] = from_lanes(|lane| h[lane].plus(scores[lane]));
+            let above: [T; LANES] = from_lanes(|lane| above[lane].minus(costs.opening));
+            let left: [T; LANES] = from_lanes(|lane| left[lane].minus(costs.opening));
+            let insert: [T; LANES] = from_lanes(|lane| above[lane].max(insertion_above[lane]));
+            let delete: [T; LANES] = from_lanes(|lane| left[lane].max(deletion_left[lane]));
+            let best: [T; LANES] = from_lanes(|lane| diagonal[lane].max(insert[lane]).max(delete[lane]));
+            *direction = from_lanes(|lane| {
                 let leave_insertion = u8::from(above[lane] == insert[lane]) * INSERTION_LEAVES;
                 let leave_deletion = u8::from(left[lane] == delete[lane]) * DELETION_LEAVES;
                 from(diagonal[lane] == best[lane], insert[lane] == best[lane]) | leave_insertion | leave_deletion
@@ -143,7 +143,7 @@ fn from(diagonal: bool, insertion: bool) -> u8 {
 /// Returns one value for each lane. It reads whole arrays before it writes any, so that the
 /// compiler can vectorize the computation.
 #[inline(always)]
-fn each<E>(f: impl FnMut(usize) -> E) -> [E; LANES] {
+fn from_lanes<E>(f: impl FnMut(usize) -> E) -> [E; LANES] {
     std::array::from_fn(f)
 }
 
@@ -152,9 +152,9 @@ impl<T: PackedValue> PackedCosts<T> {
     fn scores<const SCORES: u8>(&self, a: &[Code; LANES], b: &[Code; LANES]) -> [T; LANES] {
         let (matching, mismatching) = self.two_scores;
         match SCORES {
-            BY_SHARED_BITS => each(|lane| if a[lane] & b[lane] != 0 { matching } else { mismatching }),
-            BY_EQUAL_CODES => each(|lane| if a[lane] == b[lane] { matching } else { mismatching }),
-            _ => each(|lane| self.table[Self::table_index(a[lane], b[lane])]),
+            BY_SHARED_BITS => from_lanes(|lane| if a[lane] & b[lane] != 0 { matching } else { mismatching }),
+            BY_EQUAL_CODES => from_lanes(|lane| if a[lane] == b[lane] { matching } else { mismatching }),
+            _ => from_lanes(|lane| self.table[Self::table_index(a[lane], b[lane])]),
         }
     }
 }

@@ -21,12 +21,12 @@ impl Groups {
         let all = distances.sequences();
         let left = (0..all).collect();
         let mut groups = Groups { distances, left, size: vec![1; all], nearest: vec![(f64::MAX, 0); all] };
-        (1..all).for_each(|at| groups.look(at));
+        (1..all).for_each(|at| groups.update_nearest(at));
         groups
     }
 
     /// Recomputes the nearest earlier group. If several are equally near, it is the first.
-    fn look(&mut self, at: usize) {
+    fn update_nearest(&mut self, at: usize) {
         let mut best = (f64::INFINITY, 0);
         for &other in self.left.iter().take_while(|&&other| other < at) {
             let distance = self.distances.get(at, other);
@@ -71,11 +71,11 @@ impl Groups {
             if new < old && (old - new) / old > slack {
                 self.nearest[at] = (new, earlier);
             } else if (new > old && (new - old) / new > slack && nearest == earlier) || nearest == later {
-                self.look(at);
+                self.update_nearest(at);
             }
         }
         if earlier > 0 {
-            self.look(earlier);
+            self.update_nearest(earlier);
         }
     }
 }

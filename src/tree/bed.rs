@@ -75,7 +75,7 @@ impl Points {
 
     /// Divides members into two parts by at most [`ROUNDS`] rounds of k-means with two centres.
     /// Neither part is empty.
-    fn parted(&self, members: &[u32]) -> [Vec<u32>; 2] {
+    fn split_members(&self, members: &[u32]) -> [Vec<u32>; 2] {
         let one = self.farthest(members, &self.centre(members));
         let other = self.farthest(members, self.point(one));
         let mut centres = [self.point(one).to_vec(), self.point(other).to_vec()];
@@ -155,7 +155,7 @@ pub fn embedded(
         while let Some(members) = waiting.pop() {
             match members.len() <= bed.largest.max(2) {
                 true => parts.push(members),
-                false => waiting.extend(points.parted(&members)),
+                false => waiting.extend(points.split_members(&members)),
             }
         }
         let trees: Vec<GuideTree> = parts.par_iter().map(|members| average_linkage(pairs(members))).collect();

@@ -48,7 +48,7 @@ impl Scale {
     }
 
     /// Returns the upper limit of totals. Only smaller totals are candidates.
-    fn worst(self) -> f64 {
+    fn max_total(self) -> f64 {
         99_999.0 * 2.0 * self.others
     }
 }
@@ -164,9 +164,9 @@ pub fn neighbour_joining(distances: Distances, threads: &rayon::ThreadPool) -> U
         let mut joins = Vec::with_capacity(leaves.saturating_sub(3));
         let mut search = JoinSearch::new(&nodes);
         while nodes.left.len() > 3 {
-            let (earlier, later) = search.least(&nodes);
+            let (earlier, later) = search.closest_pair(&nodes);
             joins.push(nodes.join(earlier, later, (leaves + joins.len()) as u32));
-            search.joined(&nodes, earlier, later);
+            search.update_after_join(&nodes, earlier, later);
         }
         UnrootedTree { leaves, joins, centre: nodes.centre() }
     })

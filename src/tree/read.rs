@@ -11,7 +11,7 @@ use crate::error::Result;
 
 /// Returns a name in the form for inexact comparison: in lower case, and with `_` for the
 /// characters that ClustalW and alignment formats replace by it.
-fn folded(name: &[u8]) -> Vec<u8> {
+fn fold_name(name: &[u8]) -> Vec<u8> {
     let fold = |&byte: &u8| if b" ()[]:;,'\"".contains(&byte) { b'_' } else { byte.to_ascii_lowercase() };
     name.iter().map(fold).collect()
 }
@@ -103,14 +103,14 @@ fn parse<S: AsRef<[u8]>>(
     for (number, name) in (0..).zip(names) {
         exact.entry(name.as_ref()).or_insert(number);
         // A folded name that several sequences share matches none of them.
-        alike.entry(folded(name.as_ref())).and_modify(|old| *old = None).or_insert(Some(number));
+        alike.entry(fold_name(name.as_ref())).and_modify(|old| *old = None).or_insert(Some(number));
     }
     let mut sequences = vec![None; nodes.len()];
     let mut is_named = vec![false; names.len()];
     for (node, sequence) in nodes.iter().zip(&mut sequences).filter(|(node, _)| node.children.is_empty()) {
         let name = node.label.as_ref().map(|label| label.as_bstr()).unwrap_or_default();
         let wrong = |message: String| NewickError { at: node.at, message };
-        let number = exact.get(name.as_bytes()).copied().or_else(|| alike.get(&folded(name)).copied().flatten());
+        let number = exact.get(name.as_bytes()).copied().or_else(|| alike.get(&fold_name(name)).copied().flatten());
         let number = number.ok_or_else(|| wrong(format!("no sequence is called '{name}'")))?;
         if std::mem::replace(&mut is_named[number as usize], true) {
             return Err(wrong(format!("'{name}' is in the tree twice")));

@@ -233,7 +233,7 @@ impl<'a> LeafPaths<'a> {
     }
 
     /// Returns the distance from a leaf to its ancestor at this depth.
-    fn up(&self, index: u32, depth: u32) -> f32 {
+    fn distance_to_ancestor(&self, index: u32, depth: u32) -> f32 {
         let (start, end) = (self.start[index as usize], self.start[index as usize + 1]);
         let steps = end - start - depth as usize;
         if steps == 0 { 0.0 } else { self.sums[start + steps - 1] }
@@ -258,14 +258,14 @@ impl<'a> LeafPaths<'a> {
         // A sum in single precision, which depends on the order from left to right.
         for &((first, end), depth, way) in before.iter().rev().chain(&after) {
             for index in first..end {
-                let up = self.up(index, depth);
+                let up = self.distance_to_ancestor(index, depth);
                 outside += up;
                 outside += way;
                 most = if up > most { up } else { most };
             }
         }
         for index in first..end {
-            let up = self.up(index, self.depth[node]);
+            let up = self.distance_to_ancestor(index, self.depth[node]);
             inside += up;
             most = if up > most { up } else { most };
         }

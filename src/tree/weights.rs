@@ -120,7 +120,7 @@ impl Identities {
     ///
     /// # Panics
     /// Panics if there is no such sequence.
-    pub fn way(&self, a: usize, b: usize) -> f32 {
+    pub fn path_length(&self, a: usize, b: usize) -> f32 {
         assert_ne!(a, b, "a sequence has no way to itself");
         self.lower[Self::index(a as u32, b as u32)]
     }
@@ -130,6 +130,6 @@ impl Identities {
     /// # Panics
     /// Panics if there is no such sequence.
     pub fn percent(&self, a: usize, b: usize) -> f64 {
-        100.0 - f64::from(self.way(a, b)).clamp(0.01, 1.0) * 100.0
+        100.0 - f64::from(self.path_length(a, b)).clamp(0.01, 1.0) * 100.0
     }
 }

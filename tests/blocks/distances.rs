@@ -48,7 +48,7 @@ fn whole(job: &PairDistances) -> Distances {
 }
 
 fn gathered(job: &DistanceRows, rows: &[PairCounts]) -> Distances {
-    let mut gathered = job.gather().expect("it makes sense");
+    let mut gathered = job.empty_collection().expect("it makes sense");
     rows.iter().rev().for_each(|row| gathered.add(std::slice::from_ref(row)).expect("it is of the job"));
     gathered.finish().expect("all are there")
 }
@@ -74,7 +74,7 @@ fn merged_distances_equal_the_whole_job() {
                     assert!(cells > 1 || blocks.len() > 10, "{blocks:?}");
                 }
                 // The first distance is missing.
-                let mut some = job.gather().unwrap();
+                let mut some = job.empty_collection().unwrap();
                 some.add(&expected[1..]).unwrap();
                 assert!(some.finish().unwrap_err().to_string().contains("missing"));
             }
@@ -102,7 +102,7 @@ fn rows_of_another_job_are_refused() {
     let sequences = store(&mut rng(3), Alphabet::Dna, 5);
     for kind in [PairDistance::Clustal, PairDistance::Edit] {
         let job = DistanceRows::new(PairDistances { kind, ..PairDistances::new(Arc::clone(&sequences)) });
-        let mut gathered = job.gather().unwrap();
+        let mut gathered = job.empty_collection().unwrap();
         let far = PairCounts { unit: 70, first: 71, counts: vec![1] };
         let long = PairCounts { unit: 0, first: 1, counts: vec![1; 9] };
         let end = PairCounts { unit: 0, first: u32::MAX, counts: vec![1] };

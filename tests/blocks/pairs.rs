@@ -209,7 +209,7 @@ fn engines_take_blocks_that_arrive_during_a_run() {
     let feed = Feed { source: &source, run: &two_threads(), sink: &mut sink };
     job.feed(feed, &mut session).expect("blocks are computed");
     assert_eq!(
-        (late.left(), source.pending_cells().load(Ordering::Relaxed)),
+        (late.remaining(), source.pending_cells().load(Ordering::Relaxed)),
         (0, 0),
         "one run takes all of {}",
         blocks.len()

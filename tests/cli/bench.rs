@@ -29,7 +29,7 @@ fn without_numbers(text: &str) -> String {
 fn every_kernel_is_measured_at_every_size() {
     let text = bench(&["kernels", "--device", "0", "--lengths", "9,5", "--counts", "3,100", "--format", "csv"]);
     let rows = rows(&text);
-    let of = |family| pairwave::gpu::kernels::offered(family).count();
+    let of = |family| pairwave::gpu::kernels::selectable(family).count();
     let contenders = of(pairwave::gpu::kernels::Family::Pairs) + of(pairwave::gpu::kernels::Family::Local) + 1;
     assert_eq!(rows.len(), contenders * 2 * 2 * 2 * 2, "{text}");
     let mut seen = std::collections::HashSet::new();
@@ -50,7 +50,7 @@ fn every_kernel_is_measured_at_every_size() {
 fn every_shape_of_a_tile_is_measured() {
     let text = bench(&["tiles", "--device", "0", "--gaps", "affine", "--lengths", "9,30", "--format", "csv"]);
     let rows = rows(&text);
-    let kernels = pairwave::gpu::kernels::offered(pairwave::gpu::kernels::Family::Local).count();
+    let kernels = pairwave::gpu::kernels::selectable(pairwave::gpu::kernels::Family::Local).count();
     assert_eq!(rows.len(), kernels * 2 * 2, "{text}");
     for row in &rows {
         assert_eq!((row["experiment"].as_str(), row["pairs"].as_str()), ("tiles", "64"), "{row:?}");

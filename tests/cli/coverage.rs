@@ -30,7 +30,8 @@ fn minimum_coverages_select_lines() {
     ];
     let (mut kept, mut dropped) = (0, 0);
     for command in commands {
-        let table = |options: &[&str]| each(command[0], TWO_WAYS, &[&command[1..], &COVERAGES, options].concat());
+        let table =
+            |options: &[&str]| equal_output(command[0], TWO_WAYS, &[&command[1..], &COVERAGES, options].concat());
         let all = table(&[]);
         for (options, minimums) in [
             (&["--query-cov", "0.72"][..], [0.72, 0.0]),
@@ -78,8 +79,9 @@ fn top_hits_have_the_best_identity_or_score() {
         ("search", &["--min-cov", "0.5", "--id", "0.5"], 3),
     ] {
         let fields = ["--fields", "query,target,identity,score"];
-        let table =
-            |more: &[&str]| each(command, TWO_WAYS, &[&[WINDOWS, &copies], &fields[..], options, more].concat());
+        let table = |more: &[&str]| {
+            equal_output(command, TWO_WAYS, &[&[WINDOWS, &copies], &fields[..], options, more].concat())
+        };
         let rows = |text: &str| -> Vec<Vec<String>> {
             text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
         };

@@ -11,7 +11,7 @@ const PROTEINS: &str = ">p1\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ\n>p2\nMKTAYIAKQRQ
 
 /// Returns the standard output of `edit`, equal on all devices.
 fn edit(arguments: &[&str]) -> String {
-    each("edit", TWO_WAYS, arguments)
+    equal_output("edit", TWO_WAYS, arguments)
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::*;
 const LONG: Duration = Duration::from_secs(120);
 
 /// Returns `count` sequences of ten symbols.
-fn many(count: usize) -> String {
+fn write_sequences(count: usize) -> String {
     random_fasta(0x3a9, Alphabet::Dna, &vec![10; count])
 }
 
@@ -63,7 +63,7 @@ fn code(signal: &str) -> Option<i32> {
 /// absence of files.
 fn interrupted(signal: &str, arguments: &[&str]) {
     let folder = folder();
-    let input = file(&folder, "many.fa", many(20_000));
+    let input = file(&folder, "many.fa", write_sequences(20_000));
     let output = path(&folder, "pairs.tsv.gz");
     let child = start(&[&["allpairs", &input, "-o", &output], arguments].concat());
     wait(|| entries(folder.path()).len() == 2);
@@ -97,7 +97,7 @@ fn an_interrupt_ends_a_job_on_an_adapter() {
 #[test]
 fn ignored_signals_do_not_disable_others() {
     let folder = folder();
-    let input = file(&folder, "many.fa", many(20_000));
+    let input = file(&folder, "many.fa", write_sequences(20_000));
     let output = path(&folder, "pairs.tsv");
     for (ignored, sent) in [("INT", "TERM"), ("HUP", "TERM"), ("TERM", "HUP")] {
         let script = format!("trap '' {ignored}; exec \"$0\" \"$@\"");
@@ -126,7 +126,7 @@ fn other_signals_leave_no_file() {
     use std::os::unix::process::ExitStatusExt;
     for (signal, number) in [("ALRM", 14), ("XCPU", 24), ("ABRT", 6)] {
         let folder = folder();
-        let input = file(&folder, "many.fa", many(20_000));
+        let input = file(&folder, "many.fa", write_sequences(20_000));
         let output = path(&folder, "pairs.tsv");
         let child = start(&["allpairs", &input, "-o", &output, "--device", "cpu"]);
         wait(|| entries(folder.path()).len() == 2);
@@ -142,7 +142,8 @@ fn other_signals_leave_no_file() {
 #[test]
 fn next_job_removes_files_of_a_killed_job() {
     let folder = folder();
-    let (large, small) = (file(&folder, "many.fa", many(20_000)), file(&folder, "some.fa", many(20)));
+    let (large, small) =
+        (file(&folder, "many.fa", write_sequences(20_000)), file(&folder, "some.fa", write_sequences(20)));
     let output = path(&folder, "pairs.tsv");
     let child = start(&["allpairs", &large, "-o", &output, "--device", "cpu"]);
     wait(|| entries(folder.path()).len() == 3);
@@ -178,7 +179,7 @@ fn a_full_device_is_an_error() {
 #[test]
 fn a_file_that_grows_beyond_the_limit_is_an_error() {
     let folder = folder();
-    let input = file(&folder, "some.fa", many(300));
+    let input = file(&folder, "some.fa", write_sequences(300));
     let output = path(&folder, "pairs.tsv");
     let mut command = std::process::Command::new("sh");
     let script = "ulimit -f 1; exec \"$0\" \"$@\"";
@@ -217,7 +218,7 @@ fn too_little_memory_is_an_error() {
 fn an_interrupt_while_devices_are_measured() {
     needs_adapter();
     let (folder, cache) = (folder(), super::folder());
-    let input = file(&folder, "some.fa", many(20));
+    let input = file(&folder, "some.fa", write_sequences(20));
     let output = path(&folder, "pairs.tsv");
     let mut command = std::process::Command::new(program());
     command.args(["allpairs", &input, "-o", &output, "--device", "0", "--tune"]);
@@ -243,7 +244,7 @@ fn an_interrupt_while_devices_are_measured() {
 fn requested_measurement_is_reported() {
     needs_adapter();
     let (folder, cache) = (folder(), super::folder());
-    let input = file(&folder, "some.fa", many(20));
+    let input = file(&folder, "some.fa", write_sequences(20));
     let mut command = std::process::Command::new(program());
     command.args(["allpairs", &input, "--device", "0", "--tune"]);
     command.env("PAIRWAVE_CACHE_DIR", cache.path()).env_remove("PAIRWAVE_LOG");
@@ -262,7 +263,7 @@ fn requested_measurement_is_reported() {
 fn an_interrupt_while_input_is_awaited() {
     use std::os::unix::process::ExitStatusExt;
     let (input, folder) = (folder(), folder());
-    let known = file(&input, "known.fa", many(2));
+    let known = file(&input, "known.fa", write_sequences(2));
     let [pairs, stats, plot] = ["pairs.tsv", "stats.json", "plot.svg"].map(|name| path(&folder, name));
     let written = ["--device", "cpu", "-o", &pairs, "--stats", &stats];
     for arguments in [
@@ -284,7 +285,7 @@ fn an_interrupt_while_input_is_awaited() {
 fn closed_pipe_is_no_error() {
     let folder = folder();
     // The output of some hundred kilobytes exceeds a pipe's buffer.
-    let input = file(&folder, "some.fa", many(180));
+    let input = file(&folder, "some.fa", write_sequences(180));
     for format in ["tsv", "paf", "jsonl"] {
         let mut child = start(&["allpairs", &input, "--device", "cpu", "--format", format]);
         let mut line = String::new();

@@ -61,12 +61,12 @@ fn fields_of_edit_and_long() {
     let list = "query,id,pident,ids,mism,opens,exts,gaps,alnlen,pairs,qcov,tcov,qlo,qhi,qilo,qihi,qstart,qend,tlo,thi,tilo,\
                 tihi,ql,qs,tl,ts,aln,caln,qrow,trow,qseq,sseq,btop,qcovhsp,sstrand";
     let infix = ["--mode", "infix", "--max-distance", "4", "--align", "--fields", list];
-    let edit = each("edit", TWO_WAYS, &[&[&*pattern, &*texts], &infix[..]].concat());
+    let edit = equal_output("edit", TWO_WAYS, &[&[&*pattern, &*texts], &infix[..]].concat());
     let complement: String = "AGGACTTGCATTTGCAACGTTAGCCTGGAACTGTAATCGGTAAAC".into();
     let reverse = file(&folder, "reverse.fa", format!(">r\n{complement}\n"));
     let list = "query,strand,id,id1,id2,pident,positive,ppos,qlo,qhi,qilo,qihi,tlo,thi,tilo,tihi,caln,qrow,trow,btop,qstrand,\
                 tstrand,sstrand,qcov,qcovs,evalue,bitscore";
-    let long = each("long", TWO_WAYS, &[&reverse, &texts, "--strand", "both", "--fields", list]);
+    let long = equal_output("long", TWO_WAYS, &[&reverse, &texts, "--strand", "both", "--fields", list]);
     assert_snapshot!(upright(&edit) + "\n" + &upright(&long));
 }
 

@@ -1,6 +1,6 @@
 //! Every kernel by its name: the same bytes as the CPU.
 
-use pairwave::gpu::kernels::{Family, offered};
+use pairwave::gpu::kernels::{Family, selectable};
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn with_every_kernel(arguments: &[&str]) {
 fn with_every_kernel_of(family: Family, arguments: &[&str]) {
     let expected = allpairs_each(&[("cpu", "2")], arguments);
     assert!(expected.lines().count() > 5, "{expected}");
-    for kernel in offered(family) {
+    for kernel in selectable(family) {
         let actual = allpairs_each(&[("0", "2")], &[arguments, &["--kernel", kernel.stem]].concat());
         assert!(actual == expected, "{} writes something else: {arguments:?}", kernel.stem);
     }

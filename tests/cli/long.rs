@@ -16,15 +16,15 @@ const LAMBDA: &str = "assets/genomes/lambda.fa.xz";
 
 /// Returns the standard output of `long`, equal on all devices.
 fn long(arguments: &[&str]) -> String {
-    each("long", TWO_WAYS, arguments)
+    equal_output("long", TWO_WAYS, arguments)
 }
 
 /// Returns the output of `long` under [`SCHEME`]; SAM without the line that contains the command
 /// line.
 fn scored(arguments: &[&str]) -> String {
-    let text = each("long", &TWO_WAYS[..1], &[arguments, SCHEME].concat());
+    let text = equal_output("long", &TWO_WAYS[..1], &[arguments, SCHEME].concat());
     for (device, threads) in &TWO_WAYS[1..] {
-        let again = each("long", &[(*device, *threads)], &[arguments, SCHEME].concat());
+        let again = equal_output("long", &[(*device, *threads)], &[arguments, SCHEME].concat());
         assert_eq!(without_command(&text), without_command(&again), "--device {device}");
     }
     without_command(&text)
@@ -306,7 +306,7 @@ fn genomes_are_aligned_as_by_allpairs() {
     ON811099.1	ON811173.1	+	29473	0.998081	29639	27	30	1	29687	29687	1	29675	29675
     ");
     // Uses one device from here on, because a second one is slow and gives equal results.
-    let by_cpu = |arguments: &[&str]| each("long", &TWO_WAYS[..1], arguments);
+    let by_cpu = |arguments: &[&str]| equal_output("long", &TWO_WAYS[..1], arguments);
     let fields = ["--fields", "query,target,score,qstart,qend,sstart,send"];
     let all = ["--mode", "local", "--against", SARS[1]];
     let expected = allpairs_each(&TWO_WAYS[..1], &[&SARS[..1], &all, &scheme, &fields].concat());

@@ -71,11 +71,11 @@ fn program() -> PathBuf {
 
 /// Returns the standard output of `allpairs`, equal for all choices of device and threads.
 fn allpairs_each(ways: &[(&str, &str)], arguments: &[&str]) -> String {
-    each("allpairs", ways, arguments)
+    equal_output("allpairs", ways, arguments)
 }
 
 /// Returns the standard output of a command, equal for all choices of device and threads.
-fn each(command: &str, ways: &[(&str, &str)], arguments: &[&str]) -> String {
+fn equal_output(command: &str, ways: &[(&str, &str)], arguments: &[&str]) -> String {
     needs_adapter();
     let mut first: Option<String> = None;
     for (device, threads) in ways {

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Runs the program. Returns its standard output and standard error.
-fn said(arguments: &[&str]) -> (String, String) {
+fn run_program(arguments: &[&str]) -> (String, String) {
     let run = pairwave(arguments).assert().success();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
     (text(&run.get_output().stdout), text(&run.get_output().stderr))
@@ -22,11 +22,11 @@ const PROTEINS: &str = ">long of all, with\ttab\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIE
 fn database_gives_back_its_sequences() {
     let folder = folder();
     let (proteins, db) = (file(&folder, "p.fa", PROTEINS), path(&folder, "p.pwdb"));
-    let (out, line) = said(&["makedb", &proteins, "-o", &db]);
+    let (out, line) = run_program(&["makedb", &proteins, "-o", &db]);
     assert_eq!(out, "");
     let (amounts, bytes) = (line.split(" in ").next(), line.split(" s: ").nth(1));
     assert_eq!((amounts, bytes), (Some("pairwave: 3 sequences, 72 symbols of proteins"), Some("688 bytes\n")));
-    let looks = ["--verify", "--json", "--fasta"].map(|way| said(&["dbinfo", &db, way]).0);
+    let looks = ["--verify", "--json", "--fasta"].map(|way| run_program(&["dbinfo", &db, way]).0);
     insta::assert_snapshot!("what_is_in_a_database", looks.join("\n"));
     assert_eq!(entries(folder.path()), ["p.fa", "p.pwdb"]);
 }
@@ -39,15 +39,15 @@ fn files_together_are_as_one_file() {
     let first = file(&folder, "a.fa", &genes[..middle]);
     let second = file(&folder, "b.gz", gzipped(&genes[middle..]));
     let [whole, parts, piped] = ["whole.pwdb", "parts.pwdb", "piped.pwdb"].map(|name| path(&folder, name));
-    said(&["makedb", GENES, "-o", &whole]);
-    said(&["makedb", &first, &second, "-o", &parts, "--memory", "16M"]);
+    run_program(&["makedb", GENES, "-o", &whole]);
+    run_program(&["makedb", &first, &second, "-o", &parts, "--memory", "16M"]);
     pairwave(&["makedb", "-", "-o", &piped, "--quiet"]).write_stdin(genes.as_str()).assert().success().stderr("");
     let bytes = |path: &str| std::fs::read(path).expect("it was made");
     assert!(bytes(&whole) == bytes(&parts) && bytes(&whole) == bytes(&piped));
     // Its FASTA gives the same database.
     let (again, anew) = (path(&folder, "again.fa.gz"), path(&folder, "anew.pwdb"));
-    said(&["dbinfo", &whole, "--fasta", "-o", &again]);
-    said(&["makedb", &again, "-o", &anew]);
+    run_program(&["dbinfo", &whole, "--fasta", "-o", &again]);
+    run_program(&["makedb", &again, "-o", &anew]);
     assert!(bytes(&whole) == bytes(&anew));
 }
 
@@ -57,16 +57,16 @@ fn duplicate_names_give_a_warning() {
     let (first, second) = (file(&folder, "a.fa", ">x\nMKV\n>y\nMKL\n"), file(&folder, "b.fa", ">x\nMLE\n"));
     let db = path(&folder, "x.pwdb");
     let first_line = |text: String| text.lines().next().unwrap_or_default().to_owned();
-    let message = first_line(said(&["makedb", &first, &second, "-o", &db]).1);
+    let message = first_line(run_program(&["makedb", &first, &second, "-o", &db]).1);
     assert_eq!(message, "pairwave: warning: the files together: 1 record has the name of an earlier one: 'x'");
-    assert!(!first_line(said(&["makedb", &first, "-o", &db]).1).contains("warning"));
+    assert!(!first_line(run_program(&["makedb", &first, "-o", &db]).1).contains("warning"));
 }
 
 #[test]
 fn wrong_databases_and_options() {
     let folder = folder();
     let (proteins, db) = (file(&folder, "p.fa", PROTEINS), path(&folder, "p.pwdb"));
-    said(&["makedb", &proteins, "-o", &db]);
+    run_program(&["makedb", &proteins, "-o", &db]);
     let bytes = std::fs::read(&db).expect("it was made");
     let mut changed = bytes.clone();
     changed[100] ^= 1;
@@ -111,7 +111,7 @@ fn search_changed(change: impl FnOnce(&str)) -> String {
 
     let folder = folder();
     let (proteins, db) = (file(&folder, "p.fa", PROTEINS.repeat(200)), path(&folder, "p.pwdb"));
-    said(&["makedb", &proteins, "-o", &db]);
+    run_program(&["makedb", &proteins, "-o", &db]);
     let mut search = Command::new(program());
     let table = path(&folder, "hits.tsv");
     search.args(["search", "-", &db, "--device", "cpu", "-q", "-o", &table]);
@@ -163,7 +163,7 @@ fn overwritten_database_gives_one_error() {
 fn database_from_a_pipe_is_rejected() {
     let folder = folder();
     let (proteins, db) = (file(&folder, "p.fa", PROTEINS), path(&folder, "p.pwdb"));
-    said(&["makedb", &proteins, "-o", &db]);
+    run_program(&["makedb", &proteins, "-o", &db]);
     let bytes = std::fs::read(&db).expect("it was made");
     let zipped = file(&folder, "p.pwdb.gz", gzipped(&bytes));
     for arguments in [["search", &proteins, "-"], ["search", &proteins, &zipped]] {

@@ -11,7 +11,7 @@ const PROTEINS: &str = ">p1\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ\n>p2\nMKTAYIAKQRQ
 const LIST: &str = "# listed\nquery\ttarget\na3\tb3\na1\tb1\n\na1\tb4\na3\tb3\n";
 
 fn pairs(arguments: &[&str]) -> String {
-    each("pairs", TWO_WAYS, arguments)
+    equal_output("pairs", TWO_WAYS, arguments)
 }
 
 /// Writes the input files. Returns their paths.

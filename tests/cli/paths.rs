@@ -78,7 +78,7 @@ fn marked(name: &str, mark: &[u8]) -> OsString {
 }
 
 /// Returns a word of a job as an argument: `@` precedes the name of a file.
-fn word(word: &str, mark: &[u8]) -> OsString {
+fn to_argument(word: &str, mark: &[u8]) -> OsString {
     let Some((option, name)) = word.split_once('@') else { return word.into() };
     let mut word = OsString::from(option);
     word.push(marked(name, mark));
@@ -87,7 +87,7 @@ fn word(word: &str, mark: &[u8]) -> OsString {
 
 fn run(folder: &Path, job: &str, mark: &[u8]) -> Command {
     let mut command = pairwave(&["--quiet"]);
-    command.current_dir(folder).args(job.split(' ').map(|part| word(part, mark)));
+    command.current_dir(folder).args(job.split(' ').map(|part| to_argument(part, mark)));
     command
 }
 
@@ -104,14 +104,15 @@ fn written(folder: &Path, mark: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     // Times differ, and so do the paths in checkpoints and plans.
     let is_same = |name: &OsStr| !name.as_bytes().ends_with(b".work") && !name.as_bytes().ends_with(b".stats");
     let files = entries.filter(|entry| is_same(&entry.file_name()));
-    let mut all: BTreeMap<Vec<u8>, Vec<u8>> =
-        files.map(|entry| (without(entry.file_name().as_bytes(), &[mark]), fs::read(entry.path()).unwrap())).collect();
+    let mut all: BTreeMap<Vec<u8>, Vec<u8>> = files
+        .map(|entry| (remove_parts(entry.file_name().as_bytes(), &[mark]), fs::read(entry.path()).unwrap()))
+        .collect();
     all.insert(b"printed".to_vec(), printed);
     all
 }
 
 /// Returns the bytes without any of these parts.
-fn without(bytes: &[u8], parts: &[&[u8]]) -> Vec<u8> {
+fn remove_parts(bytes: &[u8], parts: &[&[u8]]) -> Vec<u8> {
     let parts = parts.iter().filter(|part| !part.is_empty());
     parts.fold(bytes.to_vec(), |bytes, part| bytes.replace(part, ""))
 }
@@ -135,7 +136,7 @@ fn names_that_are_not_utf8_work_everywhere() {
             false => &[],
         };
         assert!(str::from_utf8(other).is_ok() || name.ends_with(".gz") || name.ends_with(".pwdb"), "{name}");
-        assert!(without(other, parts) == *plain, "{name}: {}", String::from_utf8_lossy(other));
+        assert!(remove_parts(other, parts) == *plain, "{name}: {}", String::from_utf8_lossy(other));
         assert_eq!(other == plain, parts.is_empty(), "{name}");
     }
     assert_eq!(plain[&b"hits.tsv"[..]], plain[&b"hits.again.tsv"[..]]);

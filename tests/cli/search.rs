@@ -11,7 +11,7 @@ const QUERIES: &str = "assets/proteins/queries.fasta";
 const SUBJECTS: &str = "assets/proteins/subjects.fasta";
 
 fn search(arguments: &[&str]) -> String {
-    each("search", TWO_WAYS, arguments)
+    equal_output("search", TWO_WAYS, arguments)
 }
 
 fn proteins(arguments: &[&str]) -> String {
@@ -153,7 +153,7 @@ fn lines_are_those_of_blastn_where_it_finds_the_same() {
         let scheme = format!("--{scheme}");
         let arguments = ["tests/cli/blastn.fa", "assets/16s/gold200.fasta", "--outfmt", "6 std score", "--check"];
         let arguments = [&arguments[..], &scheme.split(' ').collect::<Vec<_>>()].concat();
-        let ours = each("search", &[("cpu", "2")], &arguments);
+        let ours = equal_output("search", &[("cpu", "2")], &arguments);
         // Megablast's scores are doubled here to be whole numbers.
         compared.push(held_against(&ours, theirs.lines(), if scheme.ends_with("megablast") { 2 } else { 1 }));
     }

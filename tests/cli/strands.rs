@@ -57,7 +57,7 @@ fn check_paf(paf: &str, queries: &str, targets: &str) {
 fn the_better_strand_of_genes_is_reported() {
     let folder = folder();
     let genes = file(&folder, "genes.fa", SEQUENCES);
-    let written = |arguments: &[&str]| each("allpairs", TWO_WAYS, &[&[&*genes, "--check"], arguments].concat());
+    let written = |arguments: &[&str]| equal_output("allpairs", TWO_WAYS, &[&[&*genes, "--check"], arguments].concat());
     let mut text = String::new();
     for strand in ["plus", "minus", "both"] {
         writeln!(text, "{strand}\n{}", written(&["--strand", strand])).unwrap();
@@ -76,9 +76,9 @@ fn the_better_strand_of_genes_is_reported() {
     ] {
         writeln!(text, "{}\n{}", arguments.join(" "), both(arguments)).unwrap();
     }
-    let scores = each("allpairs", TWO_WAYS, &[&genes, "--strand", "both", "--score-only"]);
+    let scores = equal_output("allpairs", TWO_WAYS, &[&genes, "--strand", "both", "--score-only"]);
     writeln!(text, "--score-only\n{scores}").unwrap();
-    let other = each("allpairs", TWO_WAYS, &[&genes, &genes, "--strand", "minus", "--max-hits", "1"]);
+    let other = equal_output("allpairs", TWO_WAYS, &[&genes, &genes, "--strand", "minus", "--max-hits", "1"]);
     writeln!(text, "one file against itself, minus\n{other}").unwrap();
     assert_snapshot!(text);
     for more in [&["--mode", "local"][..], &["--end-gaps", "free"], &["--end-gaps", "charged"]] {
@@ -92,7 +92,7 @@ fn the_nearer_strand_of_primers_is_reported() {
     let (primers, genes) = (file(&folder, "primers.fa", PRIMERS), file(&folder, "genes.fa", SEQUENCES));
     let infix = ["--mode", "infix", "--max-distance", "4"];
     let written = |arguments: &[&str]| {
-        each("edit", TWO_WAYS, &[&[&*primers, &*genes], &infix[..], &["--check"], arguments].concat())
+        equal_output("edit", TWO_WAYS, &[&[&*primers, &*genes], &infix[..], &["--check"], arguments].concat())
     };
     let mut text = String::new();
     for strand in ["plus", "minus", "both"] {
@@ -110,7 +110,7 @@ fn the_nearer_strand_of_primers_is_reported() {
     }
     let pairs = file(&folder, "pairs.tsv", "right\tforward\t20\t64\nleft\tturned\nright\tcodes\t0\t60\n");
     writeln!(text, "--pairs\n{}", both(&["--pairs", &pairs, "--align"])).unwrap();
-    let one = each("edit", TWO_WAYS, &[&genes, "--strand", "both"]);
+    let one = equal_output("edit", TWO_WAYS, &[&genes, "--strand", "both"]);
     writeln!(text, "one file\n{one}").unwrap();
     assert_snapshot!(text);
     check_paf(&both(&["--format", "paf"]), PRIMERS, SEQUENCES);
@@ -122,7 +122,7 @@ fn strand_distances_are_symmetric() {
     let folder = folder();
     let genes = file(&folder, "genes.fa", SEQUENCES);
     let distances = |command: &[&str]| -> Vec<Vec<String>> {
-        let text = each("edit", &[("cpu", "1")], &[command, &["--strand", "minus"]].concat());
+        let text = equal_output("edit", &[("cpu", "1")], &[command, &["--strand", "minus"]].concat());
         text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
     };
     let (triangle, square) = (distances(&[&genes]), distances(&[&genes, &genes]));
@@ -148,7 +148,9 @@ fn sequences_with_one_strand_are_rejected() {
     ];
     assert_snapshot!(text.concat());
     // Proteins have only a plus strand.
-    let plus = |command: &str, strand: &[&str]| each(command, TWO_WAYS, &[&[&*path(&folder, "p.fa")], strand].concat());
+    let plus = |command: &str, strand: &[&str]| {
+        equal_output(command, TWO_WAYS, &[&[&*path(&folder, "p.fa")], strand].concat())
+    };
     for command in ["allpairs", "edit"] {
         assert_eq!(plus(command, &["--strand", "plus"]), plus(command, &[]));
     }
@@ -163,10 +165,10 @@ fn every_format_marks_the_minus_strand() {
     let mut text = String::new();
     for format in [&["--fields", fields][..], &["--format", "text"]] {
         let arguments = [&[&*genes, "--strand", "both"], format].concat();
-        writeln!(text, "{}", each("allpairs", TWO_WAYS, &arguments)).unwrap();
+        writeln!(text, "{}", equal_output("allpairs", TWO_WAYS, &arguments)).unwrap();
     }
     // The header contains the command line.
-    let sam = each("allpairs", &TWO_WAYS[..1], &[&genes, "--strand", "both", "--format", "sam"]);
+    let sam = equal_output("allpairs", &TWO_WAYS[..1], &[&genes, "--strand", "both", "--format", "sam"]);
     sam.lines().filter(|line| !line.starts_with("@PG")).for_each(|line| writeln!(text, "{line}").unwrap());
     assert_snapshot!(text);
 }
@@ -182,7 +184,7 @@ fn targets_by_the_names_of_blast() {
         ("allpairs", &[&*genes, "--strand", "both"][..]),
         ("edit", &[&primers, &genes, "--strand", "both", "--mode", "infix", "--max-distance", "3", "--align"]),
     ] {
-        let table = each(job, &TWO_WAYS[..1], &[arguments, &fields].concat());
+        let table = equal_output(job, &TWO_WAYS[..1], &[arguments, &fields].concat());
         for row in cells(&table).into_iter().skip(1) {
             let ours = if row[0] == "-" { [row[4], row[3]] } else { [row[3], row[4]] };
             assert_eq!(row[1..3], ours, "{table}");
@@ -191,6 +193,6 @@ fn targets_by_the_names_of_blast() {
     }
     assert!(turned > 3, "{turned}");
     let ends = ["--strand", "minus", "--mode", "infix", "--max-distance", "3", "--fields", "strand,send,target_end"];
-    let table = each("edit", &TWO_WAYS[..1], &[&[&*primers, &genes][..], &ends].concat());
+    let table = equal_output("edit", &TWO_WAYS[..1], &[&[&*primers, &genes][..], &ends].concat());
     assert!(cells(&table).len() > 1 && cells(&table).iter().skip(1).all(|row| row[1] == row[2]), "{table}");
 }

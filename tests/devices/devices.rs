@@ -118,8 +118,8 @@ fn lost_device_causes_one_warning_and_the_other_continues() {
     let lost: Vec<bool> = summary.engines.iter().map(|engine| engine.lost.is_some()).collect();
     assert_eq!(lost, [true, false], "{:?}", summary.engines);
     assert_eq!(summary.engines[0].pairs + summary.engines[1].pairs, summary.pairs);
-    let lines = warnings::about("the doomed one");
-    assert_eq!((lines.len(), warnings::about("the survivor").len()), (1, 0), "{lines:?}");
+    let lines = warnings::lines_with("the doomed one");
+    assert_eq!((lines.len(), warnings::lines_with("the survivor").len()), (1, 0), "{lines:?}");
 }
 
 /// A library call can list a device twice. It becomes two engines with half of the memory each.

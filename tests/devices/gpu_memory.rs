@@ -318,7 +318,7 @@ fn job_is_correct_if_memory_is_short() {
         assert!(results == expected, "the results are not the CPU's");
         let lost = summary.engines.iter().filter(|engine| engine.lost.is_some()).count();
         assert_eq!((summary.engines.len(), lost), (engines, 0));
-        let lines = warnings::about(&format!("'short of {count}'"));
+        let lines = warnings::lines_with(&format!("'short of {count}'"));
         let of_memory = lines.iter().filter(|line| line.contains("freeing unused memory")).count();
         assert_eq!((of_memory, lines.len()), (1, engines), "{lines:?}");
     }

@@ -137,7 +137,7 @@ fn destroyed_gpu_next_to_the_cpu_causes_one_warning() {
     let rows: Vec<(&str, bool)> =
         summary.engines.iter().map(|engine| (engine.name.as_str(), engine.lost.is_some())).collect();
     assert_eq!(rows, [(name, true), ("cpu", false)]);
-    let lines = warnings::about(name);
+    let lines = warnings::lines_with(name);
     assert_eq!(lines.len(), 1, "{lines:?}");
 }
 

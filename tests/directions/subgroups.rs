@@ -6,7 +6,7 @@ use pairwave::pairs::gpu::Config;
 use super::*;
 
 /// Tests lengths around the columns of all lanes, with four columns per lane.
-fn team(lanes: u32, engine: PairsGpu, seed: u64) {
+fn test_lanes(lanes: u32, engine: PairsGpu, seed: u64) {
     team_under(&six_scorings(&Scoring::truong()), lanes, engine, seed);
 }
 
@@ -23,7 +23,7 @@ fn team_under(scorings: &[Scoring], lanes: u32, mut engine: PairsGpu, seed: u64)
 fn workgroups_of_every_size() {
     for lanes in [4, 8, 16, 32, 64, 128] {
         let shape = MatrixKernelShape { diagonal_workgroup: lanes, ..SMALL_SHAPE };
-        team(lanes, with_matrix(kernel_checked("nw_diagonal"), shape), 0x7ea3 + lanes as u64);
+        test_lanes(lanes, with_matrix(kernel_checked("nw_diagonal"), shape), 0x7ea3 + lanes as u64);
     }
 }
 
@@ -32,7 +32,7 @@ fn workgroups_of_every_size() {
 fn emulate_subgroups(source: String, lanes: u32) -> String {
     let shuffle = "return vec2<i32>(subgroupShuffleUp(value.x, 1u), subgroupShuffleUp(value.y, 1u));";
     if !source.contains("subgroupShuffleUp") {
-        return source; // the walk
+        return source; // the traceback
     }
     let mut text = source;
     let mut replace = |old: &str, new: &str| {
@@ -77,7 +77,7 @@ fn with_subgroups(lanes: u32, sizes: [u32; 2]) -> PairsGpu {
 #[test]
 fn subgroups_of_every_size() {
     for lanes in [4, 8, 16, 32, 64, 128] {
-        team(lanes, with_subgroups(lanes, [lanes, lanes]), 0x5b6 + lanes as u64);
+        test_lanes(lanes, with_subgroups(lanes, [lanes, lanes]), 0x5b6 + lanes as u64);
     }
 }
 
@@ -108,5 +108,5 @@ fn the_harness_sees_a_wrong_emulation() {
     let engine = with_subgroups(8, [8, 8]).with_rewritten_shaders(Box::new(|source| {
         emulate_subgroups(source, 8).replace("let sg_lane = t % sg_lanes", "let sg_lane = t % 4u")
     }));
-    team(8, engine, 0xbad);
+    test_lanes(8, engine, 0xbad);
 }

@@ -128,6 +128,6 @@ fn devices_are_opened_for_remaining_pairs() {
     let (_, summary) = run(&job, EditFilter::On, gpu());
     let left: u64 = summary.engines[1..].iter().map(|engine| engine.cells).sum();
     assert!(left > 0 && left < summary.cells, "{left} of {}", summary.cells);
-    let opened = warnings::about("opened adapters=1");
+    let opened = warnings::lines_with("opened adapters=1");
     assert!(opened.iter().any(|line| line.contains(&format!("cells={left} "))), "{left}: {opened:#?}");
 }

@@ -43,18 +43,18 @@ impl Random {
 }
 
 /// Returns the kernel with this stem.
-fn called(stem: &str) -> &'static Kernel {
+fn kernel_named(stem: &str) -> &'static Kernel {
     find(stem).expect("a kernel letters the list")
 }
 
 /// Returns the kernels that divide a pair among lanes.
 fn dividing() -> [&'static Kernel; 2] {
-    ["myers_subgroup", "myers_workgroup"].map(called)
+    ["myers_subgroup", "myers_workgroup"].map(kernel_named)
 }
 
 /// Returns the kernels that compute whole matrices.
-fn whole() -> [&'static Kernel; 3] {
-    ["myers_thread", "myers_subgroup", "myers_workgroup"].map(called)
+fn whole_matrix_kernels() -> [&'static Kernel; 3] {
+    ["myers_thread", "myers_subgroup", "myers_workgroup"].map(kernel_named)
 }
 
 /// Opens an engine with small sizes and wgpu's checks, so that short sequences reach every
@@ -162,7 +162,7 @@ fn every_kernel_mode_and_encoding_matches_textbook() {
         (&iupac, Equality::literal(Alphabet::Dna)),
         (&residues, Equality::literal(Alphabet::Protein)),
     ];
-    for kernel in whole() {
+    for kernel in whole_matrix_kernels() {
         // Two words per lane, so that the lengths reach the boundary of every lane.
         let mut engine = engine(kernel, |shape| (shape.subgroup_words, shape.workgroup_words) = (2, 2));
         for (letters, equality) in &dna {
@@ -216,7 +216,7 @@ fn limits_are_exact() {
     let mut random = Random(support::rng(0x94D0_49BB_1331_11EB));
     let (patterns, texts) = sets(&mut random, &BASES, &[20, 33, 64, 150, 300]);
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
-    for kernel in whole() {
+    for kernel in whole_matrix_kernels() {
         for head_words in [None, Some(1)] {
             let mut engine = engine(kernel, |shape| shape.head_words = head_words);
             let limits = [0, 1, 8, 31, 32, 33, 70].map(Limit::Distance).into_iter();
@@ -238,7 +238,7 @@ fn pairs_pruned_by_heads_exceed_the_limit() {
     for (letters, equality) in &codings() {
         let (patterns, texts) = sets(&mut random, letters, &[65, 97, 128, 257, 300, 420]);
         let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
-        for kernel in whole() {
+        for kernel in whole_matrix_kernels() {
             for (head_words, lanes, columns) in [(1, 2, 32), (4, 4, 64), (9, 2, 1 << 20)] {
                 let mut engine = engine(kernel, |shape| {
                     shape.head_words = Some(head_words);
@@ -287,7 +287,7 @@ fn regions_are_compared_like_whole_texts() {
             TextRegions::Regions(Arc::new(regions.clone())),
         ));
         let test = EditTest::new([Arc::new(EditBatch { chunk, blocks: blocks.clone() })]);
-        for kernel in whole() {
+        for kernel in whole_matrix_kernels() {
             assert_passes(&test, &mut engine(kernel, |_| {}), kernel.stem);
         }
     }
@@ -349,7 +349,7 @@ fn regions_of_one_length_match_other_regions() {
                 let batch = Arc::new(EditBatch { chunk: Arc::new(chunk), blocks: some_blocks.to_vec() });
                 let test = EditTest::new([Arc::clone(&batch)]);
                 let is_band = mode == EditMode::Global && limit != Limit::None;
-                let kernels = whole().into_iter().chain(is_band.then(|| called("myers_band")));
+                let kernels = whole_matrix_kernels().into_iter().chain(is_band.then(|| kernel_named("myers_band")));
                 for kernel in kernels {
                     let distances = report(&mut engine(kernel, |_| {}), &batch).into_each();
                     assert_right(&test, &distances, kernel.stem);
@@ -387,7 +387,7 @@ fn overlaps_match_textbook() {
         let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
         for (shorter, constant, divisor, rate) in reaches {
             let mode = EditMode::Overlap(OverlapReach { shorter, constant, divisor, rate });
-            for kernel in whole() {
+            for kernel in whole_matrix_kernels() {
                 let mut engine = engine(kernel, |shape| (shape.subgroup_words, shape.workgroup_words) = (2, 2));
                 check(&mut engine, &patterns, &texts, &scheme(mode, equality.clone()));
             }
@@ -406,7 +406,7 @@ fn pieces_of_long_texts_match_textbook() {
     }
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &[genome]));
     let scheme = scheme(EditMode::Infix, Equality::literal(Alphabet::Dna));
-    check(&mut engine(called("myers_thread"), |_| {}), &patterns, &texts, &scheme);
+    check(&mut engine(kernel_named("myers_thread"), |_| {}), &patterns, &texts, &scheme);
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn bands_match_textbook_up_to_the_limit() {
             patterns.push(random.mutated(&pattern, letters, 10));
         }
         let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
-        let mut engine = engine(called("myers_band"), |_| {});
+        let mut engine = engine(kernel_named("myers_band"), |_| {});
         let limits = [0, 1, 30, 31, 32, 63, 64, 127, 300].map(Limit::Distance).into_iter();
         for limit in limits.chain([Limit::Rate(0.3)]) {
             let scheme = EditScheme { mode: EditMode::Global, equality: equality.clone(), limit };
@@ -442,7 +442,10 @@ fn pairs_within_a_limit_are_listed_if_the_list_has_space() {
     // Exclude the longest pattern, which does not occur in any text.
     texts.extend(patterns.iter().filter(|codes| codes.len() < 129).cloned());
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
-    let kernels = whole().into_iter().map(|kernel| (kernel, &MODES[..])).chain([(called("myers_band"), &MODES[..1])]);
+    let kernels = whole_matrix_kernels()
+        .into_iter()
+        .map(|kernel| (kernel, &MODES[..]))
+        .chain([(kernel_named("myers_band"), &MODES[..1])]);
     // Cover lists with enough space, lists that are too short, and no pair within the limit.
     let mut seen = [0, 0, 0];
     for (kernel, modes) in kernels {
@@ -519,7 +522,7 @@ fn lists_are_disabled_and_enabled_again() {
         EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Dna), limit: Limit::Distance(29) };
     let all: Vec<Arc<EditBatch>> = batches(&patterns, &patterns, &scheme);
     let none: Vec<Arc<EditBatch>> = batches(&patterns, &far, &EditScheme { limit: Limit::Distance(0), ..scheme });
-    let mut engine = engine(called("myers_thread"), |_| {});
+    let mut engine = engine(kernel_named("myers_thread"), |_| {});
     let mut is_list = |batch: &Arc<EditBatch>| {
         let distances = report(&mut engine, batch);
         let is_list = matches!(distances, BatchDistances::Listed { .. });

@@ -158,7 +158,7 @@ fn faulty_in(which: &[&str], patience: Option<Duration>, name: &str, is_lost: bo
             assert_eq!(summary.engines.iter().map(|engine| engine.pairs).sum::<u64>(), summary.pairs, "{name}");
             assert_eq!(summary.engines[0].lost.is_some(), is_lost, "{name}: {:?}", summary.engines);
             assert!(summary.engines[1..].iter().all(|engine| engine.lost.is_none()), "{name}");
-            let lines = warnings::about(&name);
+            let lines = warnings::lines_with(&name);
             let losses = lines.iter().filter(|line| line.contains("other engines take over its work")).count();
             assert_eq!(losses, usize::from(is_lost), "{name}: {lines:?}");
             assert!(!is_lost || lines.len() == 1, "{name}: {lines:?}");
@@ -386,7 +386,7 @@ where
 {
     Box::new(move |run| {
         let mut expected = Vec::new();
-        let whole = job.run(&on(Device::Cpu), |some| {
+        let whole = job.run(&run_with(Device::Cpu), |some| {
             expected.extend_from_slice(some);
             Ok(())
         });
@@ -397,15 +397,15 @@ where
     })
 }
 
-fn on(device: Device) -> Run {
+fn run_with(device: Device) -> Run {
     Run { devices: vec![device], ..two_threads() }
 }
 
 fn failing(failure: FeignedFailure) -> Run {
-    on(Device::Adapter(Box::new(FoundAdapter { failure: Some(failure), ..adapter() })))
+    run_with(Device::Adapter(Box::new(FoundAdapter { failure: Some(failure), ..adapter() })))
 }
 
-fn any<J: Job<Row: Clone + std::fmt::Debug> + 'static>(job: J, engines: fn(&J::Summary) -> Vec<String>) -> AnyJob {
+fn any_job<J: Job<Row: Clone + std::fmt::Debug> + 'static>(job: J, engines: fn(&J::Summary) -> Vec<String>) -> AnyJob {
     Box::new(move |run| {
         let mut rows = Vec::new();
         let summary = job.run(run, |some| {
@@ -460,22 +460,22 @@ fn every_job() -> (Named<AnyJob>, Named<AnyBlocks>) {
         ("tree", any_blocks(distances, 30_000)),
     ];
     let whole = vec![
-        ("scores", any(AllPairs { score_only: true, ..pairs.clone() }, names)),
-        ("alignments", any(pairs, names)),
-        ("identities", any(identities, names)),
-        ("filtered", any(filtered, names)),
-        ("local", any(AllPairs::new(Arc::clone(&proteins), local), names)),
-        ("pairs", any(listed, names)),
-        ("edit", any(edit, names)),
-        ("search", any(hits, names)),
-        ("long", any(LongAlignment::new(genes.clone(), 0, genes, 1, scoring), |_| Vec::new())),
-        ("papara", any(placed, names)),
-        ("msa", any(MultiAlign::new(Arc::clone(&proteins)), |summary| names(&summary.distances))),
+        ("scores", any_job(AllPairs { score_only: true, ..pairs.clone() }, names)),
+        ("alignments", any_job(pairs, names)),
+        ("identities", any_job(identities, names)),
+        ("filtered", any_job(filtered, names)),
+        ("local", any_job(AllPairs::new(Arc::clone(&proteins), local), names)),
+        ("pairs", any_job(listed, names)),
+        ("edit", any_job(edit, names)),
+        ("search", any_job(hits, names)),
+        ("long", any_job(LongAlignment::new(genes.clone(), 0, genes, 1, scoring), |_| Vec::new())),
+        ("papara", any_job(placed, names)),
+        ("msa", any_job(MultiAlign::new(Arc::clone(&proteins)), |summary| names(&summary.distances))),
         (
             "clustalw",
-            any(MultiAlign { mode: clustal, ..MultiAlign::new(proteins) }, |summary| names(&summary.distances)),
+            any_job(MultiAlign { mode: clustal, ..MultiAlign::new(proteins) }, |summary| names(&summary.distances)),
         ),
-        ("tree", any(tree, |summary| names(&summary.distances))),
+        ("tree", any_job(tree, |summary| names(&summary.distances))),
     ];
     (whole, in_blocks)
 }
@@ -486,7 +486,7 @@ fn every_job() -> (Named<AnyJob>, Named<AnyBlocks>) {
 #[test]
 fn every_job_computes_the_same_rows_without_a_failing_device() {
     for (name, job) in every_job().0 {
-        let expected = job(&on(Device::Cpu));
+        let expected = job(&run_with(Device::Cpu));
         assert_eq!(job(&failing(FeignedFailure::AtOpen)), expected, "{name}: a device that cannot be opened");
         for checks in [0, 8] {
             let actual = job(&failing(FeignedFailure::AfterChecks(checks)));

@@ -137,7 +137,7 @@ fn finish(queue: &WorkQueue<Pairs>, lease: WorkLease<Pairs>, gatherer: &mut Gath
 }
 
 /// Loses an engine, and checks that its work is handed out next.
-fn die(queue: &WorkQueue<Pairs>, lease: WorkLease<Pairs>, gatherer: &mut Gatherer) {
+fn lose_engine(queue: &WorkQueue<Pairs>, lease: WorkLease<Pairs>, gatherer: &mut Gatherer) {
     assert!(queue.retire(lease.engine));
     assert_eq!(queue.finish(&lease, &[]), None, "the lease was revoked");
     let engine = queue.join(false, GRAIN);
@@ -153,7 +153,7 @@ fn fast_engine_runs_ahead_of_a_slow_one_within_limits() {
     let all = chunks(&job);
     assert!(all > 20, "{all} chunks");
     assert_eq!(chunks_ahead(&job, ANY, finish), all, "without limits");
-    for then in [finish, die] {
+    for then in [finish, lose_engine] {
         for most in [1, 2, 5] {
             assert_eq!(chunks_ahead(&job, (u64::MAX, most), then), 1 + most);
         }

@@ -377,7 +377,7 @@ fn chunks_that_become_known_later_are_computed_once() {
 fn blocks_added_to_a_running_queue_are_computed() {
     let job = job().job();
     let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
-    let queue = Arc::new(WorkQueue::<Pairs>::fed(job.cells(), Arc::default(), wall_clock()));
+    let queue = Arc::new(WorkQueue::<Pairs>::streaming(job.cells(), Arc::default(), wall_clock()));
     let min_work = MinWork { seconds: 0.0, pairs: 1, fill: 0 };
     let engine = queue.join(true, min_work);
     let some = capacity(1 << 40, 1);

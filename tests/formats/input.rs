@@ -19,7 +19,7 @@ const FASTA: &[u8] = b">a first of three\nACGTNRY\nacgu\n>b\ttabbed\nGATTACA\n>c
 const FASTQ: &[u8] = b"@a first of three\nACGTNRYacgu\n+\nIIIIIIIIIII\n@b\ttabbed\nGATTACA\n+b\n@>+!~I@\n@c\nT\n+\n!\n";
 
 /// Returns the store that [`FASTA`] and [`FASTQ`] contain.
-fn three() -> SequenceStore {
+fn three_records() -> SequenceStore {
     store(Alphabet::Dna, &[("a", "ACGTNRYACGT"), ("b", "GATTACA"), ("c", "T")])
 }
 

@@ -39,14 +39,14 @@ struct Bytes {
 }
 
 impl Bytes {
-    fn of(encoder: impl Encode<PairResult> + 'static) -> Self {
+    fn from_encoder(encoder: impl Encode<PairResult> + 'static) -> Self {
         Bytes { encoder: Arc::new(encoder), is_full: false, taken: Vec::new() }
     }
 }
 
 impl Default for Bytes {
     fn default() -> Self {
-        Bytes::of(Told)
+        Bytes::from_encoder(Told)
     }
 }
 
@@ -192,7 +192,8 @@ impl Encode<PairResult> for Whereabouts {
 fn pool_threads_format_lines_of_a_device() {
     let job = AllPairs::new(store(0x9001, 60), Arc::new(Scoring::dna()));
     let whereabouts = Whereabouts::default();
-    let summary = job.run_on_to(vec![mock(500, [])], &two_threads(), &mut Bytes::of(whereabouts.clone())).unwrap();
+    let summary =
+        job.run_on_to(vec![mock(500, [])], &two_threads(), &mut Bytes::from_encoder(whereabouts.clone())).unwrap();
     let count = |index: &AtomicUsize| index.load(Ordering::Relaxed);
     assert_eq!(count(&whereabouts.pool) + count(&whereabouts.elsewhere), summary.written as usize);
     // The device's own thread formats a few lines itself, because waking another thread for them is
@@ -222,7 +223,8 @@ fn formatting_errors_end_the_job() {
         for (engines, panics) in
             [(workers(2, &Arc::default()), false), (vec![mock(64, [])], false), (vec![mock(64, [])], true)]
         {
-            let error = job.run_on_to(engines, &two_threads(), &mut Bytes::of(Broken { panics })).unwrap_err();
+            let error =
+                job.run_on_to(engines, &two_threads(), &mut Bytes::from_encoder(Broken { panics })).unwrap_err();
             match panics {
                 false => assert!(matches!(error, Error::OutputClosed), "{error}"),
                 true => assert!(error.to_string().ends_with("a line could not be made: a fault"), "{error}"),

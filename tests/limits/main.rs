@@ -138,7 +138,7 @@ fn with_ends(make: impl Fn(EndGaps) -> Scoring) -> [Scoring; 5] {
 
 /// Creates a sequence: a single letter, a relative of `codes`, or a sequence without any common
 /// symbol.
-fn kin(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], length: usize) -> Vec<Code> {
+fn related_sequence(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], length: usize) -> Vec<Code> {
     let mut kin = match rng.below(4) {
         0 => mutated(rng, alphabet, codes, 10),
         1 => codes.to_vec(),
@@ -156,8 +156,11 @@ fn family(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceS
     let mut sequences: Vec<Vec<Code>> = Vec::new();
     for &length in lengths {
         let before = sequences.last().cloned().unwrap_or_default();
-        let codes =
-            if rng.below(3) == 0 { random_codes(rng, alphabet, length) } else { kin(rng, alphabet, &before, length) };
+        let codes = if rng.below(3) == 0 {
+            random_codes(rng, alphabet, length)
+        } else {
+            related_sequence(rng, alphabet, &before, length)
+        };
         sequences.push(codes);
     }
     store(alphabet, &sequences)

@@ -24,7 +24,7 @@ fn check(rng: &mut Rng, scoring: &Scoring) -> usize {
     for _ in 0..3 {
         let (m, n) = (choose(rng, &LENGTHS), choose(rng, &LENGTHS));
         let query = random_codes(rng, scoring.alphabet, m);
-        let target = kin(rng, scoring.alphabet, &query, n);
+        let target = related_sequence(rng, scoring.alphabet, &query, n);
         let pair = LongPair {
             query: query.as_slice().into(),
             target: target.as_slice().into(),
@@ -119,7 +119,7 @@ fn local_paths_allow_gap_costs_beyond_32_bits() {
         let pair = LongPair { query: Arc::clone(&codes), target: codes, scoring: Arc::new(scoring) };
         assert!(pair.fits());
         let (rows, interrupt) = ((0, 2_400), AtomicBool::new(false));
-        let (top, left) = (pair.top(0..2_400), pair.left(0..2_400));
+        let (top, left) = (pair.top_border(0..2_400), pair.left_border(0..2_400));
         for level in InstructionSet::available() {
             let mut engine = CpuLong::new(1).with_instruction_set(level);
             for method in METHODS {

@@ -9,11 +9,11 @@ use pairwave::trace::{self, Hint, traceback};
 const LENGTHS: [usize; 14] = [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 90];
 
 /// Returns the textbook's alignment with its matches.
-fn truth(query: &[Code], target: &[Code], scoring: &Scoring) -> (Alignment, u64) {
+fn textbook_alignment(query: &[Code], target: &[Code], scoring: &Scoring) -> (Alignment, u64) {
     match scoring.mode {
         Mode::Global => {
             let best = oracle::align(query, target, scoring);
-            (Alignment::whole(best.score, best.cigar), best.matches)
+            (Alignment::end_to_end(best.score, best.cigar), best.matches)
         }
         Mode::Local => {
             let best = smith_waterman::align(query, target, scoring);
@@ -26,7 +26,7 @@ fn truth(query: &[Code], target: &[Code], scoring: &Scoring) -> (Alignment, u64)
 /// Traces a pair with and without hints, with little and with enough memory, and with every
 /// instruction set.
 fn check(query: &[Code], target: &[Code], scoring: &Scoring) {
-    let (expected, matches) = truth(query, target, scoring);
+    let (expected, matches) = textbook_alignment(query, target, scoring);
     let (score, matches) = (Some(expected.score), Some(matches));
     let levels =
         InstructionSet::available().into_iter().map(|level| (trace::TracebackWorkspace::DEFAULT_BUDGET_BYTES, level));
@@ -47,7 +47,7 @@ fn check_some(rng: &mut Rng, scoring: &Scoring) {
         let length = |rng: &mut Rng| LENGTHS[rng.below(LENGTHS.len() as u32) as usize];
         let (m, n) = (length(rng), length(rng));
         let query = random_codes(rng, scoring.alphabet, m);
-        let target = kin(rng, scoring.alphabet, &query, n);
+        let target = related_sequence(rng, scoring.alphabet, &query, n);
         check(&query, &target, scoring);
     }
 }
@@ -87,7 +87,7 @@ fn lengths_around_32_bits_match_textbook() {
             for scoring in with_ends(|end_gaps| nucleotide(scores, gaps, end_gaps)) {
                 for length in 8..28 {
                     let query = random_codes(&mut rng, Alphabet::Dna, length);
-                    check(&query, &kin(&mut rng, Alphabet::Dna, &query, length), &scoring);
+                    check(&query, &related_sequence(&mut rng, Alphabet::Dna, &query, length), &scoring);
                 }
             }
         }

@@ -9,7 +9,7 @@ const LENGTH: usize = 17;
 
 /// Returns the largest number up to [`MAX_SCORE`] that fulfils a condition. Returns `None` if all
 /// numbers fulfil it, or if `least` does not.
-fn last(least: i32, holds: impl Fn(i32) -> bool) -> Option<i32> {
+fn last_valid(least: i32, holds: impl Fn(i32) -> bool) -> Option<i32> {
     if !holds(least) || holds(MAX_SCORE) {
         return None;
     }
@@ -47,7 +47,8 @@ fn growing() -> Vec<(i32, Growing)> {
 fn check_bounds<E: Element>(rng: &mut Rng, carry: bool) -> usize {
     let mut bounds = 0;
     for (least, make) in growing() {
-        let Some(x) = last(least, |x| DifferenceScoring::<E>::new(&make(x), LENGTH as u64, carry).is_some()) else {
+        let Some(x) = last_valid(least, |x| DifferenceScoring::<E>::new(&make(x), LENGTH as u64, carry).is_some())
+        else {
             continue;
         };
         bounds += 1;

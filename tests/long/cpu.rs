@@ -106,7 +106,7 @@ fn hundred_squared<'a>(
 fn an_interrupt_ends_sweep_and_trace() {
     let case = LongCase::new(&[1; 100], &[1; 100], &Scoring::truong());
     let mut engine = CpuLong::new(2).with_tile(16, 16);
-    let (top, left) = (case.pair.top(0..100), case.pair.left(0..100));
+    let (top, left) = (case.pair.top_border(0..100), case.pair.left_border(0..100));
     let (pair, interrupt) = (&case.pair, &AtomicBool::new(true));
     let (rows, columns, best) = ((0, 100), (0, 100), &BestSoFar::default());
     let sweep = hundred_squared(pair, &top, best, interrupt);
@@ -131,7 +131,7 @@ impl LeftSource for Broken {
         if until > 40 { Err(Error::Internal("no more".into())) } else { Ok(()) }
     }
 
-    fn ready(&self) -> u32 {
+    fn last_known_row(&self) -> u32 {
         20
     }
 }
@@ -140,7 +140,7 @@ impl LeftSource for Broken {
 fn a_source_that_fails_ends_the_sweep() {
     let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
     let pair = LongPair { query: [1; 100].into(), target: [2; 100].into(), scoring: Arc::new(scoring) };
-    let (top, best, interrupt) = (pair.top(0..100), BestSoFar::default(), AtomicBool::new(false));
+    let (top, best, interrupt) = (pair.top_border(0..100), BestSoFar::default(), AtomicBool::new(false));
     let sweep = hundred_squared(&pair, &top, &best, &interrupt);
     let mut engine = CpuLong::new(3).with_tile(16, 16);
     let error = engine.sweep(&sweep, &Broken, &SweepOutput::default()).unwrap_err();
@@ -154,24 +154,24 @@ struct Wrong(CpuLong, u32);
 struct Faulty<'a>(&'a dyn SweepSink, u32);
 
 impl SweepSink for Faulty<'_> {
-    fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+    fn push_right_border(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let (mut h, mut gap) = (h.to_vec(), gap.to_vec());
         match self.1 {
             0 => h[0] += 1,
             1 => gap[h.len() - 1] -= 1,
             _ => {}
         }
-        self.0.right(first, &h, &gap)
+        self.0.push_right_border(first, &h, &gap)
     }
 
-    fn mark(&self, row: u32, mut edge: pairwave::long::Border) -> Result<()> {
+    fn push_row(&self, row: u32, mut edge: pairwave::long::Border) -> Result<()> {
         let last = edge.h.len() - 1;
         match self.1 {
             2 => edge.h[0] += 1,
             3 => edge.gap[last] += 1,
             _ => {}
         }
-        self.0.mark(row, edge)
+        self.0.push_row(row, edge)
     }
 
     fn progress(&self, cells: u64, best: Option<BestCell>) {

@@ -32,12 +32,12 @@ fn textbook(label: &str, speed: f64) -> Textbook {
     Textbook { label: label.into(), speed, panel_columns: 40, trace_cells: 1 << 14, keeps_columns: false }
 }
 
-fn one() -> Engines {
+fn one_engine() -> Engines {
     vec![Box::new(textbook("one", 1e8))]
 }
 
 /// Returns engines that report wrong speeds.
-fn three() -> Engines {
+fn three_engines() -> Engines {
     vec![
         Box::new(textbook("quick", 3e8)),
         Box::new(Hooked::new(textbook("slow", 2e8), |_| {
@@ -67,16 +67,16 @@ impl Hooked {
 struct HookedSink<'a>(&'a dyn SweepSink, &'a Hooked);
 
 impl SweepSink for HookedSink<'_> {
-    fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
-        self.0.right(first, h, gap)
+    fn push_right_border(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+        self.0.push_right_border(first, h, gap)
     }
 
-    fn column(&self, column: u32, edge: Border) -> Result<()> {
-        self.0.column(column, edge)
+    fn push_column(&self, column: u32, edge: Border) -> Result<()> {
+        self.0.push_column(column, edge)
     }
 
-    fn mark(&self, row: u32, edge: Border) -> Result<()> {
-        self.0.mark(row, edge)?;
+    fn push_row(&self, row: u32, edge: Border) -> Result<()> {
+        self.0.push_row(row, edge)?;
         (self.1.hook)(self.1.marks.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
@@ -218,14 +218,14 @@ fn results_are_the_textbooks() {
                 let what = format!("seed {seed}, {m} x {n} {alphabet:?}, {gaps:?}, {mode:?}, {end_gaps:?}");
                 let expected = expected(&query, &target, &scoring);
                 let job = job(&query, &target, scoring);
-                assert_eq!(hits(&job, one()), expected, "{what}");
+                assert_eq!(hits(&job, one_engine()), expected, "{what}");
                 let cut = LongAlignment {
                     tuning: LongTuning { belt_rows: Some(64), panel_columns: Some(17), ..job.tuning.clone() },
                     host_memory: Some(500),
                     ..job.clone()
                 };
-                assert_eq!(hits(&cut, three()), expected, "{what}, three engines");
-                let score = hits(&LongAlignment { want: LongWant::Score, ..job }, three());
+                assert_eq!(hits(&cut, three_engines()), expected, "{what}, three engines");
+                let score = hits(&LongAlignment { want: LongWant::Score, ..job }, three_engines());
                 let brief = |hit: &LongHit| (hit.score, hit.query_end, hit.target_end);
                 let all = score.iter().map(brief).eq(expected.iter().map(brief));
                 assert!(all && score.iter().all(|hit| hit.cigar.is_none()), "{what}: {score:?}");
@@ -240,9 +240,9 @@ fn borders_beyond_the_memory_go_to_files() {
     let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
     let expected = expected(&query, &target, &scoring);
     let job = job(&query, &target, scoring);
-    let ample = run(&job, one()).unwrap();
+    let ample = run(&job, one_engine()).unwrap();
     assert_eq!((&ample.hits, ample.summary.details.spilled_bytes), (&expected, 0));
-    let tight = run(&LongAlignment { host_memory: Some(10_000), ..job }, one()).unwrap();
+    let tight = run(&LongAlignment { host_memory: Some(10_000), ..job }, one_engine()).unwrap();
     assert_eq!(tight.hits, expected);
     assert!(tight.summary.details.spilled_bytes > 0);
     assert!(tight.summary.details.edge_bytes_peak < ample.summary.details.edge_bytes_peak);
@@ -274,7 +274,7 @@ fn the_better_strand_comes_first() {
             let of_plus = expected(plus, &target, &scoring);
             let of_minus = on_minus(expected(minus, &target, &scoring), plus.len());
             let job = job(plus, &target, scoring.clone());
-            let on = |strand| hits(&LongAlignment { strand, ..job.clone() }, three());
+            let on = |strand| hits(&LongAlignment { strand, ..job.clone() }, three_engines());
             assert_eq!(on(Strands::Plus), of_plus);
             assert_eq!(on(Strands::Minus), of_minus);
             let better = if of_minus[0].score > of_plus[0].score { of_minus } else { of_plus };
@@ -286,7 +286,7 @@ fn the_better_strand_comes_first() {
     let both = [query.clone(), turned].concat();
     let job =
         LongAlignment { strand: Strands::Both, ..job(&both, &target, dna(GAPS[0], Mode::Local, EndGaps::Charged)) };
-    assert_eq!(hits(&job, one())[0].strand, Strand::Plus);
+    assert_eq!(hits(&job, one_engine())[0].strand, Strand::Plus);
 }
 
 /// A strand is skipped if its corner proves that it has no alignment of the other strand's score,
@@ -355,7 +355,8 @@ fn an_engine_that_fails_leaves_its_work_to_the_others() {
                 std::thread::sleep(Duration::from_millis(2));
                 Ok(())
             });
-            for engines in [vec![weak() as Box<dyn LongEngine>, Box::new(strong)], with(three(), weak())] {
+            for engines in [vec![weak() as Box<dyn LongEngine>, Box::new(strong)], with_engine(three_engines(), weak())]
+            {
                 let result = run(&job, engines).unwrap();
                 assert_eq!(result.hits[0].score, expected[0].score);
                 if want == LongWant::Alignment {
@@ -372,7 +373,7 @@ fn an_engine_that_fails_leaves_its_work_to_the_others() {
     }
 }
 
-fn with(mut engines: Engines, more: Box<dyn LongEngine>) -> Engines {
+fn with_engine(mut engines: Engines, more: Box<dyn LongEngine>) -> Engines {
     engines.push(more);
     engines
 }
@@ -389,7 +390,7 @@ fn an_interrupt_ends_a_job() {
             Ok(())
         }
     };
-    let mut engines = three();
+    let mut engines = three_engines();
     engines.insert(0, Box::new(Hooked::new(textbook("stopped", 1e8), hook)));
     let run = Run { interrupt, ..Run::default() };
     let error = support::run_long(&job, engines, &run).unwrap_err();
@@ -416,7 +417,7 @@ fn invalid_jobs_are_refused() {
         (LongAlignment { scoring: costly, target: long, ..good.clone() }, "from -1203000000 to 15"),
         (LongAlignment { strand: Strands::Both, ..job(&[1], &[1], Scoring::protein()) }, "strand: only"),
     ] {
-        let error = run(&wrong, one()).unwrap_err();
+        let error = run(&wrong, one_engine()).unwrap_err();
         assert!(matches!(error, Error::Usage(_)) && error.to_string().contains(word), "{word}: {error}");
     }
     assert!(matches!(run(&good, Vec::new()).unwrap_err(), Error::Device { .. }));

@@ -38,7 +38,7 @@ fn each_buffer_refused(name: &str, check: impl Fn(&mut GpuLong)) -> u64 {
         engine.gpu().feign_shortage("", after, 1);
         check(&mut engine);
         let refused = engine.gpu().refused_buffers();
-        let said = warnings::about(&format!("'{name} {after}'"));
+        let said = warnings::lines_with(&format!("'{name} {after}'"));
         assert_eq!(said.len() as u64, refused, "{said:?}");
         assert!(said.iter().all(|line| line.contains("freeing unused memory")), "{said:?}");
         if refused == 0 {
@@ -51,7 +51,7 @@ fn each_buffer_refused(name: &str, check: impl Fn(&mut GpuLong)) -> u64 {
 /// Checks that a sweep of the whole pair is refused for lack of memory.
 fn check_refused(engine: &mut GpuLong, case: &LongCase, what: &str) {
     let (m, n, pair) = (case.m(), case.n(), &case.pair);
-    let (top, interrupt, best) = (pair.top(0..n), AtomicBool::new(false), BestSoFar::default());
+    let (top, interrupt, best) = (pair.top_border(0..n), AtomicBool::new(false), BestSoFar::default());
     let sweep = PanelSweep {
         pair,
         rows: (0, m),
@@ -64,7 +64,8 @@ fn check_refused(engine: &mut GpuLong, case: &LongCase, what: &str) {
         best: &best,
         interrupt: &interrupt,
     };
-    let error = engine.sweep(&sweep, &Dripping::new(pair.left(0..m), 0, 7), &SweepOutput::default()).unwrap_err();
+    let error =
+        engine.sweep(&sweep, &Dripping::new(pair.left_border(0..m), 0, 7), &SweepOutput::default()).unwrap_err();
     assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("memory"), "{what}: {error}");
 }
 
@@ -128,7 +129,7 @@ fn dispatches_are_shorter_if_rings_are_too_long() {
 fn an_engine_without_memory_refuses_and_stays_usable() {
     let case = local_case(0x10ea, 130);
     let (m, n, pair) = (case.m(), case.n(), &case.pair);
-    let (top, left, interrupt) = (pair.top(0..n), pair.left(0..m), AtomicBool::new(false));
+    let (top, left, interrupt) = (pair.top_border(0..n), pair.left_border(0..m), AtomicBool::new(false));
     let from = case.from().expect("it is not empty");
     let (rows, columns, method) = ((0, m), (0, n), METHODS[2]);
     let (strip, chunk) = (None, None);

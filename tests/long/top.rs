@@ -94,12 +94,12 @@ struct Counting<'a> {
 }
 
 impl SweepSink for Counting<'_> {
-    fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
-        self.sink.right(first, h, gap)
+    fn push_right_border(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+        self.sink.push_right_border(first, h, gap)
     }
 
-    fn mark(&self, row: u32, edge: Border) -> Result<()> {
-        self.sink.mark(row, edge)?;
+    fn push_row(&self, row: u32, edge: Border) -> Result<()> {
+        self.sink.push_row(row, edge)?;
         let less = |left: u64| Some(left.saturating_sub(1));
         match self.marks_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
             Ok(0) => Err(Error::Interrupted),
@@ -107,8 +107,8 @@ impl SweepSink for Counting<'_> {
         }
     }
 
-    fn column(&self, column: u32, edge: Border) -> Result<()> {
-        self.sink.column(column, edge)
+    fn push_column(&self, column: u32, edge: Border) -> Result<()> {
+        self.sink.push_column(column, edge)
     }
 
     fn progress(&self, cells: u64, best: Option<BestCell>) {
@@ -133,6 +133,6 @@ fn below(rng: &mut Rng, bound: usize) -> usize {
     rng.below(bound as u32) as usize
 }
 
-fn of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
+fn choose_one<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
     all[below(rng, all.len())]
 }

@@ -28,7 +28,7 @@ impl Matrices {
     fn new(query: Vec<Code>, target: Vec<Code>, scoring: &Scoring) -> Self {
         let (m, n) = (query.len(), target.len());
         let pair = LongPair { query: query.into(), target: target.into(), scoring: scoring.clone().into() };
-        let (top, left) = (pair.top(0..n as u32), pair.left(0..m as u32));
+        let (top, left) = (pair.top_border(0..n as u32), pair.left_border(0..m as u32));
         let Gaps { first, next } = scoring.gaps;
         let mut h = vec![vec![0; n + 1]; m + 1];
         let mut insertion = vec![vec![NEG_INF; n + 1]; m + 1];
@@ -50,7 +50,7 @@ impl Matrices {
     }
 
     /// The canonical traceback, as the documentation of `long` describes it.
-    fn walk(&self, from: PathPoint, origin: (u32, u32)) -> TracebackResult {
+    fn trace_back(&self, from: PathPoint, origin: (u32, u32)) -> TracebackResult {
         let (scoring, first) = (&self.pair.scoring, self.pair.scoring.gaps.first);
         let (mut i, mut j, mut state) = (from.i as usize, from.j as usize, from.state);
         let mut cigar = Cigar::new();
@@ -180,7 +180,7 @@ impl Device {
         let (query, target) = (self.codes(&codes), self.codes(&matrices.pair.target));
         for &from in points {
             let origin = (case.rows.0, case.columns.0);
-            let expected = matrices.walk(from, origin);
+            let expected = matrices.trace_back(from, origin);
             for method in METHODS {
                 let input = TraceInput {
                     grid: &grid,

@@ -10,7 +10,7 @@ pub(crate) static NOW: AtomicUsize = AtomicUsize::new(0);
 pub(crate) static MAX: AtomicUsize = AtomicUsize::new(0);
 
 /// Waits until no other test allocates.
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn lock_allocations() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-use super::counting::{MAX, NOW, alone};
+use super::counting::{MAX, NOW, lock_allocations};
 use pairwave::edit::cpu::{DistanceWorkspace, run};
 use pairwave::edit::{EditBatch, EditBlock, EditChunk, TextRegions};
 use pairwave::score::{EditDistance, EditMode, EditScheme, Equality, Limit};
@@ -13,7 +13,7 @@ use support::store;
 
 #[test]
 fn long_pattern_needs_memory_for_a_block_of_the_text_only() {
-    let _alone = alone();
+    let _alone = lock_allocations();
     const TEXT: usize = 1 << 20;
     const PATTERN: usize = 5_000;
     let mut state = 7u64;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
-use super::counting::{MAX, NOW, alone};
+use super::counting::{MAX, NOW, lock_allocations};
 use pairwave::papara::{ReadAligner, Site, Vectors};
 use pairwave::score::PhyloScheme;
 use pairwave::seq::database::{MakeOptions, read_sorted};
@@ -69,7 +69,7 @@ fn check_memory_of_long_reads() {
 
 #[test]
 fn memory_stays_within_limits() {
-    let _alone = alone();
+    let _alone = lock_allocations();
     check_memory_of_databases();
     check_memory_of_long_reads();
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use super::counting::{MAX, NOW, alone};
+use super::counting::{MAX, NOW, lock_allocations};
 use pairwave::posterior::{PosteriorOptions, align, memory};
 use pairwave::seq::{Alphabet, Code, ReadOptions, SequenceStore, read_bytes};
 use support::store;
@@ -17,7 +17,7 @@ fn thread_limit(sequences: &SequenceStore) -> u64 {
 }
 
 /// Returns the used bytes, the announced limit, and the part of the limit for a thread.
-fn taken(sequences: &SequenceStore) -> (u64, u64, u64) {
+fn memory_use(sequences: &SequenceStore) -> (u64, u64, u64) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
     let before = NOW.load(SeqCst);
     MAX.store(before, SeqCst);
@@ -36,16 +36,16 @@ fn unrelated(letters: &[u8], sequences: usize, length: usize) -> Arc<SequenceSto
 
 #[test]
 fn memory_stays_within_the_announced_limit() {
-    let _alone = alone();
+    let _alone = lock_allocations();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/");
     for family in ["msa/adenylate_kinases.fasta", "16s/gold12.fasta"] {
         let text = std::fs::read(folder.to_owned() + family).expect("the file is there");
-        let (taken, announced, _) = taken(&read_bytes(family, &text, &ReadOptions::default()).expect("sequences"));
+        let (taken, announced, _) = memory_use(&read_bytes(family, &text, &ReadOptions::default()).expect("sequences"));
         assert!(taken > announced / 5 && taken < announced, "{family}: {taken} bytes, of {announced} announced");
     }
     // Unrelated sequences have the most probable pairs of residues.
     for letters in [&b"ACDEFGHIKLMNPQRSTVWY"[..], b"QN"] {
-        let (taken, announced, thread) = taken(&unrelated(letters, 64, 100));
+        let (taken, announced, thread) = memory_use(&unrelated(letters, 64, 100));
         assert!(
             taken > (announced - thread) / 2 && taken < announced,
             "{letters:?}: {taken} bytes, of {announced} announced"

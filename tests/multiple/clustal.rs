@@ -8,7 +8,7 @@ use pairwave::clustal::ClustalCosts;
 use pairwave::clustal::costs::PairGaps;
 use pairwave::clustal::gpu::{ClustalGpu, ClustalShape};
 use pairwave::engine::Engine;
-use pairwave::gpu::kernels::{Family, Kernel, offered};
+use pairwave::gpu::kernels::{Family, Kernel, selectable};
 use pairwave::measure::self_test::clustal::ClustalTest;
 use pairwave::score::SubstitutionMatrix;
 use pairwave::score::clustal::ClustalMatrix;
@@ -46,7 +46,7 @@ fn engine(kernel: Option<&'static Kernel>) -> ClustalGpu {
 #[test]
 fn identities_of_every_kernel_equal_the_oracle() {
     let rng = &mut support::rng(41);
-    for kernel in offered(Family::Clustal) {
+    for kernel in selectable(Family::Clustal) {
         let mut engine = engine(Some(kernel)).with_shape(SMALL);
         let usual = ALPHABETS.map(costs);
         for costs in [small_costs(0.5), small_costs(0.0), small_costs(2.0)].into_iter().chain(usual) {
@@ -65,7 +65,7 @@ fn identities_of_every_kernel_equal_the_oracle() {
 #[test]
 fn empty_equal_and_dissimilar_sequences_equal_the_oracle() {
     let rng = &mut support::rng(42);
-    for kernel in offered(Family::Clustal) {
+    for kernel in selectable(Family::Clustal) {
         let mut engine = engine(Some(kernel)).with_shape(SMALL);
         for (alphabet, letters) in [(Alphabet::Dna, b"AC"), (Alphabet::Protein, b"WK")] {
             let [one, other] = letters.map(|letter| alphabet.encode(letter).expect("a letter"));
@@ -82,7 +82,7 @@ fn empty_equal_and_dissimilar_sequences_equal_the_oracle() {
 fn kernel_sizes_do_not_change_results() {
     let rng = &mut support::rng(43);
     let usual = ClustalGpu::open(&support::adapter()).expect("the adapter opens").shape();
-    for kernel in offered(Family::Clustal) {
+    for kernel in selectable(Family::Clustal) {
         for alphabet in ALPHABETS {
             let sequences = store(alphabet, &family(rng, alphabet, &[300, 20, 19, 21, 261, 128, 64, 400, 1, 256]));
             let test = ClustalTest::new([all_pairs(&sequences, costs(alphabet))]);

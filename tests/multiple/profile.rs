@@ -79,7 +79,7 @@ fn assert_paths(batch: &ProfileBatch, report: &ProfileReport, what: &str) -> usi
         let expected = block.pair.path(InstructionSet::PORTABLE, &|| false).expect("nobody stops it");
         let ProfileMerge::Divided(divided) = merged else { panic!("{what}: a whole path") };
         crossings += divided.0.iter().flatten().count();
-        let path = block.pair.rest(divided, InstructionSet::best(), &|| false).expect("nobody stops it");
+        let path = block.pair.complete_alignment(divided, InstructionSet::best(), &|| false).expect("nobody stops it");
         assert_eq!(path, expected, "{what}: {:?} columns", block.pair.columns());
     }
     crossings
@@ -202,7 +202,7 @@ impl Case {
         Case { store: store.build(), tree: GuideTree { leaves: sequences, joins }, weights }
     }
 
-    fn with<T>(
+    fn with_guide<T>(
         &self,
         stopped: &(dyn Fn() -> bool + Sync),
         run: impl FnOnce(&Guide, &ProfileOptions, &ProgressiveRun, Arc<rayon::ThreadPool>) -> T,
@@ -216,12 +216,12 @@ impl Case {
     }
 
     fn on_cpu(&self) -> Progressive {
-        self.with(&|| false, |guide, options, run, _| align(&self.store, guide, options, run)).expect("it aligns")
+        self.with_guide(&|| false, |guide, options, run, _| align(&self.store, guide, options, run)).expect("it aligns")
     }
 
-    fn on(&self, engines: Vec<Box<dyn Engine<ProfileWork>>>, least_cells: u64) -> (Progressive, Vec<u64>) {
+    fn align_on(&self, engines: Vec<Box<dyn Engine<ProfileWork>>>, least_cells: u64) -> (Progressive, Vec<u64>) {
         let (aligned, ran) = self
-            .with(&|| false, |guide, options, run, pool| {
+            .with_guide(&|| false, |guide, options, run, pool| {
                 let engines = ProfileEngines { engines, control: Control::default(), pool, least_cells };
                 align_on(&self.store, guide, options, run, engines)
             })
@@ -244,17 +244,17 @@ fn alignments_do_not_depend_on_engines() {
         let case = Case::random(rng, alphabet, 24, 60);
         let expected = case.on_cpu();
         let small = || engine().with_shape(SMALL);
-        let (aligned, pairs) = case.on(vec![boxed(small())], 0);
+        let (aligned, pairs) = case.align_on(vec![boxed(small())], 0);
         assert_eq!(aligned, expected);
         // 20 joins are left, because three sequences are delayed.
         assert_eq!(pairs, [20]);
-        let (aligned, pairs) = case.on(vec![boxed(small()), boxed(small())], 0);
+        let (aligned, pairs) = case.align_on(vec![boxed(small()), boxed(small())], 0);
         assert_eq!((aligned, pairs.iter().sum::<u64>()), (expected.clone(), 20));
         let mut both = thread_engines(2, &Arc::default());
         both.push(boxed(engine()));
-        let (aligned, pairs) = case.on(both, 0);
+        let (aligned, pairs) = case.align_on(both, 0);
         assert_eq!((aligned, pairs.iter().sum::<u64>()), (expected.clone(), 20));
-        let (aligned, pairs) = case.on(vec![boxed(engine())], 3000);
+        let (aligned, pairs) = case.align_on(vec![boxed(engine())], 3000);
         assert_eq!(aligned, expected);
         assert!(pairs[0] > 0 && pairs[0] < 20, "{pairs:?}");
     }
@@ -265,7 +265,7 @@ fn refused_profiles_go_to_the_cpu() {
     let case = Case::random(&mut rng(66), Alphabet::Protein, 12, 40);
     let gpu = engine().with_shape(SMALL);
     gpu.gpu().feign_shortage("data", 0, u64::MAX);
-    let (aligned, pairs) = case.on(vec![boxed(gpu)], 0);
+    let (aligned, pairs) = case.align_on(vec![boxed(gpu)], 0);
     assert_eq!(aligned, case.on_cpu());
     // The reserve engine is listed after the other engine.
     assert_eq!(pairs, [0, 10]);
@@ -299,13 +299,13 @@ fn failing_or_wrong_engine_is_dropped() {
     let expected = case.on_cpu();
     for batches in [0, 3] {
         let failing: Box<dyn Engine<ProfileWork>> = Box::new(Failing(ThreadEngine::default(), batches));
-        let (aligned, pairs) = case.on(vec![failing], 0);
+        let (aligned, pairs) = case.align_on(vec![failing], 0);
         assert_eq!((aligned, pairs[0]), (expected.clone(), batches as u64));
     }
     // The changed shader reports crossings after the last column.
     let lying = engine()
         .with_rewritten_shaders(Box::new(|text| text.replace("].column = column;", "].column = column + 9999u;")));
-    let (aligned, pairs) = case.on(vec![boxed(lying.with_shape(SMALL))], 0);
+    let (aligned, pairs) = case.align_on(vec![boxed(lying.with_shape(SMALL))], 0);
     assert_eq!((aligned, pairs[0]), (expected, 0));
 }
 
@@ -315,7 +315,7 @@ fn alignment_stops_when_requested() {
     for patience in [0, 1, 5, 40] {
         let asked = std::sync::atomic::AtomicUsize::new(0);
         let stopped = || asked.fetch_add(1, Ordering::Relaxed) >= patience;
-        let ended = case.with(&stopped, |guide, options, run, pool| {
+        let ended = case.with_guide(&stopped, |guide, options, run, pool| {
             let engines = vec![boxed(engine().with_shape(SMALL))];
             let engines = ProfileEngines { engines, control: Control::default(), pool, least_cells: 0 };
             align_on(&case.store, guide, options, run, engines)
@@ -323,7 +323,7 @@ fn alignment_stops_when_requested() {
         assert!(matches!(ended, Err(Error::Interrupted)), "{patience}");
     }
     let interrupt = Arc::new(AtomicBool::new(true));
-    let ended = case.with(&|| interrupt.load(Ordering::Relaxed), |guide, options, run, pool| {
+    let ended = case.with_guide(&|| interrupt.load(Ordering::Relaxed), |guide, options, run, pool| {
         let control = Control { interrupt: Arc::clone(&interrupt), ..Control::default() };
         let engines = thread_engines(1, &interrupt);
         align_on(&case.store, guide, options, run, ProfileEngines { engines, control, pool, least_cells: 0 })
@@ -337,7 +337,7 @@ fn scores_beyond_32_bits_are_an_error() {
     (0..2).for_each(|_| store.push_letters("", &[b'A'; 300_000]).expect("letters"));
     let tree = GuideTree { leaves: 2, joins: vec![Join { children: [0, 1], lengths: [0.1; 2] }] };
     let case = Case { store: store.build(), tree, weights: vec![500; 2] };
-    let ended = case.with(&|| false, |guide, options, run, pool| {
+    let ended = case.with_guide(&|| false, |guide, options, run, pool| {
         let engines = thread_engines(1, &Arc::default());
         align_on(
             &case.store,

@@ -218,7 +218,7 @@ fn alignments_of_members_fit_their_sequences() {
                 let query = if member.strand == Strand::Minus { reverse_complement(codes) } else { codes.to_vec() };
                 let target = unique.store.codes(cluster.centroid);
                 let cigar = member.cigar.as_ref().expect("alignments were requested");
-                let alignment = pairwave::Alignment::whole(0, cigar.clone());
+                let alignment = pairwave::Alignment::end_to_end(0, cigar.clone());
                 let (mut i, mut j, mut matches) = (0, 0, 0);
                 for (length, op) in alignment.cigar.iter() {
                     let length = length as usize;

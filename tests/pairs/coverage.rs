@@ -12,7 +12,7 @@ use pairwave::seq::{Alphabet, Code, SequenceId, SequenceStore, Strand, Strands, 
 use pairwave::{AllPairs, Job, PairList, PairResult, PairRow, PairSource};
 use support::{Rng, rng, two_threads};
 
-use super::strands::little;
+use super::strands::small_engines;
 
 /// Creates sequences of many lengths. Many are parts of relatives of an earlier one on either
 /// strand, and some are empty.
@@ -150,7 +150,7 @@ fn jobs_return_the_pairs_with_sufficient_coverage_and_the_best_hits() {
         let mut engines = vec![("CPU", cpu()), ("two threads", tracing)];
         if !is_local {
             // Mock engines do not align locally.
-            engines.push(("mocks", little(seed as usize)));
+            engines.push(("mocks", small_engines(seed as usize)));
         }
         if seed < 8 {
             engines.push(("GPU", vec![Box::new(support::gpu_checked())]));

@@ -59,7 +59,7 @@ fn expected(query: &[Code], target: &[Code], scoring: &Scoring) -> Alignment {
         return Alignment { score: best.score, query_start, target_start, cigar: best.cigar };
     }
     let best = needleman_wunsch::align(query, target, scoring);
-    Alignment::whole(best.score, best.cigar)
+    Alignment::end_to_end(best.score, best.cigar)
 }
 
 /// Returns an error message if a row differs from the oracle.

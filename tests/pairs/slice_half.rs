@@ -32,7 +32,7 @@ struct Model<'a> {
 }
 
 impl Model<'_> {
-    fn of(scoring: &OffsetScoring, slice: u32, affine: bool) -> Option<Model<'_>> {
+    fn for_slice(scoring: &OffsetScoring, slice: u32, affine: bool) -> Option<Model<'_>> {
         let group_rows = 4 * group_words(scoring, slice)? as usize;
         Some(Model { scoring, table: table(scoring), slice: slice as usize, group_rows, affine, farthest: 0 })
     }
@@ -45,7 +45,7 @@ impl Model<'_> {
         if k > 0 { self.scoring.border_value(k as u32).into() } else { 0 }
     }
 
-    fn rim(&self, k: i64, pad: i64) -> i64 {
+    fn border_at(&self, k: i64, pad: i64) -> i64 {
         if self.has_corner() && k <= 0 {
             return if k == 0 && pad == 0 { 0 } else { self.scoring.border_opening().into() };
         }
@@ -53,7 +53,7 @@ impl Model<'_> {
     }
 
     /// Returns a number after checking that f16 holds it.
-    fn held(&mut self, number: i64) -> i64 {
+    fn check_f16(&mut self, number: i64) -> i64 {
         self.farthest = self.farthest.max(number.abs());
         assert!(number.abs() <= MAX, "{number} is no half");
         number
@@ -62,7 +62,7 @@ impl Model<'_> {
     /// Computes a maximum as the kernel does: by an addition that is clamped to 0 and 2048.
     fn later_max(&mut self, from: i64, other: i64) -> i64 {
         assert!(other - from <= MAX, "{other} is {} above {from}", other - from);
-        self.held(from + (other - from).max(0))
+        self.check_f16(from + (other - from).max(0))
     }
 
     /// Returns the value of a pair in a task that has `more` columns and rows than the pair needs.
@@ -81,30 +81,30 @@ impl Model<'_> {
         let (mut last, mut best) = (0, i64::MIN);
         for s in 0..columns / self.slice {
             let column_begin = (s * self.slice) as i64 - column_pad;
-            let mut base = self.rim(column_begin, row_pad);
-            let tops = (0..self.slice).map(|c| self.rim(column_begin + c as i64 + 1, row_pad) - base);
+            let mut base = self.border_at(column_begin, row_pad);
+            let tops = (0..self.slice).map(|c| self.border_at(column_begin + c as i64 + 1, row_pad) - base);
             let mut v: Vec<i64> = tops.collect();
-            v.iter().for_each(|&top| _ = self.held(top));
+            v.iter().for_each(|&top| _ = self.check_f16(top));
             let gaps = if self.affine { &v[..] } else { &[] };
-            let mut f: Vec<i64> = gaps.iter().map(|&top| self.held(top - opening)).collect();
+            let mut f: Vec<i64> = gaps.iter().map(|&top| self.check_f16(top - opening)).collect();
             for group in (0..rows).step_by(self.group_rows) {
                 let before = v[self.slice - 1];
-                let rim_before = self.rim(group as i64 - row_pad, column_pad);
+                let border_before = self.border_at(group as i64 - row_pad, column_pad);
                 let mut corner = 0;
                 for row in group..rows.min(group + self.group_rows) {
                     if s == 0 {
-                        let near = self.rim(row as i64 - row_pad + 1, column_pad) - rim_before;
-                        left[row] = [self.held(near), self.held(near - opening)];
+                        let near = self.border_at(row as i64 - row_pad + 1, column_pad) - border_before;
+                        left[row] = [self.check_f16(near), self.check_f16(near - opening)];
                     }
                     let [mut near, mut e] = left[row];
                     let mut diagonal = std::mem::replace(&mut corner, near);
                     for c in 0..self.slice {
                         let position = target[row] as usize * size + query[s * self.slice + c] as usize;
                         let (up, step) = (v[c], i64::from(self.table[position]));
-                        let stepped = self.held(diagonal + step);
+                        let stepped = self.check_f16(diagonal + step);
                         if self.affine {
                             near = self.later_max(stepped, f[c]).max(e);
-                            let opened = self.held(near - opening);
+                            let opened = self.check_f16(near - opening);
                             e = e.max(opened);
                             f[c] = f[c].max(opened);
                         } else {
@@ -116,18 +116,18 @@ impl Model<'_> {
                     if self.has_corner() && row as i64 == row_pad - 1 {
                         for c in 0..self.slice {
                             if column_begin + c as i64 == -1 {
-                                v[c] = self.held(v[c] - i64::from(self.scoring.border_opening()));
+                                v[c] = self.check_f16(v[c] - i64::from(self.scoring.border_opening()));
                             }
                         }
                         near = v[self.slice - 1];
                     }
-                    let left_e = if self.affine { self.held(e - before) } else { 0 };
-                    left[row] = [self.held(near - before), left_e];
+                    let left_e = if self.affine { self.check_f16(e - before) } else { 0 };
+                    left[row] = [self.check_f16(near - before), left_e];
                 }
                 base += corner;
                 v.iter_mut().for_each(|value| *value -= corner);
                 f.iter_mut().for_each(|value| *value -= corner);
-                v.iter().chain(&f).for_each(|&value| _ = self.held(value));
+                v.iter().chain(&f).for_each(|&value| _ = self.check_f16(value));
             }
             last = base + v[self.slice - 1];
             for c in 0..self.slice {
@@ -141,7 +141,7 @@ impl Model<'_> {
             return last;
         }
         best = best.max(self.border_value(n) + self.border_value(m));
-        let mut base = self.rim(m, row_pad);
+        let mut base = self.border_at(m, row_pad);
         for (row, &[value, _]) in left.iter().enumerate() {
             let i = row as i64 - row_pad + 1;
             if i >= 0 {
@@ -211,7 +211,7 @@ fn numbers_reach_the_limits_of_f16_without_exceeding_them() {
     for slice in [12, 28] {
         for (scoring, by_steps) in limits(slice) {
             let offset = offset_of(&scoring);
-            let mut model = Model::of(&offset, slice, !scoring.gaps.is_linear()).expect("within the limits");
+            let mut model = Model::for_slice(&offset, slice, !scoring.gaps.is_linear()).expect("within the limits");
             let sequences: Vec<Vec<Code>> = [1, 40, 151].into_iter().flat_map(extremes).collect();
             for query in &sequences {
                 for target in &sequences {
@@ -276,7 +276,7 @@ proptest! {
         more in (0..40usize, 0..90usize),
     ) {
         let offset = offset_of(&scoring);
-        if let Some(mut model) = Model::of(&offset, slice, !scoring.gaps.is_linear()) {
+        if let Some(mut model) = Model::for_slice(&offset, slice, !scoring.gaps.is_linear()) {
             let value = model.value(&query, &target, more);
             let (score, _) = offset.decode(value as i32, query.len() as u32, target.len() as u32);
             prop_assert_eq!(score, needleman_wunsch::score_only(&query, &target, &scoring).0);

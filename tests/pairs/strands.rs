@@ -20,7 +20,7 @@ use pairwave::{AllPairs, EditDistances, EditResult, Job, PairResult, Run};
 use support::{Rng, rng};
 
 /// Returns the reverse complement, letter by letter.
-fn turned(codes: &[Code]) -> Vec<Code> {
+fn reverse_complement(codes: &[Code]) -> Vec<Code> {
     let complement = |letter: u8| match letter {
         b'A' => b'T',
         b'C' => b'G',
@@ -50,7 +50,7 @@ fn sequences(rng: &mut Rng, count: usize, longest: u32) -> Arc<SequenceStore> {
         let codes = match relative {
             Some(of) => {
                 let codes = support::mutated(rng, Alphabet::Dna, &all[of], 5);
-                if rng.below(2u32) == 0 { turned(&codes) } else { codes }
+                if rng.below(2u32) == 0 { reverse_complement(&codes) } else { codes }
             }
             None => support::random_codes(rng, Alphabet::Dna, length),
         };
@@ -68,8 +68,8 @@ fn strands(strand: Strands) -> &'static [Strand] {
     }
 }
 
-fn on(strand: Strand, codes: &[Code]) -> Vec<Code> {
-    if strand == Strand::Minus { turned(codes) } else { codes.to_vec() }
+fn oriented(strand: Strand, codes: &[Code]) -> Vec<Code> {
+    if strand == Strand::Minus { reverse_complement(codes) } else { codes.to_vec() }
 }
 
 /// Returns the pairs that a job has to return by its definition.
@@ -80,13 +80,13 @@ fn expected_pairs(job: &AllPairs) -> Vec<PairResult> {
         let mut kept: Vec<PairResult> = Vec::new();
         for target in first..job.targets().len() as u32 {
             let results = strands(job.strand).iter().map(|&strand| {
-                let (a, b) = (on(strand, job.queries.codes(query)), job.targets().codes(target));
+                let (a, b) = (oriented(strand, job.queries.codes(query)), job.targets().codes(target));
                 let alignment = if job.scoring.mode == Mode::Local {
                     // Other tests compare this traceback with the oracle.
                     pairwave::align(letters(&a), letters(b), &job.scoring).unwrap()
                 } else {
                     let best = oracle::align(&a, b, &job.scoring);
-                    pairwave::Alignment::whole(best.score, best.cigar)
+                    pairwave::Alignment::end_to_end(best.score, best.cigar)
                 };
                 let counts = alignment.cigar.counts();
                 let identity = job.definition.identity(&counts, a.len() as u32, b.len() as u32);
@@ -148,7 +148,7 @@ fn assert_same<T: PartialEq + std::fmt::Debug>(actual: &[T], expected: &[T], wha
 
 /// Creates engines with small capacities, so that several engines share a chunk and return it in
 /// pieces.
-pub(crate) fn little(seed: usize) -> Vec<Box<dyn Engine<Pairs>>> {
+pub(crate) fn small_engines(seed: usize) -> Vec<Box<dyn Engine<Pairs>>> {
     let mock = |cells, pairs| Capacity { cells, pairs, store_bytes: u64::MAX, batches: 2 };
     let capacities = [mock(3_000, 7), mock(40_000, 64), mock(500, 3)];
     let engines = (0..2).map(|index| capacities[(seed + index) % 3]);
@@ -188,7 +188,8 @@ fn the_better_strand_of_each_pair_is_handed_over() {
         assert_same(&run(&job, vec![Device::Cpu]), &expected, &what("CPU"));
         // Neither the mock engines nor these GPU kernels align locally.
         if mode == Mode::Global {
-            let (mocks, summary) = support::run_on(&job, little(seed as usize), &support::two_threads()).unwrap();
+            let (mocks, summary) =
+                support::run_on(&job, small_engines(seed as usize), &support::two_threads()).unwrap();
             assert_same(&mocks, &expected, &what("mocks"));
             assert_eq!((summary.cells, summary.pairs), (job.cells(), job.job().pairs()));
             assert_eq!(summary.written, expected.len() as u64);
@@ -214,7 +215,7 @@ fn expected_distances(job: &EditDistances) -> Vec<EditResult> {
     for (pattern, region) in pairs {
         let text = &job.texts().codes(region.text)[region.start as usize..region.end as usize];
         let of = |&strand: &Strand| {
-            let codes = on(strand, job.patterns.codes(pattern));
+            let codes = oriented(strand, job.patterns.codes(pattern));
             let actual = edit_oracle::find(&codes, text, &job.scheme);
             let end = actual.first_end(job.scheme.mode, codes.len() as u32);
             let actual = EditDistance { end, ..actual };
@@ -293,7 +294,7 @@ fn the_nearer_strand_of_each_pattern_is_handed_over() {
             for result in actual {
                 assert_eq!(result.alignment.is_some(), align);
                 let Some(alignment) = &result.alignment else { continue };
-                let pattern = on(result.strand, job.patterns.codes(result.pattern));
+                let pattern = oriented(result.strand, job.patterns.codes(result.pattern));
                 let part = &job.texts().codes(result.text())[alignment.start as usize..result.end as usize];
                 let scoring = job.scheme.equality.scoring();
                 let edits = pairwave::alignment::verify(&alignment.cigar, &pattern, part, &scoring).unwrap();

@@ -273,7 +273,7 @@ fn wrong_hints_are_errors() {
 #[test]
 fn the_judge_rejects_wrong_answers() {
     let expected = ReferenceAlignment { score: 10, matches: 2, cigar: "2=1I".parse().unwrap() };
-    judge(&Alignment::whole(10, "2=1I".parse().unwrap()), &expected).unwrap();
-    judge(&Alignment::whole(9, "2=1I".parse().unwrap()), &expected).unwrap_err();
-    judge(&Alignment::whole(10, "1=1I1=".parse().unwrap()), &expected).unwrap_err();
+    judge(&Alignment::end_to_end(10, "2=1I".parse().unwrap()), &expected).unwrap();
+    judge(&Alignment::end_to_end(9, "2=1I".parse().unwrap()), &expected).unwrap_err();
+    judge(&Alignment::end_to_end(10, "1=1I1=".parse().unwrap()), &expected).unwrap_err();
 }

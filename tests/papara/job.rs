@@ -37,7 +37,7 @@ fn letters(set: &str) -> Vec<(String, String)> {
     records.collect()
 }
 
-fn some(reads: &[(String, String)]) -> ReadSource {
+fn to_source(reads: &[(String, String)]) -> ReadSource {
     let text: String = reads.iter().map(|(name, letters)| format!(">{name}\n{letters}\n")).collect();
     ReadSource::Bytes("some.fa".into(), text.into_bytes().into())
 }
@@ -85,7 +85,7 @@ fn rows_do_not_depend_on_engines_and_pruning() {
         reads.retain(|(_, letters)| letters.len() < 120);
         reads.truncate(6);
         for scheme in [PhyloScheme::papara(), PhyloScheme::paper()] {
-            let job = PhyloAlignment { reads: some(&reads), scheme: Arc::new(scheme), ..job(set) };
+            let job = PhyloAlignment { reads: to_source(&reads), scheme: Arc::new(scheme), ..job(set) };
             let (expected, summary) = run(&PhyloAlignment { exhaustive: true, ..job.clone() }, cpu(1));
             assert_eq!(expected.len(), reads.len());
             assert!(summary.engines.iter().map(|engine| engine.cells).sum::<u64>() >= summary.cells);
@@ -108,7 +108,7 @@ fn better_strand_is_aligned() {
         *letters = String::from_utf8(reverse_complement_letters(letters.as_bytes())).expect("letters");
     }
     let plus = run(&job("tiny"), cpu(2)).0;
-    let both = PhyloAlignment { strand: Strands::Both, reads: some(&turned), ..job("tiny") };
+    let both = PhyloAlignment { strand: Strands::Both, reads: to_source(&turned), ..job("tiny") };
     let rows = run(&both, cpu(2)).0;
     assert_eq!(rows.len(), plus.len());
     for (index, (row, plus)) in rows.iter().zip(&plus).enumerate() {
@@ -133,7 +133,7 @@ fn unusual_letters_are_kept_and_empty_reads_skipped() {
         ("gaps".to_owned(), format!("--{read_letters}..")),
         ("unknown".to_owned(), "NNNNNNNNNN".to_owned()),
     ];
-    let job = PhyloAlignment { reads: some(&odd), ..job("tiny") };
+    let job = PhyloAlignment { reads: to_source(&odd), ..job("tiny") };
     let rows = run(&job, cpu(1)).0;
     let names: Vec<&[u8]> = rows.iter().map(|row| &row.name[..]).collect();
     assert_eq!(names, [name.as_bytes(), b"low", b"gaps", b"unknown"]);
@@ -152,7 +152,7 @@ fn chunks_stay_in_order_and_invalid_letters_stop_the_job() {
     let count = 20_000;
     let many: Vec<_> =
         (0..count).map(|index| (format!("r{index}"), reads[index % reads.len()].1[..20].to_owned())).collect();
-    let job = PhyloAlignment { reads: some(&many), check: false, ..job("tiny") };
+    let job = PhyloAlignment { reads: to_source(&many), check: false, ..job("tiny") };
     let rows = run(&job, cpu(2)).0;
     assert_eq!(rows.len(), count);
     assert!(
@@ -162,7 +162,7 @@ fn chunks_stay_in_order_and_invalid_letters_stop_the_job() {
     );
     let mut wrong = many;
     wrong[19_000].1.push('!');
-    let job = PhyloAlignment { reads: some(&wrong), ..job };
+    let job = PhyloAlignment { reads: to_source(&wrong), ..job };
     let error = job.run_on(cpu(2), &Run { threads: 2, ..Run::default() }, |_| Ok(())).expect_err("a letter is wrong");
     assert_eq!(error.exit_code(), 2);
     assert!(error.to_string().contains("some.fa") && error.to_string().contains("r19000"), "{error}");
@@ -172,7 +172,7 @@ fn chunks_stay_in_order_and_invalid_letters_stop_the_job() {
 fn failed_engine_is_replaced() {
     let mut reads = letters("tiny");
     reads.retain(|(_, letters)| letters.len() < 120);
-    let job = PhyloAlignment { reads: some(&reads), ..job("tiny") };
+    let job = PhyloAlignment { reads: to_source(&reads), ..job("tiny") };
     let expected = run(&job, cpu(1)).0;
     // One engine returns wrong results, and another one rejects all batches.
     let liar = || {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use pairwave::engine::Engine;
-use pairwave::gpu::kernels::{Family, Kernel, offered};
+use pairwave::gpu::kernels::{Family, Kernel, selectable};
 use pairwave::measure::self_test::papara::PhyloTest;
 use pairwave::papara::Vectors;
 use pairwave::papara::gpu::{BlockShape, PhyloGpu};
@@ -33,7 +33,7 @@ fn reads(rng: &mut support::Rng, vectors: &Vectors, lengths: &[usize], ambiguous
 #[test]
 fn every_kernel_matches_textbook() {
     let rng = &mut support::rng(31);
-    for kernel in offered(Family::Phylo) {
+    for kernel in selectable(Family::Phylo) {
         let mut engine = engine(Some(kernel)).with_shape(SMALL);
         for alphabet in [Alphabet::Dna, Alphabet::Protein] {
             for (index, scheme) in phylo::schemes().into_iter().enumerate() {
@@ -57,7 +57,7 @@ fn every_kernel_matches_textbook() {
 #[test]
 fn few_sites_and_selected_octets_match_textbook() {
     let rng = &mut support::rng(32);
-    for kernel in offered(Family::Phylo) {
+    for kernel in selectable(Family::Phylo) {
         let mut engine = engine(Some(kernel)).with_shape(SMALL);
         for sites in [0, 1, 2, 15] {
             let looks = VectorProperties { alphabet: Alphabet::Dna, sites, vectors: 33, are_unions: false };
@@ -72,7 +72,7 @@ fn few_sites_and_selected_octets_match_textbook() {
 #[test]
 fn reads_beyond_f16_use_i32_lanes() {
     let rng = &mut support::rng(33);
-    let Some(halves) = offered(Family::Phylo).find(|kernel| kernel.stem.ends_with("half")) else {
+    let Some(halves) = selectable(Family::Phylo).find(|kernel| kernel.stem.ends_with("half")) else {
         panic!("there is a kernel in halves");
     };
     let looks = VectorProperties { alphabet: Alphabet::Dna, sites: 20, vectors: 8, are_unions: false };

@@ -36,7 +36,7 @@ impl Case {
         let tape = Tape::default();
         let references = ReferenceRows { names: &self.names, rows: &self.rows, columns: &self.columns };
         let mut writer = PlacedWriter::begin(format, references, extent, Output::to_writer(tape.clone()))?;
-        let reads: Vec<PlacedRead<'_>> = self.reads.iter().map(placed).collect();
+        let reads: Vec<PlacedRead<'_>> = self.reads.iter().map(to_placed_read).collect();
         // Write the first read alone, and the others together.
         let (first, others) = reads.split_at(reads.len().min(1));
         writer.write(first)?;
@@ -50,7 +50,7 @@ impl Case {
     }
 }
 
-fn placed(read: &PhyloResult) -> PlacedRead<'_> {
+fn to_placed_read(read: &PhyloResult) -> PlacedRead<'_> {
     let PhyloResult { name, letters, first_site, cigar, .. } = read;
     PlacedRead { name, letters, first_site: *first_site, cigar }
 }
@@ -213,7 +213,7 @@ fn fasta(text: &str) -> Vec<(String, String)> {
 }
 
 /// Returns the positions of reads in an alignment of PaPaRa, derived from its rows.
-fn theirs(references: &[(String, String)], reads: &[(String, String)], text: &str) -> Case {
+fn parse_papara(references: &[(String, String)], reads: &[(String, String)], text: &str) -> Case {
     let rows: BTreeMap<&str, &str> =
         text.lines().skip(1).map(|line| line.split_once(' ').unwrap()).map(|(name, row)| (name, row.trim())).collect();
     let width = rows.values().next().unwrap().len();
@@ -256,7 +256,7 @@ fn output_matches_papara() {
             (fasta(&asset(&format!("{set}/ref.fasta"))), fasta(&asset(&format!("{set}/reads.fasta"))));
         for model in ["pgap", "cgap"] {
             let text = asset(&format!("{set}/papara.{model}.phy"));
-            let case = theirs(&references, &reads, &text);
+            let case = parse_papara(&references, &reads, &text);
             let format = PlacedFormat { is_phylip: true, ..PlacedFormat::default() };
             assert!(case.written(format).unwrap() == text, "{set}, {model}");
             if model == "pgap" {

@@ -134,7 +134,7 @@ fn sites(text: &str) -> Vec<Site> {
     text.bytes().map(site).collect()
 }
 
-fn placed(read: &str, reference: &str, scheme: PhyloScheme) -> String {
+fn align_read(read: &str, reference: &str, scheme: PhyloScheme) -> String {
     let case = Case::new(Alphabet::Dna, dna(read), &sites(reference), 0, scheme);
     case.check(&mut aligners());
     let ReadAlignment { score, first_site, cigar } = trace::align(&case.read, &case.vectors, 0, &case.scheme);
@@ -145,28 +145,28 @@ fn placed(read: &str, reference: &str, scheme: PhyloScheme) -> String {
 fn ties_and_overhangs_follow_papara() {
     let papara = PhyloScheme::papara();
     // The first of two positions is chosen. Skipping a gap site costs nothing.
-    assert_eq!(placed("ACGT", "TTACGTTTACGTTT", papara), "8 2 4=");
-    assert_eq!(placed("ACGT", "TTACaaGTTT", papara), "8 2 2=2D2=");
+    assert_eq!(align_read("ACGT", "TTACGTTTACGTTT", papara), "8 2 4=");
+    assert_eq!(align_read("ACGT", "TTACaaGTTT", papara), "8 2 2=2D2=");
     // Among gaps with equal costs, the first one is chosen: the traceback prefers the diagonal.
-    assert_eq!(placed("ACCCCAAAAAATTGCGC", "ACCCCAAAAAAATTGCGC", papara), "31 0 5=1D12=");
-    assert_eq!(placed("ACCCCAAAAAAATTGCGC", "ACCCCAAAAAATTGCGC", papara), "31 0 5=1I12=");
+    assert_eq!(align_read("ACCCCAAAAAATTGCGC", "ACCCCAAAAAAATTGCGC", papara), "31 0 5=1D12=");
+    assert_eq!(align_read("ACCCCAAAAAAATTGCGC", "ACCCCAAAAAATTGCGC", papara), "31 0 5=1I12=");
     // Overhanging ends are inserted before the first site or after the last.
-    assert_eq!(placed("GGGGACGT", "ACGTTTTT", papara), "8 0 4I4=");
-    assert_eq!(placed("ACGTGGGG", "TTTTACGT", papara), "8 4 4=4I");
+    assert_eq!(align_read("GGGGACGT", "ACGTTTTT", papara), "8 0 4I4=");
+    assert_eq!(align_read("ACGTGGGG", "TTTTACGT", papara), "8 4 4=4I");
     // In the scheme of the paper, overhanging ends have a cost.
-    assert_eq!(placed("ACGTGGGG", "TTTTACGT", PhyloScheme::paper()), "-12 4 4=4I");
-    assert_eq!(placed("ACGT", "ggggACggggGT", PhyloScheme::paper()), "0 4 2=4D2=");
+    assert_eq!(align_read("ACGTGGGG", "TTTTACGT", PhyloScheme::paper()), "-12 4 4=4I");
+    assert_eq!(align_read("ACGT", "ggggACggggGT", PhyloScheme::paper()), "0 4 2=4D2=");
 }
 
 #[test]
 fn empty_inputs_are_aligned() {
     let papara = PhyloScheme::papara();
-    assert_eq!(placed("", "", papara), "0 0 ");
-    assert_eq!(placed("", "ACGT", papara), "0 0 ");
-    assert_eq!(placed("ACG", "", papara), "0 0 3I");
-    assert_eq!(placed("ACG", "", PhyloScheme::paper()), "-9 0 3I");
-    assert_eq!(placed("A", "C", papara), "0 1 1I");
-    assert_eq!(placed("A", "A", papara), "2 0 1=");
+    assert_eq!(align_read("", "", papara), "0 0 ");
+    assert_eq!(align_read("", "ACGT", papara), "0 0 ");
+    assert_eq!(align_read("ACG", "", papara), "0 0 3I");
+    assert_eq!(align_read("ACG", "", PhyloScheme::paper()), "-9 0 3I");
+    assert_eq!(align_read("A", "C", papara), "0 1 1I");
+    assert_eq!(align_read("A", "A", papara), "2 0 1=");
 }
 
 /// Tests that rescoring rejects a wrong alignment or returns another score.

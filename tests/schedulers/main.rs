@@ -24,7 +24,7 @@ fn program() -> PathBuf {
 }
 
 /// Runs a command, which must succeed.
-fn ran(command: &mut Command) -> Output {
+fn run_command(command: &mut Command) -> Output {
     let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     assert!(output.status.success(), "{command:?}: {}\n{out}\n{err}", output.status);
@@ -32,7 +32,7 @@ fn ran(command: &mut Command) -> Output {
 }
 
 fn pairwave(arguments: &[&str]) -> Output {
-    ran(Command::new(program()).args(arguments).env("PAIRWAVE_CACHE_DIR", "no such directory"))
+    run_command(Command::new(program()).args(arguments).env("PAIRWAVE_CACHE_DIR", "no such directory"))
 }
 
 /// Creates a directory whose name a shell splits unless it is quoted.
@@ -98,10 +98,10 @@ impl Slurm {
     fn start() -> Slurm {
         let directory = TempDir::new().unwrap();
         let here = directory.path().display();
-        let host = String::from_utf8(ran(Command::new("hostname").arg("-s")).stdout).unwrap();
+        let host = String::from_utf8(run_command(Command::new("hostname").arg("-s")).stdout).unwrap();
         let host = host.trim();
         let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let user = String::from_utf8(ran(Command::new("id").arg("-un")).stdout).unwrap();
+        let user = String::from_utf8(run_command(Command::new("id").arg("-un")).stdout).unwrap();
         let user = user.trim();
         fs::create_dir(directory.path().join("state")).unwrap();
         fs::create_dir(directory.path().join("spool")).unwrap();
@@ -126,8 +126,8 @@ impl Slurm {
             fs::write(directory.path().join("cgroup.conf"), "CgroupPlugin=cgroup/v1\n").unwrap();
         }
         let slurm = Slurm { directory };
-        ran(&mut slurm.command("slurmctld"));
-        ran(slurm.command("slurmd").args(["-N", host]));
+        run_command(&mut slurm.command("slurmctld"));
+        run_command(slurm.command("slurmd").args(["-N", host]));
         let begin = Instant::now();
         loop {
             let nodes = slurm.command("sinfo").args(["-h", "-o", "%t"]).output().unwrap();
@@ -236,6 +236,6 @@ fn snakemake_equals_the_plain_output_after_failures() {
     };
     let failed = snakemake("0").output().expect("Snakemake is installed (pip install snakemake)");
     assert!(!failed.status.success() && !output.exists(), "{}", String::from_utf8_lossy(&failed.stderr));
-    ran(&mut snakemake("1"));
+    run_command(&mut snakemake("1"));
     assert!(fs::read(&output).unwrap() == plain(&genes));
 }

@@ -45,7 +45,7 @@ fn run(search: &Search) -> Vec<HitSummary> {
 /// Returns searches of every kind with their subjects.
 fn searches(seed: u64) -> Vec<(Search, SequenceStore)> {
     let mut all = Vec::new();
-    for scoring in [protein(), dna(), odd()] {
+    for scoring in [protein(), dna(), scoring_without_statistics()] {
         let (search, subjects) = self::search(seed, &scoring);
         let mut add = |search: Search| all.push((search, subjects.clone()));
         for max_hits in [1, 3, 500] {
@@ -202,7 +202,7 @@ fn devices_compute_local_searches() {
             let search = Search { max_hits, max_evalue, chunk_bytes: Some(chunk_bytes), ..search.clone() };
             let expected = hits(&search, &subjects);
             assert!(!expected.is_empty());
-            for kernel in kernels::offered(Family::Local) {
+            for kernel in kernels::selectable(Family::Local) {
                 let device =
                     || -> Box<dyn Engine<Pairs>> { Box::new(support::gpu_checked().with_kernel(Some(kernel))) };
                 let names = (kernel.stem, max_hits);
@@ -254,7 +254,7 @@ fn empty_sets_give_no_hits() {
 fn a_kernel_of_another_mode_is_refused() {
     let (local, whole) = (self::search(1, &protein()).0, self::search(1, &global(EndGaps::Free)).0);
     for (search, family) in [(&local, Family::Pairs), (&whole, Family::Local)] {
-        for kernel in kernels::offered(family) {
+        for kernel in kernels::selectable(family) {
             let run = Run { kernel: Some(kernel), ..Run::default() };
             let error = search.run(&run, |_| Ok(())).unwrap_err().to_string();
             assert!(error.starts_with(&format!("kernel {}", kernel.stem)), "{error}");
@@ -265,7 +265,8 @@ fn a_kernel_of_another_mode_is_refused() {
 #[test]
 fn invalid_searches_are_refused() {
     let (of_proteins, of_dna) = (self::search(1, &protein()).0, self::search(1, &dna()).0);
-    let (without, whole) = (self::search(1, &odd()).0, self::search(1, &global(EndGaps::Free)).0);
+    let (without, whole) =
+        (self::search(1, &scoring_without_statistics()).0, self::search(1, &global(EndGaps::Free)).0);
     assert_eq!((of_dna.strand, of_proteins.strand), (Strands::Both, Strands::Plus));
     assert_eq!((of_proteins.max_evalue, without.max_evalue, whole.max_evalue), (Some(10.0), None, None));
     for search in [&of_proteins, &of_dna, &without, &whole] {

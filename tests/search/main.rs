@@ -24,7 +24,7 @@ fn dna() -> Scoring {
 }
 
 /// Returns scores without known statistical parameters.
-fn odd() -> Scoring {
+fn scoring_without_statistics() -> Scoring {
     Scoring { gaps: Gaps::from_blast(3, 3), ..protein() }
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn summarise(hit: &SearchHit) -> HitSummary {
 }
 
 /// Returns the fraction of a query between its end gaps.
-fn cover(cigar: &Cigar, query_symbols: u32) -> f64 {
+fn query_coverage(cigar: &Cigar, query_symbols: u32) -> f64 {
     let text = cigar.to_string();
     let runs: Vec<(u64, char)> = text
         .split_inclusive(|c: char| !c.is_ascii_digit())
@@ -88,7 +88,7 @@ pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<HitSummary>
                     && search
                         .min_identity
                         .is_none_or(|least| search.definition.identity(&cigar.counts(), m, n) >= least)
-                    && search.min_query_cover.is_none_or(|least| cover(&cigar, m) >= least)
+                    && search.min_query_cover.is_none_or(|least| query_coverage(&cigar, m) >= least)
                     && is_covered(&search.coverage, &cigar.counts(), m, n);
                 if is_hit {
                     let alignment = (!search.score_only).then(|| (starts.0, starts.1, cigar.to_string()));

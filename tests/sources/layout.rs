@@ -54,7 +54,7 @@ fn variant(scan: Scan) -> matrix::MatrixVariant {
     }
 }
 
-fn walk() -> naga::Module {
+fn traceback_shader() -> naga::Module {
     parsed(&MatrixTraceback(variant(Scan::Rows)).source().expect("all imports exist"))
 }
 
@@ -62,7 +62,7 @@ fn walk() -> naga::Module {
 fn matrices() -> Vec<naga::Module> {
     let scans = KERNELS.iter().filter_map(|kernel| kernel.scan());
     let mut all: Vec<_> = scans.map(|scan| parsed(&variant(scan).source().expect("all imports exist"))).collect();
-    all.push(walk());
+    all.push(traceback_shader());
     all
 }
 
@@ -136,7 +136,7 @@ fn params_of_pairs_match() {
             tile_diagonal,
             runs_begin,
             runs_capacity_words,
-            walk,
+            traces_back,
             slot_quads,
             slots_an_arena,
         ]
@@ -571,7 +571,7 @@ fn module_of(kind: KernelKind) -> naga::Module {
         KernelKind::Slice(ScoreType::I32) => slice(),
         KernelKind::Slice(ScoreType::F16) => slice_half(),
         KernelKind::Scan(scan) => parsed(&variant(scan).source().expect("all imports exist")),
-        KernelKind::PairTraceback => walk(),
+        KernelKind::PairTraceback => traceback_shader(),
         KernelKind::Tile(grouping, numbers) => tile(grouping, numbers),
         KernelKind::Edit(grouping) => parsed(&distances(grouping).source().expect("all imports exist")),
         KernelKind::Strips => parsed(&strip(false, false).source().expect("all imports exist")),
@@ -665,8 +665,10 @@ fn target_matches() {
 fn output_headers_match() {
     let of_slice = nw_slice::OUTPUT_HEADER_WORDS;
     let checkpoint = module_of(KernelKind::Scan(Scan::Checkpoint));
-    let of_walk = matrix::OUTPUT_HEADER_WORDS;
-    for (module, words) in [(slice(), of_slice), (slice_half(), of_slice), (walk(), of_walk), (checkpoint, of_walk)] {
+    let of_traceback = matrix::OUTPUT_HEADER_WORDS;
+    for (module, words) in
+        [(slice(), of_slice), (slice_half(), of_slice), (traceback_shader(), of_traceback), (checkpoint, of_traceback)]
+    {
         let (members, _) = shader_layout(&module, "Output");
         let data = members.iter().find(|(name, _)| name == "data").expect("the values");
         assert_eq!(data.1 as u64, 4 * words);
@@ -676,7 +678,7 @@ fn output_headers_match() {
 /// Constants that the host and the traceback kernel share.
 #[test]
 fn traceback_constants_match() {
-    let module = walk();
+    let module = traceback_shader();
     let constant = |name: &str| {
         let mut all = module.constants.iter();
         let (_, constant) =

@@ -342,9 +342,9 @@ fn text(variant: &(impl KernelProgram + Debug), workgroup: u32, workgroup_bytes:
 
 /// Returns all shaders, including the traceback after each kernel that can store directions.
 fn texts() -> Vec<Text> {
-    let of_walk = |variant: &matrix::MatrixVariant| {
-        let walk = text(&MatrixTraceback(*variant), TRACEBACK_WORKGROUP, 0);
-        Text { name: format!("walk after {variant:?}"), ..walk }
+    let of_traceback = |variant: &matrix::MatrixVariant| {
+        let traceback = text(&MatrixTraceback(*variant), TRACEBACK_WORKGROUP, 0);
+        Text { name: format!("traceback after {variant:?}"), ..traceback }
     };
     let matrices = matrices();
     let mut all: Vec<Text> =
@@ -353,7 +353,7 @@ fn texts() -> Vec<Text> {
     all.extend(matrices.iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())));
     // The traceback does not depend on the workgroup size, so that many texts are equal.
     let mut seen = std::collections::HashSet::new();
-    all.extend(matrices.iter().map(of_walk).filter(|text| seen.insert(text.source.clone())));
+    all.extend(matrices.iter().map(of_traceback).filter(|text| seen.insert(text.source.clone())));
     all.extend(tiles().iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())));
     all.extend(distances().iter().map(|variant| text(variant, variant.workgroup, variant.workgroup_bytes())));
     all.extend(strips().iter().map(|variant| text(variant, variant.lanes, variant.workgroup_bytes())));

@@ -57,7 +57,7 @@ impl SourceWithGaps {
     }
 
     /// Returns the number of blocks that were not taken.
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.left.load(Ordering::Relaxed)
     }
 }
@@ -111,7 +111,7 @@ pub fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
                 let late = SourceWithGaps::new(&selected);
                 let source: Arc<dyn BlockSource> = Arc::<SourceWithGaps>::clone(&late);
                 let mut total = Summary::default();
-                while late.left() > 0 {
+                while late.remaining() > 0 {
                     let feed = Feed { source: &source, run, sink: &mut kept };
                     total.add(job.feed(feed, session).expect("blocks are computed").into());
                 }

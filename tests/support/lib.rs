@@ -168,14 +168,14 @@ pub fn scorings() -> Vec<Scoring> {
         let blastn = Scoring::nucleotide(5, -4, Ambiguity::Mean, Gaps::from_blast(8, 6), end_gaps);
         all.push(blastn.expect("a valid scheme"));
     }
-    all.extend(priced());
+    all.extend(priced_end_gaps());
     all
 }
 
 /// Returns scorings with separate costs of end gaps: vsearch's (with 2 and -4), equal costs for
 /// every symbol, lower costs for the first symbol only or for the further ones only, the highest
 /// costs with linear gaps, and the costs of inner gaps minus one.
-pub fn priced() -> Vec<Scoring> {
+pub fn priced_end_gaps() -> Vec<Scoring> {
     let scheme = |gaps, first, next| {
         let end_gaps = EndGaps::Priced(Gaps { first, next });
         Scoring::nucleotide(2, -4, Ambiguity::Zero, gaps, end_gaps).expect("a valid scheme")

@@ -73,14 +73,17 @@ impl Dripping {
         Dripping { edge, first, step, ready: AtomicU32::new(first) }
     }
 
-    fn last(&self) -> u32 {
+    fn last_row(&self) -> u32 {
         self.first + self.edge.h.len() as u32 - 1
     }
 }
 
 impl LeftSource for Dripping {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
-        assert!(self.first <= first && first <= until && until <= self.last(), "rows {first}..={until} are asked for");
+        assert!(
+            self.first <= first && first <= until && until <= self.last_row(),
+            "rows {first}..={until} are asked for"
+        );
         let places = (first - self.first) as usize..=(until - self.first) as usize;
         h.copy_from_slice(&self.edge.h[places.clone()]);
         gap.copy_from_slice(&self.edge.gap[places]);
@@ -88,9 +91,9 @@ impl LeftSource for Dripping {
         Ok(())
     }
 
-    fn ready(&self) -> u32 {
+    fn last_known_row(&self) -> u32 {
         let before = self.ready.fetch_add(self.step, Ordering::Relaxed);
-        before.min(self.last())
+        before.min(self.last_row())
     }
 }
 
@@ -106,7 +109,7 @@ pub struct SweepOutput {
 }
 
 impl SweepSink for SweepOutput {
-    fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+    fn push_right_border(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let mut right = self.right.lock().unwrap();
         assert_eq!(first as usize, self.first as usize + right.h.len(), "rows come in order, none twice");
         assert_eq!(h.len(), gap.len());
@@ -115,7 +118,7 @@ impl SweepSink for SweepOutput {
         Ok(())
     }
 
-    fn mark(&self, row: u32, edge: Border) -> Result<()> {
+    fn push_row(&self, row: u32, edge: Border) -> Result<()> {
         assert!(self.marks.lock().unwrap().insert(row, edge).is_none(), "row {row} is marked twice");
         Ok(())
     }
@@ -196,7 +199,7 @@ pub fn check_pruned_sweep(
     let prune = known.is_some();
     let best_so_far = BestSoFar::default();
     known.into_iter().for_each(|known| best_so_far.raise(known));
-    let mut left = pair.left(0..m);
+    let mut left = pair.left_border(0..m);
     let mut all = SweptPair { best: None, marks: Vec::new(), pruned_cells: 0 };
     let ends: Vec<u32> = cuts.iter().copied().filter(|&cut| 0 < cut && cut < n).chain([n]).collect();
     let path = case.from().map(|from| matrices.trace_back(from, 0, 0));
@@ -204,7 +207,7 @@ pub fn check_pruned_sweep(
     let mut start = 0;
     for end in ends {
         let (columns, interrupt) = ((start, end), AtomicBool::new(false));
-        let top = pair.top(start..end);
+        let top = pair.top_border(start..end);
         // Panels in the middle may skip results that only a traceback would need.
         let is_kept = known.map_or(start == 0, |known| known == 0);
         let sweep = PanelSweep {

@@ -32,6 +32,6 @@ pub fn record(level: &str) {
 }
 
 /// Returns the recorded lines that contain a text.
-pub fn about(text: &str) -> Vec<String> {
+pub fn lines_with(text: &str) -> Vec<String> {
     lock().iter().filter(|line| line.contains(text)).cloned().collect()
 }

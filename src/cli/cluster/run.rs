@@ -239,7 +239,7 @@ impl BlockCommand for ClusterOptions {
     ) -> Result<ClusterSummary> {
         let clusters = self.clusters(&input);
         let job = self.job(&input)?;
-        let mut gathered = clusters.gather();
+        let mut gathered = clusters.empty_collection();
         let mut summary = source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
         let sets = clusters.finish(gathered, &runner.run, &mut summary)?;
         self.write(&input, &sets, summary, &mut runner, output)

@@ -16,8 +16,8 @@ impl<F: RowFormat> RowsArgs<F> {
     }
 
     /// Returns the name of the format.
-    pub(in crate::cli) fn typed(&self) -> String {
-        endings::typed(self.format)
+    pub(in crate::cli) fn format_name(&self) -> String {
+        endings::value_name(self.format)
     }
 
     /// Rejects `--fields` for a format with fixed columns.
@@ -25,7 +25,10 @@ impl<F: RowFormat> RowsArgs<F> {
         if self.fields.is_none() || has_fields {
             return Ok(());
         }
-        Err(Error::usage(format!("--fields applies only to tsv and jsonl: the columns of {} are fixed", self.typed())))
+        Err(Error::usage(format!(
+            "--fields applies only to tsv and jsonl: the columns of {} are fixed",
+            self.format_name()
+        )))
     }
 
     /// Rejects `--score-only` for a format that describes alignments.
@@ -35,7 +38,7 @@ impl<F: RowFormat> RowsArgs<F> {
         }
         Err(Error::usage(format!(
             "--score-only computes no alignments, but {} describes them: use --format tsv or jsonl",
-            self.typed()
+            self.format_name()
         )))
     }
 }

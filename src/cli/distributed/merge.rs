@@ -88,7 +88,7 @@ struct MergeStats {
 impl JobOperation for MergeOperation<'_> {
     type Output = ();
 
-    fn on<C: BlockCommand>(self, command: C) -> Result<()> {
+    fn perform<C: BlockCommand>(self, command: C) -> Result<()> {
         let MergeOperation { directory, output, stats, mut run, quiet } = self;
         let manifest = directory.manifest();
         [output, stats].into_iter().flatten().try_for_each(Output::check)?;

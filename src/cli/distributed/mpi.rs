@@ -12,7 +12,7 @@ use crate::cli::mpi::{BlockSize, MpiOptions as Options};
 use crate::cli::progress::ProgressDisplay;
 use crate::cli::{interrupt, log};
 use ledger::{Ledger, summary_lines};
-use machine::{broken, machine, settle};
+use machine::{divide_resources, machine, serialization_error};
 use pairwave::distributed::mpi::MpiWire;
 use pairwave::distributed::ranks::{
     LEAD, LeadOptions, PartDestination, RankResources, RankWork, Wire, follow, lead, wait_after_error,
@@ -94,12 +94,12 @@ impl JobOperation for RanksOperation<'_> {
     /// Whether all ranks have ended.
     type Output = bool;
 
-    fn on<C: BlockCommand>(self, command: C) -> Result<bool> {
+    fn perform<C: BlockCommand>(self, command: C) -> Result<bool> {
         let RanksOperation { options, wire, quiet } = self;
         match (wire.rank(), options.dry_run) {
             (rank, true) => dry_run::print_prediction(options, wire, rank == LEAD, command).map(|()| true),
             (LEAD, false) => first(options, wire, quiet, command),
-            (_, false) => other(options, wire, command).map(|()| true),
+            (_, false) => run_follower(options, wire, command).map(|()| true),
         }
     }
 }
@@ -109,19 +109,19 @@ fn one_input() -> Error {
 }
 
 /// Runs every rank except rank 0.
-fn other<C: BlockCommand>(options: &Options, wire: &mut MpiWire, mut command: C) -> Result<()> {
-    let prelude: Prelude = serde_json::from_slice(&wire.broadcast(Vec::new())).map_err(broken)?;
+fn run_follower<C: BlockCommand>(options: &Options, wire: &mut MpiWire, mut command: C) -> Result<()> {
+    let prelude: Prelude = serde_json::from_slice(&wire.broadcast(Vec::new())).map_err(serialization_error)?;
     let Prelude::Begin { directory, digest, blocks, job: of_rank_0, inputs } = prelude else { return Ok(()) };
     // Receives all input before anything can fail, because the broadcasts need every rank.
     let files: Vec<Vec<u8>> = (0..inputs).map(|_| wire.broadcast(Vec::new())).collect();
-    let settled = settle(wire, machine(&command), options.gpus);
+    let settled = divide_resources(wire, machine(&command), options.gpus);
     let mut private = None;
     let begin = || -> Result<_> {
         let (mut run, member) = settled?;
         if files.is_empty() {
             check_same(&of_rank_0, &fingerprint(&options.arguments)?)?;
         } else {
-            private = Some(keep(&mut command, files)?);
+            private = Some(store_input(&mut command, files)?);
         }
         let directory = directory.map(|path| opened(Path::new(&names::from_text(&path)), &digest)).transpose()?;
         let input = command.read(&run)?;
@@ -155,7 +155,7 @@ fn opened(path: &Path, digest: &Digest) -> Result<Directory> {
 }
 
 /// Writes received input to private files of this process, and makes the job read them.
-fn keep<C: BlockCommand>(command: &mut C, files: Vec<Vec<u8>>) -> Result<tempfile::TempDir> {
+fn store_input<C: BlockCommand>(command: &mut C, files: Vec<Vec<u8>>) -> Result<tempfile::TempDir> {
     let folder = tempfile::tempdir().map_err(|error| Error::io(std::env::temp_dir(), error))?;
     for ((number, bytes), input) in files.into_iter().enumerate().zip(command.inputs()) {
         let directory = folder.path().join(number.to_string());
@@ -181,7 +181,7 @@ struct LeaderState<J> {
 
 /// Runs rank 0.
 fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mut command: C) -> Result<bool> {
-    let begun = begin(options, wire.ranks(), &mut command, quiet);
+    let begun = prepare(options, wire.ranks(), &mut command, quiet);
     let prelude = match &begun {
         Err(_) => Prelude::Nothing,
         Ok(begun) => Prelude::Begin {
@@ -192,12 +192,12 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
             inputs: begun.files.len(),
         },
     };
-    wire.broadcast(serde_json::to_vec(&prelude).map_err(broken)?);
+    wire.broadcast(serde_json::to_vec(&prelude).map_err(serialization_error)?);
     let LeaderState { directory, claim, job, run, offer, done, files } = begun?;
     for bytes in files {
         wire.broadcast(bytes);
     }
-    let (mut run, member) = settle(wire, Ok((run, offer)), options.gpus)?;
+    let (mut run, member) = divide_resources(wire, Ok((run, offer)), options.gpus)?;
     run.interrupt = interrupt::watch();
     let started = Instant::now();
     let led = {
@@ -240,7 +240,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
     let run = Run { threads: run.threads, ..Run::default() };
     let together =
         MergeOperation { directory: &directory, output: output.as_deref(), stats: stats.as_deref(), run, quiet };
-    together.on(command)?;
+    together.perform(command)?;
     if !quiet {
         let again = done.iter().any(|done| *done);
         summary_lines(&led, &directory, &done, seconds, again).iter().for_each(|line| log::line(line));
@@ -259,7 +259,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut MpiWire, quiet: bool, mu
 }
 
 /// Prepares everything that needs no other rank.
-fn begin<C: BlockCommand>(
+fn prepare<C: BlockCommand>(
     options: &Options,
     ranks: usize,
     command: &mut C,
@@ -288,7 +288,7 @@ fn begin<C: BlockCommand>(
     job.validate()?;
     let directory = if is_there {
         let directory = Directory::open(&work)?;
-        resume(&directory, &fingerprint)?;
+        check_same_job(&directory, &fingerprint)?;
         directory
     } else {
         let cells = block_cells(options, ranks, &job, &run, &offer)?;
@@ -331,7 +331,7 @@ fn block_cells<J: Divisible>(
 }
 
 /// Rejects a directory of another job, or of a job whose input has changed.
-fn resume(directory: &Directory, now: &Fingerprint) -> Result<()> {
+fn check_same_job(directory: &Directory, now: &Fingerprint) -> Result<()> {
     let shown_path = directory.path().display();
     match directory.manifest().job.difference(now) {
         // This check reports itself that the content of a file has changed.

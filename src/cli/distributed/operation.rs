@@ -17,22 +17,22 @@ pub(super) trait JobOperation {
     type Output;
 
     /// Performs the operation.
-    fn on<C: BlockCommand>(self, command: C) -> Result<Self::Output>;
+    fn perform<C: BlockCommand>(self, command: C) -> Result<Self::Output>;
 }
 
 /// Performs an operation on the job of a command line.
 pub(super) fn on_job<T: JobOperation>(arguments: &[OsString], task: T) -> Result<T::Output> {
     match job_of(arguments)? {
-        Action::AllPairs(command) => task.on(*command),
-        Action::Cluster(command) => task.on(*command),
-        Action::Search(command) => task.on(*command),
-        Action::Pairs(command) => task.on(*command),
-        Action::Edit(command) => task.on(*command),
-        Action::Long(command) => task.on(*command),
-        Action::Papara(command) => task.on(*command),
-        Action::Msa(command) => task.on(*command),
-        Action::Tree(command) => task.on(*command),
-        Action::Dist(command) => task.on(*command),
+        Action::AllPairs(command) => task.perform(*command),
+        Action::Cluster(command) => task.perform(*command),
+        Action::Search(command) => task.perform(*command),
+        Action::Pairs(command) => task.perform(*command),
+        Action::Edit(command) => task.perform(*command),
+        Action::Long(command) => task.perform(*command),
+        Action::Papara(command) => task.perform(*command),
+        Action::Msa(command) => task.perform(*command),
+        Action::Tree(command) => task.perform(*command),
+        Action::Dist(command) => task.perform(*command),
         _ => Err(Error::usage(
             "this command line prints help or a list: only jobs that compute can be split into blocks",
         )),

@@ -26,7 +26,7 @@ struct PlanOperation<'a> {
 impl JobOperation for PlanOperation<'_> {
     type Output = ();
 
-    fn on<C: BlockCommand>(self, mut command: C) -> Result<()> {
+    fn perform<C: BlockCommand>(self, mut command: C) -> Result<()> {
         let PlanOperation { plan, quiet } = self;
         command.check_plan()?;
         let inputs: Vec<PathBuf> = command.inputs().into_iter().map(|input| input.clone()).collect();

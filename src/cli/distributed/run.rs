@@ -60,7 +60,7 @@ struct RunOperation<'a> {
 impl JobOperation for RunOperation<'_> {
     type Output = ();
 
-    fn on<C: BlockCommand>(self, command: C) -> Result<()> {
+    fn perform<C: BlockCommand>(self, command: C) -> Result<()> {
         let RunOperation { directory, options, stats, quiet } = self;
         let say = |line: &str| {
             if !quiet {
@@ -69,7 +69,7 @@ impl JobOperation for RunOperation<'_> {
         };
         let mut run = run_settings(&options.compute, command.family())?;
         stats.as_deref().map_or(Ok(()), Output::check)?;
-        let wanted = wanted::<C::Job>(directory, &options.which)?;
+        let wanted = blocks_to_compute::<C::Job>(directory, &options.which)?;
         if wanted.is_empty() {
             say(match options.which {
                 BlockSelection::One(_) => "the block is already done",
@@ -117,7 +117,7 @@ impl JobOperation for RunOperation<'_> {
 }
 
 /// Returns the blocks to compute, in the order of attempts.
-fn wanted<J: Divisible>(directory: &Directory, which: &BlockSelection) -> Result<VecDeque<usize>> {
+fn blocks_to_compute<J: Divisible>(directory: &Directory, which: &BlockSelection) -> Result<VecDeque<usize>> {
     let range = which.selected_blocks(directory.len())?;
     if let BlockSelection::One(block) = *which {
         // Verifies all bytes of a block that the user names.

@@ -255,7 +255,7 @@ impl BlockCommand for MultipleAlign {
         source: impl FnOnce(&DistanceRows, &mut JobRunner, RowSink<'_, DistanceRows>) -> Result<Summary>,
     ) -> Result<MsaSummary> {
         let job = self.job(&input)?;
-        let mut gathered = job.gather()?;
+        let mut gathered = job.empty_collection()?;
         source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
         self.align(input, Some(Arc::new(gathered.finish()?)), runner, output)
     }

@@ -65,7 +65,7 @@ impl TryFrom<AllPairsArgs> for AllPairsOptions {
         let inputs: Vec<&Path> = [Some(&*seqs), args.against.as_deref()].into_iter().flatten().collect();
         check_standard(&inputs, "SEQS and OTHER cannot both be -")?;
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
-        endings::check("allpairs", "--output", files.output.as_deref(), &args.rows.typed())?;
+        endings::check("allpairs", "--output", files.output.as_deref(), &args.rows.format_name())?;
         Ok(AllPairsOptions { seqs, against: args.against, read, scoring, strand, selection, format, files, compute })
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn format(args: &AllPairsArgs, mode: Mode) -> Result<PairFormat> {
 
 /// Rejects options that have no effect on the format.
 fn check_format(args: &AllPairsArgs) -> Result<()> {
-    let (name, typed) = (args.rows.format, args.rows.typed());
+    let (name, typed) = (args.rows.format, args.rows.format_name());
     let has_fields = matches!(name, FormatName::Tsv | FormatName::Jsonl);
     args.rows.check_fields(has_fields)?;
     for (option, given) in
@@ -121,7 +121,7 @@ fn check_definition(args: &AllPairsArgs, format: &PairFormat) -> Result<()> {
     if args.identity.iddef.is_some() && !has_effect {
         return Err(Error::usage(format!(
             "--iddef: nothing that {} writes here depends on the definition of identity: remove it",
-            args.rows.typed()
+            args.rows.format_name()
         )));
     }
     Ok(())

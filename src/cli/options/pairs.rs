@@ -62,7 +62,7 @@ impl TryFrom<PairsArgs> for PairsJob {
         let inputs: Vec<&Path> = std::iter::once(a.as_path()).chain(listing.paths()).collect();
         check_standard(&inputs, "only one of A, B and --pairs can be -")?;
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
-        endings::check("pairs", "--output", files.output.as_deref(), &shared.rows.typed())?;
+        endings::check("pairs", "--output", files.output.as_deref(), &shared.rows.format_name())?;
         Ok(PairsJob {
             a,
             listing,

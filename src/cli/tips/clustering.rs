@@ -159,7 +159,7 @@ const USE_IDENTITY: &str = "use --min-identity FRACTION";
 
 #[cfg(test)]
 mod tests {
-    use super::super::instead;
+    use super::super::option_advice;
     use super::*;
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
         for name in names {
             let option = format!("--{}", name.replace('-', "_"));
             for command in [None, Some("allpairs"), Some("search"), Some("cluster"), Some("msa")] {
-                assert!(instead(command, &option, |_| false).is_some(), "{option} of {command:?}");
+                assert!(option_advice(command, &option, |_| false).is_some(), "{option} of {command:?}");
             }
         }
     }
@@ -177,11 +177,11 @@ mod tests {
     fn coverage_is_explained_by_every_command_that_selects_pairs() {
         for command in ["allpairs", "search", "cluster"] {
             for option in ["-aL", "-aS", "-c"] {
-                assert!(instead(Some(command), option, |_| true).is_some(), "{option} of {command}");
+                assert!(option_advice(Some(command), option, |_| true).is_some(), "{option} of {command}");
             }
         }
         for command in ["allpairs", "search"] {
-            assert!(instead(Some(command), "--cov-mode", |_| true).is_some(), "{command}");
+            assert!(option_advice(Some(command), "--cov-mode", |_| true).is_some(), "{command}");
         }
     }
 }

@@ -42,7 +42,7 @@ impl TryFrom<DistArgs> for DistanceMatrix {
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
         let plot = args.plot.map(|path| PlotFile::new(path, &inputs, files.names())).transpose()?;
         let is_clustal = args.format == DistanceFormatName::Clustal;
-        let written = if is_clustal { "dst".to_owned() } else { endings::typed(args.format) };
+        let written = if is_clustal { "dst".to_owned() } else { endings::value_name(args.format) };
         endings::check("dist", "--output", files.output.as_deref(), &written)?;
         args.pairs.check(args.distance.distance)?;
         args.columns.check(&args.input)?;
@@ -199,7 +199,7 @@ impl BlockCommand for DistanceMatrix {
         source: impl FnOnce(&DistanceRows, &mut JobRunner, RowSink<'_, DistanceRows>) -> Result<Summary>,
     ) -> Result<Summary> {
         let job = self.job(&input)?;
-        let mut gathered = job.gather()?;
+        let mut gathered = job.empty_collection()?;
         let summary = source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
         self.write(&gathered.finish()?, &input.sequences()?.names(), runner.picture.take(), output)?;
         Ok(summary)

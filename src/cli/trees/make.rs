@@ -252,7 +252,7 @@ impl BlockCommand for TreeMake {
         source: impl FnOnce(&DistanceRows, &mut JobRunner, RowSink<'_, DistanceRows>) -> Result<Summary>,
     ) -> Result<TreeSummary> {
         let job = self.job(&input)?;
-        let mut gathered = job.gather()?;
+        let mut gathered = job.empty_collection()?;
         source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
         let given = Some(Arc::new(gathered.finish()?));
         let sequences = input.sequences()?;

@@ -133,7 +133,7 @@ pub(super) fn scores_and_limits(lanes: &[ClustalLane]) -> ([i32; MAX_I32_LANES],
 }
 
 /// Returns the lanes in `open` whose alignments cross a row.
-fn passing(lanes: &mut [ClustalLane], open: u64, row: usize) -> impl Iterator<Item = (usize, &mut ClustalLane)> {
+fn lanes_crossing(lanes: &mut [ClustalLane], open: u64, row: usize) -> impl Iterator<Item = (usize, &mut ClustalLane)> {
     let passes =
         move |lane: usize, alignment: &ClustalLane| open >> lane & 1 == 1 && row < alignment.ends.end[0] as usize;
     lanes.iter_mut().enumerate().filter(move |(lane, alignment)| passes(*lane, alignment))
@@ -149,7 +149,7 @@ fn set_ways(
     enter: &mut [u32],
     leave: &mut [u32],
 ) {
-    for (lane, _) in passing(lanes, open, row) {
+    for (lane, _) in lanes_crossing(lanes, open, row) {
         (enter[lane], leave[lane]) = (least[lane], most[lane]);
     }
 }
@@ -163,7 +163,7 @@ fn widen_corridors(
     [least, most]: [[u32; MAX_I32_LANES]; 2],
     slack: usize,
 ) {
-    for (lane, alignment) in passing(lanes, open, row) {
+    for (lane, alignment) in lanes_crossing(lanes, open, row) {
         let crossing = CorridorCrossing { columns: [least[lane], most[lane]], ..CorridorCrossing::default() };
         alignment.corridors[slack].rows.push((row as u32, crossing));
     }

@@ -121,7 +121,7 @@ impl Pins {
 
     /// Returns the number of identities of a part, if its corners are pins and every row between
     /// them is a residue pair that connects two pins.
-    pub(super) fn straight(&self, pins: &SlackPins, from: [usize; 2], to: [usize; 2]) -> Option<u32> {
+    pub(super) fn straight_identities(&self, pins: &SlackPins, from: [usize; 2], to: [usize; 2]) -> Option<u32> {
         let is_pin = |[row, column]: [usize; 2]| pins.upper[row] == row as u32 && self.columns[row] == column as u32;
         let straight = is_pin(from) && is_pin(to) && pins.breaks[from[0]] == pins.breaks[to[0]];
         straight.then(|| pins.identities[to[0]] - pins.identities[from[0]])
@@ -161,7 +161,7 @@ impl SlackPins {
 
     /// Returns the row of the last pin at or above a row, and the row of the first pin at or below
     /// it.
-    pub(super) fn around(&self, row: usize) -> [u32; 2] {
+    pub(super) fn rows_around(&self, row: usize) -> [u32; 2] {
         [self.upper[row], self.lower[row]]
     }
 }

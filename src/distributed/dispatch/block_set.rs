@@ -12,13 +12,13 @@ pub(super) struct BlockSet {
 
 impl BlockSet {
     /// Returns the range that contains `block`.
-    fn around(&self, block: usize) -> Option<(usize, usize)> {
+    fn range_containing(&self, block: usize) -> Option<(usize, usize)> {
         let (&start, &end) = self.ranges.range(..=block).next_back()?;
         (block < end).then_some((start, end))
     }
 
     pub(super) fn contains(&self, block: usize) -> bool {
-        self.around(block).is_some()
+        self.range_containing(block).is_some()
     }
 
     /// Returns the range with the smallest numbers.
@@ -46,7 +46,7 @@ impl BlockSet {
 
     /// Removes a block. Returns whether the set contained it.
     pub(super) fn remove(&mut self, block: usize) -> bool {
-        let Some((start, end)) = self.around(block) else { return false };
+        let Some((start, end)) = self.range_containing(block) else { return false };
         self.ranges.remove(&start);
         if start < block {
             self.ranges.insert(start, block);

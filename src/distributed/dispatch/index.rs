@@ -172,7 +172,7 @@ impl Dispatcher {
     }
 
     /// Counts a block as done or failed.
-    pub(super) fn settle(&mut self, block: usize) {
+    pub(super) fn count_finished(&mut self, block: usize) {
         self.unsettled -= 1;
         self.open_cells -= self.cells(block);
     }
@@ -190,7 +190,7 @@ impl Dispatcher {
         let everywhere = awake > 0 && tried == awake;
         if (failures.len() >= self.rules.attempts || everywhere) && self.retry.remove(&block) {
             self.failed_blocks.insert(block);
-            self.settle(block);
+            self.count_finished(block);
         }
     }
 
@@ -212,7 +212,7 @@ impl Dispatcher {
         if is_still && self.free.first().is_none() && self.ranks.len() > self.overdue {
             for block in std::mem::take(&mut self.retry) {
                 self.failed_blocks.insert(block);
-                self.settle(block);
+                self.count_finished(block);
             }
         }
     }

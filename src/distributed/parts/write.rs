@@ -192,7 +192,7 @@ impl UnfinishedPart {
 
     /// Writes a piece of rows or of statistics. Returns the buffer of its bytes without the
     /// checksum.
-    fn piece(&mut self, rows: u32, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
+    fn write_piece(&mut self, rows: u32, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
         let length = u32::try_from(bytes.len() - COUNTS_BYTES)
             .map_err(|_| Error::Internal("a row of 4 GiB or more cannot be written".into()))?;
         bytes[..4].copy_from_slice(&rows.to_le_bytes());
@@ -211,7 +211,7 @@ impl UnfinishedPart {
         }
         let (bytes, rows) = (mem::take(&mut self.bytes), mem::take(&mut self.waiting));
         self.rows += u64::from(rows);
-        self.bytes = self.piece(rows, bytes)?;
+        self.bytes = self.write_piece(rows, bytes)?;
         self.bytes.truncate(COUNTS_BYTES);
         Ok(())
     }
@@ -222,7 +222,7 @@ impl UnfinishedPart {
         let mut about = vec![0; COUNTS_BYTES];
         serde_json::to_writer(&mut about, &info).map_err(crate::distributed::manifest::json_error)?;
         let start = self.position;
-        let about = self.piece(INFO_ROWS, about)?;
+        let about = self.write_piece(INFO_ROWS, about)?;
         self.write(&[&start.to_le_bytes()[..], &checksum(0, &about).to_le_bytes(), FOOTER_MAGIC].concat())?;
         match self.target.take() {
             Some(PartTarget::File { file, path, temporary }) => {

@@ -86,7 +86,7 @@ impl BlockQueue {
     }
 
     /// Returns the block that was taken at position `index`.
-    pub(super) fn taken(&self, index: usize) -> Option<usize> {
+    pub(super) fn taken_block(&self, index: usize) -> Option<usize> {
         self.state().taken.get(index).copied()
     }
 
@@ -101,7 +101,7 @@ impl BlockQueue {
     }
 
     /// Marks a taken block as finished or failed.
-    pub(super) fn settle(&self, block: usize) {
+    pub(super) fn remove_running(&self, block: usize) {
         self.state().running.retain(|&running| running != block);
     }
 
@@ -187,15 +187,18 @@ mod tests {
         queue.drop_block(3);
         assert!(!is_interrupted(), "block 5 still runs");
         queue.drop_block(7);
-        queue.settle(5);
-        assert_eq!((take(), queue.taken(0), queue.taken(2), queue.taken(3)), (Some(8), Some(3), Some(8), None));
+        queue.remove_running(5);
+        assert_eq!(
+            (take(), queue.taken_block(0), queue.taken_block(2), queue.taken_block(3)),
+            (Some(8), Some(3), Some(8), None)
+        );
         assert!(!is_interrupted());
         queue.drop_block(8);
         assert!(is_interrupted());
         queue.push(9..11);
         assert_eq!(take(), Some(9), "it arrived before the engines stopped");
         queue.put_back();
-        assert!(queue.wait_for_blocks() && queue.starts() == 2 && queue.taken(0).is_none());
+        assert!(queue.wait_for_blocks() && queue.starts() == 2 && queue.taken_block(0).is_none());
         assert!(!is_interrupted(), "the next run is not interrupted");
         assert_eq!((pending_cells(), take(), take(), take()), (512 + 1024, Some(9), Some(10), None));
         assert_eq!(queue.running(), [9, 10]);

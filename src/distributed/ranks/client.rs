@@ -62,7 +62,7 @@ impl<'a> RankClient<'a> {
     }
 
     /// Waits up to `pause` for an event of the compute thread. Returns the messages to send.
-    pub(super) fn listen(&mut self, pause: Duration) -> Vec<RankMessage> {
+    pub(super) fn wait_for_messages(&mut self, pause: Duration) -> Vec<RankMessage> {
         let event = match self.events.recv_timeout(pause) {
             Ok(event) => event,
             // Engines take blocks without an event.

@@ -68,7 +68,7 @@ impl<J: Divisible> Computer<'_, J> {
     fn run(&mut self) -> Result<()> {
         while self.queue.wait_for_blocks() {
             let source: Arc<dyn BlockSource> = Arc::<BlockQueue>::clone(self.queue);
-            let error = match self.compute_from(&source, |index| self.queue.taken(index)) {
+            let error = match self.compute_from(&source, |index| self.queue.taken_block(index)) {
                 Ok(()) => None,
                 // The blocks are no longer needed, or the job is over.
                 Err(Error::Interrupted) => {
@@ -110,7 +110,7 @@ impl<J: Divisible> Computer<'_, J> {
             None => job.session(&run)?,
         };
         let on_finished = |finished: FinishedPart| {
-            self.queue.settle(finished.block);
+            self.queue.remove_running(finished.block);
             let FinishedPart { block, info, bytes: part } = finished;
             let _ = self.events.send(ComputeEvent::Finished(FinishedBlock {
                 block,
@@ -139,13 +139,13 @@ impl<J: Divisible> Computer<'_, J> {
                 Err(error) if affects_all_blocks(&error) => return Err(error),
                 Err(error) => self.failed(block, &error),
             }
-            self.queue.settle(block);
+            self.queue.remove_running(block);
         }
         Ok(())
     }
 
     fn failed(&self, block: usize, error: &Error) {
-        self.queue.settle(block);
+        self.queue.remove_running(block);
         let _ = self.events.send(ComputeEvent::Failed { block, error: error.to_string() });
     }
 }

@@ -41,7 +41,7 @@ pub fn follow<J: Divisible + Sync>(wire: &mut dyn Wire, work: &RankWork<'_, J>, 
                     wire.send(LEAD, reply.to_bytes());
                 }
             }
-            for reply in client.listen(pause.next()) {
+            for reply in client.wait_for_messages(pause.next()) {
                 pause.reset();
                 wire.send(LEAD, reply.to_bytes());
             }

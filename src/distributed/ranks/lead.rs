@@ -29,7 +29,7 @@ const MAX_MESSAGES: usize = 64;
 /// Handles the events of a job on rank 0.
 pub trait LeadHandler {
     /// Called when a rank has joined.
-    fn joined(&mut self, rank: Rank, member: &RankInfo);
+    fn rank_joined(&mut self, rank: Rank, member: &RankInfo);
 
     /// Called when the first result of a block has arrived. If the result includes the part, the
     /// handler writes it.
@@ -78,7 +78,7 @@ pub fn lead<J: Divisible + Sync>(
 ) -> Result<LeadSummary> {
     let cells: Vec<u64> = work.blocks.iter().map(|block| block.cells).collect();
     let mut dispatcher = Dispatcher::new(&cells, leader.done, leader.rules);
-    (0..wire.ranks()).map(Rank).for_each(|rank| dispatcher.joined(rank, 0.0));
+    (0..wire.ranks()).map(Rank).for_each(|rank| dispatcher.add_rank(rank, 0.0));
     let queue = BlockQueue::new(work.blocks);
     thread::scope(|scope| {
         let (sender, events) = channel();
@@ -167,7 +167,7 @@ impl LeadLoop<'_> {
                 continue;
             }
             let pause_now = if heard == MAX_MESSAGES { Duration::ZERO } else { pause.next() };
-            for message in self.client.listen(pause_now) {
+            for message in self.client.wait_for_messages(pause_now) {
                 pause.reset();
                 self.local_messages.push_back(message);
             }
@@ -195,16 +195,16 @@ impl LeadLoop<'_> {
         let now = self.now();
         match message {
             RankMessage::Hello(member) => {
-                self.handler.joined(from, &member);
+                self.handler.rank_joined(from, &member);
                 self.members.insert(from, member);
             }
             RankMessage::Unable(error) => {
                 tracing::warn!("rank {from} cannot compute: {}", error.text);
-                self.dispatcher.gone(from, now);
+                self.dispatcher.end_rank(from, now);
                 self.send(from, RankMessage::Reply(Reply::End));
             }
             RankMessage::Request(RankRequest::Asks) => {
-                let answer = self.dispatcher.asks(from, now);
+                let answer = self.dispatcher.answer_request(from, now);
                 self.reply(from, answer);
             }
             RankMessage::Request(RankRequest::Finished { block }) => {

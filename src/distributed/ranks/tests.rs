@@ -26,7 +26,7 @@ struct RecordingHandler<'a> {
 }
 
 impl LeadHandler for RecordingHandler<'_> {
-    fn joined(&mut self, rank: Rank, member: &RankInfo) {
+    fn rank_joined(&mut self, rank: Rank, member: &RankInfo) {
         assert_eq!(member.host, format!("node{rank}"));
         self.joined.insert(rank);
     }

@@ -107,7 +107,7 @@ impl<'a> Phase<'a> {
         let done: Vec<bool> = report.counted.iter().map(|&count| count > 0).collect();
         let mut dispatcher = Dispatcher::new(&world.blocks, &done, world.rules);
         let ranks = vec![SimulatedRank::default(); world.speeds.len()];
-        (0..ranks.len()).map(Rank).for_each(|rank| dispatcher.joined(rank, begin));
+        (0..ranks.len()).map(Rank).for_each(|rank| dispatcher.add_rank(rank, begin));
         let events = BinaryHeap::new();
         let mut phase =
             Phase { world, bad, random, dispatcher, ranks, events, number: 0, now: begin, busy_until: begin, report };
@@ -148,7 +148,7 @@ impl<'a> Phase<'a> {
                 }
                 SimulatedEventKind::Read(request) => self.read(rank, request),
                 SimulatedEventKind::Noticed => {
-                    self.dispatcher.gone(rank, at);
+                    self.dispatcher.end_rank(rank, at);
                     self.answers(at);
                 }
                 SimulatedEventKind::Dies if self.world.restart.is_some() => {
@@ -161,12 +161,12 @@ impl<'a> Phase<'a> {
                     return (PhaseEnd::Died(at), self.finish());
                 }
                 SimulatedEventKind::Dies | SimulatedEventKind::Hangs => {
-                    self.silence(rank, matches!(what, SimulatedEventKind::Dies))
+                    self.make_silent(rank, matches!(what, SimulatedEventKind::Dies))
                 }
                 SimulatedEventKind::Begins | SimulatedEventKind::Computed | SimulatedEventKind::Received(_)
                     if self.ranks[rank.0].is_silent => {}
-                SimulatedEventKind::Begins => self.ask(rank),
-                SimulatedEventKind::Computed => self.computed(rank),
+                SimulatedEventKind::Begins => self.send_request(rank),
+                SimulatedEventKind::Computed => self.finish_block(rank),
                 SimulatedEventKind::Received(reply) => self.receive(rank, reply),
             }
         }
@@ -181,7 +181,7 @@ impl<'a> Phase<'a> {
         self.report
     }
 
-    fn silence(&mut self, rank: Rank, dies: bool) {
+    fn make_silent(&mut self, rank: Rank, dies: bool) {
         let state = &mut self.ranks[rank.0];
         if !std::mem::replace(&mut state.is_silent, true)
             && let Some((_, since)) = state.computes
@@ -214,7 +214,7 @@ impl<'a> Phase<'a> {
     fn read(&mut self, rank: Rank, request: RankRequest) {
         match request {
             RankRequest::Asks => {
-                let answer = self.dispatcher.asks(rank, self.now);
+                let answer = self.dispatcher.answer_request(rank, self.now);
                 self.reply(rank, answer);
             }
             RankRequest::Finished { block } => {
@@ -258,7 +258,7 @@ impl<'a> Phase<'a> {
         self.at(self.now + self.latency(rank), rank, SimulatedEventKind::Arrives(request));
     }
 
-    fn ask(&mut self, rank: Rank) {
+    fn send_request(&mut self, rank: Rank) {
         self.ranks[rank.0].has_asked = true;
         self.send(rank, RankRequest::Asks);
     }
@@ -277,7 +277,7 @@ impl<'a> Phase<'a> {
         }
     }
 
-    fn computed(&mut self, rank: Rank) {
+    fn finish_block(&mut self, rank: Rank) {
         let Some((block, _)) = self.ranks[rank.0].computes.take() else { return };
         let fails = self.bad[block] || self.world.failures > 0.0 && self.random.fraction() < self.world.failures;
         self.send(rank, if fails { failure(block) } else { RankRequest::Finished { block } });
@@ -312,7 +312,7 @@ impl<'a> Phase<'a> {
         let state = &self.ranks[rank.0];
         let held = state.queue.len() + usize::from(state.computes.is_some());
         if !state.has_asked && held <= state.ask_at {
-            self.ask(rank);
+            self.send_request(rank);
         }
     }
 }

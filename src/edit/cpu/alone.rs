@@ -121,7 +121,7 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: AloneTask<'_>) {
     let EditPair { pattern, text, limit } = pair;
     let (m, n) = (pattern.len(), text.len());
     let is_global = mode == EditMode::Global;
-    let band = if is_global { DiagonalBand::around(&[pair]) } else { DiagonalBand::ALL };
+    let band = if is_global { DiagonalBand::band_around(&[pair]) } else { DiagonalBand::ALL };
     let block = if is_global { n } else { n.min(block) };
     let stride = block + 1 + 2 * MARGIN;
     let masks = buffers.text.at_least(M::PLANES * stride);

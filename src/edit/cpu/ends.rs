@@ -22,7 +22,7 @@ impl<const L: usize> OverlapEnds<L> {
     }
 
     /// Returns the least distances, or [`u32::MAX`] for pairs without an end.
-    pub(super) fn least(&self) -> [u32; L] {
+    pub(super) fn least_distances(&self) -> [u32; L] {
         self.least.map(|least| u32::try_from(least).unwrap_or(u32::MAX))
     }
 
@@ -69,8 +69,8 @@ mod tests {
         ends.set_distance([1; 4]);
         let most = |lane: usize, cell: usize| [9, 9, 9, cell as u32 / 2][lane];
         ends.advance(steps, [0, 2, 5, 0], [5; 4], most);
-        assert_eq!(ends.least(), [1, 2, u32::MAX, 1]);
+        assert_eq!(ends.least_distances(), [1, 2, u32::MAX, 1]);
         ends.advance(RowSteps { up: [0; 4], down: [1 << 63; 4] }, [0; 4], [1, 0, 1, 1], most);
-        assert_eq!(ends.least(), [1, 2, 1, 1]);
+        assert_eq!(ends.least_distances(), [1, 2, 1, 1]);
     }
 }

@@ -170,7 +170,7 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
     let SideTask { pairs, planes, mode, buffers, results } = task;
     let group = SideGroup::new::<V, M>(pairs, planes, mode);
     let SideGroup { at, words, texts, .. } = group;
-    let (is_global, reach) = (group.is_global(), group.reach());
+    let (is_global, reach) = (group.is_global(), group.overlap_reach());
     // Whether a result is read from the last column of each text.
     let is_read_down = is_global || reach.is_some();
     let n = pairs.iter().map(|pair| pair.text.len()).max().unwrap_or(0);
@@ -179,7 +179,7 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
     let buffer = buffers.words.at_least(at.plane(words, 0));
     // SAFETY: the caller guarantees the instructions of V.
     let paddings = unsafe { group.set_patterns::<V, M>(buffer) };
-    let band = DiagonalBand::around(pairs);
+    let band = DiagonalBand::band_around(pairs);
     let mut last_rows = GroupLastRows::new(&group);
     let mut text = [0u64; MAX_PLANES * MAX_PAIRS];
     // SAFETY: the caller guarantees the instructions of V. The buffer has all words. The arrays

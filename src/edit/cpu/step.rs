@@ -32,7 +32,7 @@ impl<V: LanesU64> HorizontalDeltas<V> {
     #[inline(always)]
     pub(super) unsafe fn new(hp: V, hn: V) -> Self {
         // SAFETY: guaranteed by the caller.
-        HorizontalDeltas { hp, hn, as_matches: unsafe { hn.top() } }
+        HorizontalDeltas { hp, hn, as_matches: unsafe { hn.top_bits() } }
     }
 }
 

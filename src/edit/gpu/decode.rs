@@ -119,7 +119,11 @@ impl EditDecoder<'_> {
 
     /// Decodes the results of all pairs, in the order of the pairs, into the memory of `distances`.
     /// Returns `None` if a result is impossible.
-    pub(super) fn each(&self, words: &[u32], distances: PooledVec<EditDistance>) -> Option<PooledVec<EditDistance>> {
+    pub(super) fn decode_all(
+        &self,
+        words: &[u32],
+        distances: PooledVec<EditDistance>,
+    ) -> Option<PooledVec<EditDistance>> {
         // Select the format outside of the loops.
         match (ResultFormat::for_variant(&self.variant), self.variant.output_words()) {
             (ResultFormat::Whole, _) => {

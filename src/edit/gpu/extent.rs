@@ -37,7 +37,7 @@ impl EditExtent {
         let are_equal = least_text == longest_text;
         let tally = |tally: ExtentTally, block: &EditBlock| {
             let (m, pairs) = (chunk.patterns.length(block.pattern), block.pairs());
-            tally.and(ExtentTally {
+            tally.merge(ExtentTally {
                 shortest: m,
                 longest: m,
                 limit: if are_equal && pairs > 0 { scheme.limit(m, longest_text) } else { 0 },
@@ -46,7 +46,7 @@ impl EditExtent {
             })
         };
         let blocks = batch.blocks.par_iter().with_min_len(BLOCKS_AT_ONCE);
-        let all = blocks.fold(|| ExtentTally::NOTHING, tally).reduce(|| ExtentTally::NOTHING, ExtentTally::and);
+        let all = blocks.fold(|| ExtentTally::NOTHING, tally).reduce(|| ExtentTally::NOTHING, ExtentTally::merge);
         let greatest_limit = |group: BlockGroup| {
             let blocks = batch.blocks[group.blocks].iter();
             let limits = blocks.flat_map(|block| {
@@ -92,7 +92,7 @@ struct ExtentTally {
 impl ExtentTally {
     const NOTHING: ExtentTally = ExtentTally { shortest: u32::MAX, longest: 0, limit: 0, pairs: 0, needed: 0 };
 
-    fn and(self, other: ExtentTally) -> ExtentTally {
+    fn merge(self, other: ExtentTally) -> ExtentTally {
         ExtentTally {
             shortest: self.shortest.min(other.shortest),
             longest: self.longest.max(other.longest),

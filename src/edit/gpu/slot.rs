@@ -150,7 +150,7 @@ impl EditSlot {
         let tasks = self.tasks.tasks;
         let each = |task_list: &EditTasks, words: &[u32]| {
             let decoder = EditDecoder { batch: &batch, tasks: task_list, variant, text_symbols };
-            let distances = pool.install(|| decoder.each(words, shelf.take()));
+            let distances = pool.install(|| decoder.decode_all(words, shelf.take()));
             distances.map(BatchDistances::Each).ok_or_else(|| gpu.error("it reported an impossible result"))
         };
         let Some(room) = list_room else {

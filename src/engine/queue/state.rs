@@ -69,7 +69,7 @@ pub(super) struct QueueState<W: Work> {
 
 impl<W: Work> QueueState<W> {
     /// Returns the number of cells that no engine has taken yet.
-    pub(super) fn left(&self) -> u64 {
+    pub(super) fn unclaimed_cells(&self) -> u64 {
         self.remaining_cells.saturating_add(self.pending_cells.load(Ordering::Relaxed))
     }
 
@@ -117,7 +117,7 @@ impl<W: Work> QueueState<W> {
 
     /// Takes work from the piles. Returns `None` if the work is better left to another engine.
     fn take_planned(&mut self, engine: usize, capacity: Capacity, now: f64) -> Result<Option<WorkLease<W>>, NoPile> {
-        let (universal, left) = (self.universal[engine], self.left());
+        let (universal, left) = (self.universal[engine], self.unclaimed_cells());
         loop {
             let index = self.piles.iter().position(|pile| universal || !pile.universal_only);
             let index = index.ok_or(NoPile)?;

@@ -57,7 +57,7 @@ pub const ARENAS: Binding = Binding { number: 8, name: "arena", access: Access::
 pub const SLICE: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(6, "scratch"), write(7, "out")];
 /// Bindings of the kernels that can store directions.
 pub const SCAN: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], ARENAS];
-/// Bindings of `nw_walk` and `nw_checkpoint`.
+/// Bindings of `nw_traceback` and `nw_checkpoint`.
 pub const NW_TRACEBACK: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(7, "out"), ARENAS];
 
 /// Bindings of the kernels for local scores, declared in `common/tile.wgsl`.

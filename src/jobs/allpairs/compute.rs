@@ -49,7 +49,7 @@ impl AllPairsSession {
     /// Opens a session and decides whether edit distances are computed first. For a whole job,
     /// computes them here: their engines are closed before the other engines are opened.
     pub(super) fn open(job: &AllPairs, start: SessionStart<Vec<Box<dyn Engine<Pairs>>>>, run: &Run) -> Result<Self> {
-        let (threads, whole, goal) = (Threads::shared(run)?, job.job(), job.goal());
+        let (threads, whole, goal) = (Threads::shared(run)?, job.job(), job.identity_goal());
         let (mut filter, mut prefiltered) = (None, None);
         if start.engines.is_none() {
             edit_filter::warn_if_impossible(&goal, &whole, run)?;
@@ -124,7 +124,8 @@ impl AllPairs {
             // pass a filter is unknown.
             let opened = engines::open(run, &threads.pool, whole, None, sharing)?;
             if filter.is_none() && self.filters_on_cpu(run, &opened, threads, whole)? {
-                *filter = EditDistanceFilter::if_profitable(&self.goal(), &*whole, &engines::without_gpus(run))?;
+                *filter =
+                    EditDistanceFilter::if_profitable(&self.identity_goal(), &*whole, &engines::without_gpus(run))?;
             }
             Ok(opened)
         })?;
@@ -232,7 +233,7 @@ impl AllPairs {
             PairFinisher::new(PairAligner::new(self, job, &run.interrupt), &threads.pool, open_blocks, sink);
         // An invalid choice of devices was refused before the first batch.
         let reserve = || {
-            edit_filter::reserve(&self.goal(), job, is_filtered, run, &threads.pool)
+            edit_filter::reserve(&self.identity_goal(), job, is_filtered, run, &threads.pool)
                 .unwrap_or_else(|_| workers(threads.count(), &run.interrupt))
         };
         let control = match source {

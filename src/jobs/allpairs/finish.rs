@@ -67,7 +67,7 @@ impl<'a> PairFinisher<'a> {
         let pairs = outcome.chunk.pairs;
         if let Some((settler, _)) = &self.lines {
             let initial = || GatheredChunk { pairs, lines: settler.chunk_lines(), ..GatheredChunk::default() };
-            let settled = settler.settled(outcome.report)?;
+            let settled = settler.format_settled(outcome.report)?;
             self.aligned += settled.aligned;
             self.chunks.add(&outcome.chunk, outcome.pairs, initial, |gathered| gathered.lines.add(settled))?;
         } else {

@@ -15,7 +15,7 @@ use super::PairResult;
 use super::align::PairAligner;
 use crate::alignment::Cigar;
 use crate::engine::buffer_pool::{BufferPool, PooledVec};
-use crate::engine::guard::catch;
+use crate::engine::guard::catch_panic;
 use crate::engine::postprocess::Postprocess;
 use crate::error::{Error, Result};
 use crate::jobs::block::{BlockSink, Encode};
@@ -70,7 +70,7 @@ impl Postprocess<Pairs> for LineSettler {
         helpers: Option<&rayon::ThreadPool>,
     ) -> PairsReport {
         let PairsReport { hits, traced, ends, unfinished, kernel_time, .. } = report;
-        let made = catch(|| self.rows(&hits, &traced, ends, helpers));
+        let made = catch_panic(|| self.rows(&hits, &traced, ends, helpers));
         let made = made.unwrap_or_else(|said| Err(Error::Internal(format!("a line could not be made: {said}"))));
         let settled = made.unwrap_or_else(|error| {
             lock(&self.failure).get_or_insert(error);
@@ -97,7 +97,7 @@ impl LineSettler {
     ///
     /// # Errors
     /// The first error of any report.
-    pub(super) fn settled(&self, report: PairsReport) -> Result<FormattedReport> {
+    pub(super) fn format_settled(&self, report: PairsReport) -> Result<FormattedReport> {
         match lock(&self.failure).take() {
             Some(error) => Err(error),
             None => report.settled.ok_or_else(|| Error::Internal("a report that was not settled".into())),
@@ -131,12 +131,12 @@ impl LineSettler {
         }
         let ends = if ends.is_empty() { self.aligner.missing_ends(hits, helpers)? } else { ends };
         let Some(pool) = helpers.filter(|_| hits.len() > MIN_PIECE_RESULTS) else {
-            return self.piece(hits, traced, &ends, 0..hits.len());
+            return self.encode_piece(hits, traced, &ends, 0..hits.len());
         };
         let share = hits.len() / (PIECES_PER_THREAD * pool.current_num_threads());
         let step = share.clamp(MIN_PIECE_RESULTS, MAX_PIECE_RESULTS);
         let pieces = (0..hits.len().div_ceil(step)).into_par_iter();
-        let piece = |at: usize| self.piece(hits, traced, &ends, at * step..hits.len().min((at + 1) * step));
+        let piece = |at: usize| self.encode_piece(hits, traced, &ends, at * step..hits.len().min((at + 1) * step));
         let together = |mut all: FormattedReport, more: FormattedReport| {
             all.pieces.extend(more.pieces);
             FormattedReport { aligned: all.aligned + more.aligned, ..all }
@@ -145,7 +145,7 @@ impl LineSettler {
     }
 
     /// Encodes the hits with these indices.
-    fn piece(
+    fn encode_piece(
         &self,
         hits: &[PairHit],
         traced: &PackedAlignments,
@@ -257,7 +257,7 @@ impl LineWriter {
         let ChunkLines { keys, pieces } = chunk_lines;
         let form = &|keys: &[RowKey], chunk: &mut LineBuffer| {
             chunk.bytes.clear();
-            let formed = catch(|| keys.iter().try_for_each(|key| settler.push(key, pieces, &mut chunk.bytes)));
+            let formed = catch_panic(|| keys.iter().try_for_each(|key| settler.push(key, pieces, &mut chunk.bytes)));
             let formed =
                 formed.unwrap_or_else(|said| Err(Error::Internal(format!("a line could not be made: {said}"))));
             chunk.failure = formed.err();

@@ -107,7 +107,7 @@ pub(in crate::jobs) fn decode_record(bytes: &mut &[u8]) -> Option<PairRecord<'st
     }
     let (query, target, score) = (take_u32(bytes)?, take(bytes)?, take_signed(bytes)?);
     let mut alignment = match has(ALIGNED) {
-        true => Some(Alignment::whole(score, take_cigar(bytes)?)),
+        true => Some(Alignment::end_to_end(score, take_cigar(bytes)?)),
         false => None,
     };
     if let Some(alignment) = alignment.as_mut().filter(|_| has(LOCATED)) {
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn typical_rows_are_short() {
         let cigar = "703=1X20=2D700=".parse().unwrap();
-        let alignment = Some(Alignment::whole(7_000, cigar));
+        let alignment = Some(Alignment::end_to_end(7_000, cigar));
         let counts = counts_of(alignment.as_ref());
         let usual = PairResult {
             query: 20_000,

@@ -93,7 +93,7 @@ impl Clusters {
             let Some(centroids) = self.select_centroids(&mut comparer, sets.is_empty())? else { return Ok(None) };
             let clustering = centroids.finish();
             let nearest = |member: UniqueId| {
-                let NearestCentroid { centroid, identity, score, strand } = centroids.nearest(member)?;
+                let NearestCentroid { centroid, identity, score, strand } = centroids.nearest_centroid(member)?;
                 let (earlier, later) = (member.min(centroid), member.max(centroid));
                 Some(SimilarPair { earlier, later, identity, score, strand })
             };

@@ -199,7 +199,7 @@ impl ChunkCutter<Edit> for FilterChunks {
         let planned = self.pool.install(|| chunks.next())?;
         let (planned, left_out) = self.qgram_filter.exclude(planned);
         // Chunks belong to the last block, because earlier blocks have no chunks left.
-        self.open_blocks.last(|open| open.left -= left_out.pairs);
+        self.open_blocks.with_last(|open| open.left -= left_out.pairs);
         Some(planned)
     }
 }

@@ -120,7 +120,7 @@ fn best_part(pair: &LongPair, chain: &[KmerAnchor]) -> i64 {
     let mut best = chain.first().map_or(0, word);
     let mut score = 0;
     for step in chain.windows(2) {
-        score = (score + between(pair, step[0], step[1])).max(0);
+        score = (score + path_score(pair, step[0], step[1])).max(0);
         best = best.max(score + word(&step[1]));
     }
     best
@@ -135,7 +135,7 @@ fn diagonal(pair: &LongPair, (i, j): KmerAnchor, length: u32) -> impl Iterator<I
 
 /// Returns the score of the path from an anchor to the next one. If the two are not on one
 /// diagonal, the path has one gap at the position where it costs least.
-fn between(pair: &LongPair, from: KmerAnchor, to: KmerAnchor) -> i64 {
+fn path_score(pair: &LongPair, from: KmerAnchor, to: KmerAnchor) -> i64 {
     let (rows, columns) = (to.0 - from.0, to.1 - from.1);
     let (length, gap) = (rows.min(columns), rows.abs_diff(columns));
     if gap == 0 {
@@ -166,7 +166,7 @@ mod tests {
             (self.0 >> 33) % below
         }
 
-        fn some(&mut self, count: usize) -> Vec<Code> {
+        fn random_codes(&mut self, count: usize) -> Vec<Code> {
             (0..count).map(|_| 1 << self.next(4)).collect()
         }
 
@@ -205,10 +205,10 @@ mod tests {
         for seed in 0..40 {
             let bases = &mut Bases(seed);
             let (common, rate) = (400 + bases.next(800) as usize, [5, 10, 20, 40, 100][seed as usize % 5]);
-            let common = bases.some(common);
+            let common = bases.random_codes(common);
             let relative = bases.relative(&common, rate);
             // Unrelated symbols surround the parts, and parts may occur twice or in another order.
-            let (middle, other) = (relative.len() / 2, bases.some(seed as usize * 7));
+            let (middle, other) = (relative.len() / 2, bases.random_codes(seed as usize * 7));
             let target = match seed % 4 {
                 0 => relative,
                 1 => [&other, &relative, &other].map(|part| &part[..]).concat(),
@@ -225,7 +225,7 @@ mod tests {
     fn bounds_of_relatives_are_near_the_best_score() {
         for (rate, share) in [(100, 95), (50, 90), (20, 70)] {
             let bases = &mut Bases(rate);
-            let common = bases.some(3000);
+            let common = bases.random_codes(3000);
             let pair = pair(&common, &bases.relative(&common, rate));
             let (bound, best) = (bound(&pair), best(&pair));
             assert!(bound * 100 >= best * share, "one in {rate}: {bound} of {best}");
@@ -235,10 +235,10 @@ mod tests {
     #[test]
     fn a_gap_lies_where_it_costs_least() {
         let bases = &mut Bases(3);
-        let (before, after, extra) = (bases.some(300), bases.some(300), bases.some(31));
-        for other in [[&before[..], &after[..]].concat(), [&before[..], &extra[..], &after[..]].concat()] {
+        let (before, after, extra) = (bases.random_codes(300), bases.random_codes(300), bases.random_codes(31));
+        for run_follower in [[&before[..], &after[..]].concat(), [&before[..], &extra[..], &after[..]].concat()] {
             let whole = [&before[..], &extra[..], &after[..]].concat();
-            for pair in [pair(&whole, &other), pair(&other, &whole)] {
+            for pair in [pair(&whole, &run_follower), pair(&run_follower, &whole)] {
                 assert_eq!(bound(&pair), best(&pair));
             }
         }
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn sequences_without_common_kmer_have_no_bound() {
         let bases = &mut Bases(4);
-        let (one, other, unknown) = (bases.some(2000), bases.some(2000), vec![15; 100]);
+        let (one, other, unknown) = (bases.random_codes(2000), bases.random_codes(2000), vec![15; 100]);
         let short = &one[..KMER - 1];
         // A k-mer that occurs twice is no anchor.
         let twice = [&one[..KMER], &[15], &one[..KMER]].concat();

@@ -17,7 +17,7 @@ use twox_hash::XxHash3_64;
 
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
-use crate::long::chain::log_file::{BEGUN, broken, write_whole};
+use crate::long::chain::log_file::{BEGUN, serialization_error, write_whole};
 use crate::long::chain::logs::TileSaver;
 
 /// Version of the files. Version 1 had another checksum. Version 2 did not record options and the
@@ -100,7 +100,7 @@ impl Checkpoint {
             Some(cut) => cut,
             None => {
                 let manifest = CheckpointManifest { version: VERSION, job, cut };
-                let bytes = serde_json::to_vec_pretty(&manifest).map_err(broken)?;
+                let bytes = serde_json::to_vec_pretty(&manifest).map_err(serialization_error)?;
                 write_whole(&path, |file| file.write_all(&bytes))?;
                 manifest.cut
             }
@@ -119,7 +119,7 @@ impl Checkpoint {
     }
 
     /// Removes the logs of a sweep that is no longer needed.
-    pub(super) fn forget(&self, pass: &str) {
+    pub(super) fn remove_logs(&self, pass: &str) {
         // A failure only costs disk space.
         let _ = fs::remove_dir_all(self.directory.join(pass));
     }
@@ -133,7 +133,7 @@ impl Checkpoint {
                 .to_str()
                 .is_some_and(|name| name.starts_with("plus-") || name.starts_with("minus-"))
             {
-                self.forget(directory.file_name().to_str().unwrap_or_default());
+                self.remove_logs(directory.file_name().to_str().unwrap_or_default());
             }
         }
     }
@@ -150,13 +150,13 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::Io`].
     pub(super) fn write(&self, name: &str, note: &impl Serialize) -> Result<()> {
-        let body = serde_json::to_vec(note).map_err(broken)?;
+        let body = serde_json::to_vec(note).map_err(serialization_error)?;
         let sum = checksum(&body).to_le_bytes();
         write_whole(&self.directory.join(name), |file| file.write_all(&body).and_then(|()| file.write_all(&sum)))
     }
 
     /// Returns the minimum time between two saves.
-    pub(super) fn every(&self) -> Duration {
+    pub(super) fn save_interval(&self) -> Duration {
         self.every
     }
 }
@@ -165,12 +165,12 @@ impl Checkpoint {
 fn lock(directory: &Path) -> Result<File> {
     let path = directory.join("lock");
     let file = File::options().create(true).append(true).open(&path).map_err(|error| Error::io(&path, error))?;
-    hold(&file, &path, directory)?;
+    lock_file(&file, &path, directory)?;
     Ok(file)
 }
 
 /// Locks a file for this run as long as it is open. `named` is the checkpoint that the user named.
-pub(in crate::jobs) fn hold(file: &File, path: &Path, named: &Path) -> Result<()> {
+pub(in crate::jobs) fn lock_file(file: &File, path: &Path, named: &Path) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {

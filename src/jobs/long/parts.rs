@@ -105,7 +105,7 @@ impl MatrixSweep {
         shared: &mut JobShared,
     ) -> Result<MatrixSweep> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
-        let mut pass = MatrixSweep { bottom: BorderLine::of(0..=n, LinePart::Border), ..MatrixSweep::default() };
+        let mut pass = MatrixSweep { bottom: BorderLine::from_part(0..=n, LinePart::Border), ..MatrixSweep::default() };
         let mut cuts: BTreeSet<u32> = (0..m).step_by(shared.cut.belt_rows as usize).chain([m]).collect();
         cuts.extend(forbidden.iter().flat_map(|part| [part.query.start, part.query.end]));
         let cuts: Vec<u32> = cuts.into_iter().collect();
@@ -121,7 +121,7 @@ impl MatrixSweep {
                     0 => LinePart::Border,
                     _ => LinePart::Masked(top.slice(pair, first, first)?.h[0]),
                 };
-                let left = BorderLine::of(belt.0..=belt.1, left);
+                let left = BorderLine::from_part(belt.0..=belt.1, left);
                 let swath = tile(pair, belt, (first, last), &top, &left, (name, number), shared)?;
                 number += 1;
                 pass.add(swath, n, shared.needs_traceback);
@@ -132,7 +132,7 @@ impl MatrixSweep {
 
     /// Returns the result of a matrix that was pruned as a whole, because it contains no alignment
     /// of the best score.
-    pub(super) fn over(cells: u64, pruned_cells: u64) -> MatrixSweep {
+    pub(super) fn pruned_matrix(cells: u64, pruned_cells: u64) -> MatrixSweep {
         MatrixSweep { cells, pruned_cells, ..MatrixSweep::default() }
     }
 
@@ -168,8 +168,8 @@ impl MatrixSweep {
         if !pair.scoring.has_own_ends() {
             return Ok((corner.into(), at(m, n)));
         }
-        let (row, i) = greatest(&self.right, pair, m)?;
-        let (column, j) = greatest(&self.bottom, pair, n)?;
+        let (row, i) = line_maximum(&self.right, pair, m)?;
+        let (column, j) = line_maximum(&self.bottom, pair, n)?;
         Ok(match corner.max(row).max(column) {
             best if best == corner => (best.into(), at(m, n)),
             best if best == row => (best.into(), at(i, n)),
@@ -180,7 +180,7 @@ impl MatrixSweep {
 
 /// Returns the maximum of H minus the cost of the end gap that follows, along a line that starts at
 /// position 0. Also returns the last position with this value.
-fn greatest(line: &BorderLine, pair: &LongPair, last: u32) -> Result<(i32, u32)> {
+fn line_maximum(line: &BorderLine, pair: &LongPair, last: u32) -> Result<(i32, u32)> {
     let ends = pair.scoring.end_costs();
     let mut best = (i32::MIN, 0);
     for first in (0..=last).step_by(1 << 20) {

@@ -59,7 +59,7 @@ impl RegionPrefetch {
 
     /// Records how many of the last predicted regions the engine has prepared, counted from the
     /// first one.
-    pub(super) fn hear(&mut self, ready: usize) {
+    pub(super) fn record_prepared(&mut self, ready: usize) {
         self.cannot_prepare = ready == 0;
         self.ready.truncate(ready);
     }
@@ -104,7 +104,7 @@ mod tests {
 
     fn grid(lines: u32, pitch: u32) -> BorderGrid {
         let end = lines * pitch;
-        let all = || (0..=lines).map(|k| (k * pitch, BorderLine::of(0..=end, LinePart::Border))).collect();
+        let all = || (0..=lines).map(|k| (k * pitch, BorderLine::from_part(0..=end, LinePart::Border))).collect();
         BorderGrid { rows: (0, end), columns: (0, end), across: all(), down: all() }
     }
 

@@ -175,7 +175,7 @@ impl LongAlignment {
             .with("top", top)
             .with("min_score", min_score)
             .with("prune", prune);
-        origin.iter().fold(job, Fingerprint::and)
+        origin.iter().fold(job, Fingerprint::merge)
     }
 
     /// Computes the alignments of these strands, best first.
@@ -198,7 +198,7 @@ impl LongAlignment {
         let needs_traceback = self.want == LongWant::Alignment || self.top > 1;
         let (m, n) = (self.query.length(self.query_id), self.target.length(self.target_id));
         let suits = engine_pool.by_speed().into_iter().find_map(|quickest| {
-            quickest.ask(|engine| EngineSizes {
+            quickest.query(|engine| EngineSizes {
                 keeps_columns: engine.keeps_columns(),
                 traces_whole: engine.can_trace(m, n, self.method.unwrap_or_default()),
             })
@@ -334,7 +334,7 @@ impl LongRunner<'_> {
             return Ok(());
         }
         let begin = Instant::now();
-        let line = |last| BorderLine::of(0..=last, LinePart::Border);
+        let line = |last| BorderLine::from_part(0..=last, LinePart::Border);
         let JobShared { engine_pool, border_store, cut, best, watch, .. } = &mut self.shared;
         let part = MatrixPart {
             pair: pair.clone(),
@@ -361,7 +361,7 @@ impl LongRunner<'_> {
             let pruned_cells = cells - of_corner + swath.pruned_cells;
             self.summary.cells += cells;
             self.summary.details.pruned_cells += pruned_cells;
-            side.pass = Some(MatrixSweep::over(cells, pruned_cells));
+            side.pass = Some(MatrixSweep::pruned_matrix(cells, pruned_cells));
             watch.progress.inspect(|progress| progress(cells));
         }
         Ok(())
@@ -459,7 +459,7 @@ impl LongRunner<'_> {
             hits.push(hit);
             if let Some(checkpoint) = &self.shared.checkpoint {
                 checkpoint.write(HITS, &hits)?;
-                checkpoint.forget(&name);
+                checkpoint.remove_logs(&name);
             }
         }
         if self.job.want == LongWant::Score {

@@ -87,7 +87,7 @@ impl LongTraceback {
                 None => self.border(pair)?,
             }
             if let Some(checkpoint) =
-                shared.checkpoint.as_ref().filter(|checkpoint| saved.elapsed() >= checkpoint.every())
+                shared.checkpoint.as_ref().filter(|checkpoint| saved.elapsed() >= checkpoint.save_interval())
             {
                 checkpoint.write(&note, &self)?;
                 saved = Instant::now();
@@ -197,7 +197,7 @@ impl LongTraceback {
             let mut members = shared.engine_pool.by_speed();
             let can = |member: &mut &mut PoolMember| {
                 !refused.contains(&member.stats.name)
-                    && member.ask(|engine| engine.can_trace(height, width, traceback_options.method)) == Some(true)
+                    && member.query(|engine| engine.can_trace(height, width, traceback_options.method)) == Some(true)
             };
             let Some(id) = members.iter_mut().find_map(|member| can(member).then_some(member.id)) else {
                 shared.engine_pool.remove_abandoned();
@@ -290,7 +290,7 @@ impl LongTraceback {
         let is_over = || interrupt.load(Ordering::Relaxed);
         let traced = shared.engine_pool.work(&[id], task, |_| (), is_over).pop().flatten()?;
         Some(traced.map(|(ready, traced)| {
-            ready.into_iter().for_each(|ready| self.ahead.hear(ready));
+            ready.into_iter().for_each(|ready| self.ahead.record_prepared(ready));
             traced
         }))
     }
@@ -314,7 +314,7 @@ impl<'a> RegionSettings<'a> {
 /// Returns the number of regions that an engine can prepare at once.
 fn member_ahead(shared: &mut JobShared, id: usize) -> usize {
     let member = shared.engine_pool.members.iter_mut().find(|member| member.id == id);
-    member.and_then(|member| member.ask(|engine| engine.max_prepared_regions())).unwrap_or(0)
+    member.and_then(|member| member.query(|engine| engine.max_prepared_regions())).unwrap_or(0)
 }
 
 /// Returns the numbers of rows and columns of a region.
@@ -334,7 +334,7 @@ fn finer_grid(pair: &LongPair, framed: FramedRegion, shared: &mut JobShared) -> 
     }
     let FramedRegion { rows, columns, top, left, .. } = framed;
     let border_store = Arc::clone(&shared.border_store);
-    let line = |edge, places| border_store.put(edge).map(|piece| BorderLine::of(places, LinePart::Piece(piece)));
+    let line = |edge, places| border_store.put(edge).map(|piece| BorderLine::from_part(places, LinePart::Piece(piece)));
     let (top, left) = (line(top, columns.0..=columns.1)?, line(left, rows.0..=rows.1)?);
     let (pair, best) = (pair.clone(), Arc::default());
     let part = MatrixPart { pair, rows, columns, top, left, cut, needs_traceback: true, prune: false, best };

@@ -54,7 +54,7 @@ impl DistinctSequences {
         if self.has_no_duplicates() {
             return Ok(alignment);
         }
-        let rows = self.numbers.iter().map(|&number| alignment.places(number).to_vec()).collect();
+        let rows = self.numbers.iter().map(|&number| alignment.residue_columns(number).to_vec()).collect();
         let all = MultipleAlignment::new(alignment.columns(), rows);
         all.ok_or_else(|| Error::Internal("the columns of an alignment are not increasing".into()))
     }
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!((0..3).map(|id| distinct.sequences.name(id)).collect::<Vec<_>>(), ["a", "b", "f"]);
         let alignment = MultipleAlignment::new(3, vec![vec![0, 1, 2], vec![0, 2], vec![0, 1]]).unwrap();
         let all = distinct.alignment(alignment).unwrap();
-        let rows: Vec<&[u32]> = (0..6).map(|row| all.places(row)).collect();
+        let rows: Vec<&[u32]> = (0..6).map(|row| all.residue_columns(row)).collect();
         assert_eq!(rows, [&[0, 1, 2][..], &[0, 2], &[0, 1, 2], &[0, 1, 2], &[0, 2], &[0, 1]]);
         let join = |children, lengths| Join { children, lengths };
         let tree = GuideTree { leaves: 3, joins: vec![join([1, 2], [0.1, 0.2]), join([0, 3], [0.4, 0.3])] };

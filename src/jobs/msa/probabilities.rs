@@ -23,7 +23,7 @@ pub(super) fn compute(
     let engines = engines::open_posterior(run, pool, cells)?;
     let reserve = || thread_engines(threads, &run.interrupt);
     let control = run.control(pool);
-    let mut gathered = plan.gather();
+    let mut gathered = plan.empty_collection();
     let blocks = plan.blocks.iter().map(|block| ((), block.clone())).collect();
     let chunks = std::iter::once((0..sequences.len() as SequenceId, Arc::clone(&plan.chunk), blocks));
     let mut computed = 0;

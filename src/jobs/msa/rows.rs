@@ -63,7 +63,7 @@ impl DistanceRows {
     ///
     /// # Errors
     /// The errors of [`Job::validate`].
-    pub fn gather(&self) -> Result<GatheredDistances> {
+    pub fn empty_collection(&self) -> Result<GatheredDistances> {
         self.validate()?;
         GatheredDistances::new(&self.distances)
     }
@@ -93,7 +93,7 @@ impl Job for DistanceRows {
         }
     }
 
-    fn whole(&self, session: &RowSession) -> Block {
+    fn whole_block(&self, session: &RowSession) -> Block {
         let units = match &session.0 {
             RowSource::Clustal(lists) => lists.len(),
             RowSource::Identity(..) | RowSource::Edit(..) => self.distances.sequences.len(),

@@ -23,7 +23,7 @@ impl Divisible for PairList {
                 (0..).zip(pairs.iter()).for_each(|(number, &pair)| add(number, queries, targets, pair));
             }
             PairSource::InStep(chunks) => {
-                let mut chunks = chunks.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).again()?;
+                let mut chunks = chunks.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).reopen()?;
                 while let Some(chunk) = chunks.next()? {
                     let ids = 0..chunk.queries.len() as SequenceId;
                     ids.zip(chunk.first..)

@@ -107,7 +107,7 @@ impl PairListPlanner {
             }
             if range.end == OPEN_END {
                 // The number of pairs was unknown. It is now known to end here.
-                self.open_blocks.last(|left| *left -= OPEN_END - range.start);
+                self.open_blocks.with_last(|left| *left -= OPEN_END - range.start);
             }
         }
         Ok(None)

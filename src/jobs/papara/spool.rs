@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 use crate::files::position;
 use crate::jobs::PhyloResult;
-use crate::jobs::long::{checksum, hold};
+use crate::jobs::long::{checksum, lock_file};
 
 /// First bytes of every such file. The last character is the version.
 const MAGIC: &[u8; 8] = b"pwreads2";
@@ -72,7 +72,7 @@ impl ReadSpool {
     pub fn open(path: &Path, fingerprint: &Fingerprint) -> Result<(ReadSpool, u64)> {
         let failed = |error| Error::io(path, error);
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
-        hold(&file, path, path)?;
+        lock_file(&file, path, path)?;
         let length = file.metadata().map_err(failed)?.len();
         let refuse = |what: &str| {
             let message = format!("{what}; use another file, or delete this one");

@@ -58,7 +58,7 @@ impl SearchSession {
         if start.engines.is_none() {
             // No scheme of proteins permits the filter, so that a warning would not help.
             if job.scoring.alphabet == Alphabet::Dna {
-                edit_filter::warn_if_impossible(&job.goal(), job.extent(), run)?;
+                edit_filter::warn_if_impossible(&job.identity_goal(), job.extent(), run)?;
             }
             filter = job.plan_filter(run)?;
         }
@@ -141,7 +141,7 @@ impl Search {
         let mut gatherer = Gatherer::new(tracer, &thresholds, open_blocks.clone(), sink);
         // An invalid choice of devices was refused before the first batch.
         let reserve = || {
-            edit_filter::reserve(&self.goal(), self.extent(), filter.is_some(), run, &threads.pool)
+            edit_filter::reserve(&self.identity_goal(), self.extent(), filter.is_some(), run, &threads.pool)
                 .unwrap_or_else(|_| workers(threads.count(), &run.interrupt))
         };
         let known = cells_now(source.as_ref());

@@ -55,7 +55,7 @@ struct HitTrial {
 
 impl OpenQuery {
     /// Returns the number of remaining pairs that may become hits now.
-    fn wanted(&self, most: usize) -> usize {
+    fn pairs_to_trace(&self, most: usize) -> usize {
         match self.left.as_slice().first() {
             Some(next) if self.has_place(next.score.0) => (most - self.hits.len()).min(self.left.len()),
             _ => 0,
@@ -107,7 +107,7 @@ impl HitTracer<'_> {
             }
             let (left, top_only) = (sorted.into_iter(), self.job.top_hits_only);
             let open = OpenQuery { query, left, hits: Vec::new(), records: HashSet::new(), top_only };
-            wanted += open.wanted(most);
+            wanted += open.pairs_to_trace(most);
             window.push(open);
             if wanted >= WINDOW {
                 self.finish(std::mem::take(&mut window), rows, aligned)?;
@@ -129,7 +129,7 @@ impl HitTracer<'_> {
         loop {
             let mut trials: Vec<HitTrial> = Vec::new();
             for (index, open) in window.iter_mut().enumerate() {
-                let mut wanted = open.wanted(most);
+                let mut wanted = open.pairs_to_trace(most);
                 while wanted > 0
                     && let Some(pair) = open.left.next()
                 {

@@ -42,7 +42,7 @@ impl SharedColumn {
         let more = (steps as usize + 1).saturating_sub(border.h.len());
         border.h.reserve_exact(more);
         border.gap.reserve_exact(more);
-        let hold = border_store.hold((u64::from(steps) + 1) * ENTRY_BYTES);
+        let hold = border_store.count_memory((u64::from(steps) + 1) * ENTRY_BYTES);
         SharedColumn {
             rows,
             values: Mutex::new(ColumnValues { border, coming: false }),
@@ -85,7 +85,7 @@ impl SharedColumn {
     }
 
     /// Returns the last row with values; `None` if there is none.
-    pub(crate) fn last(&self) -> Option<u32> {
+    pub(crate) fn last_row(&self) -> Option<u32> {
         let first = *self.rows.start();
         (first + self.values().border.h.len() as u32).checked_sub(1).filter(|&row| row >= first)
     }
@@ -124,7 +124,7 @@ pub(crate) struct BorderLine(Vec<(RangeInclusive<u32>, LinePart)>);
 
 impl BorderLine {
     /// Creates a line of one part.
-    pub(crate) fn of(places: RangeInclusive<u32>, part: LinePart) -> BorderLine {
+    pub(crate) fn from_part(places: RangeInclusive<u32>, part: LinePart) -> BorderLine {
         BorderLine(vec![(places, part)])
     }
 
@@ -161,7 +161,7 @@ impl BorderLine {
             let until = last.min(end);
             let entries = (until - next) as usize + 1;
             let more = match part {
-                LinePart::Border => pair.top(next..until),
+                LinePart::Border => pair.top_border(next..until),
                 LinePart::Masked(corner) => {
                     let h = (next..=until).map(|position| if position == start { *corner } else { 0 }).collect();
                     Border { h, gap: vec![NEG_INF; entries] }
@@ -236,10 +236,10 @@ impl LeftSource for LeftReader<'_> {
         Ok(())
     }
 
-    fn ready(&self) -> u32 {
+    fn last_known_row(&self) -> u32 {
         match self.left {
             LeftValues::Line(_, line) => line.end().unwrap_or(0),
-            LeftValues::Column(column) => column.last().unwrap_or(*column.rows.start()),
+            LeftValues::Column(column) => column.last_row().unwrap_or(*column.rows.start()),
         }
     }
 }

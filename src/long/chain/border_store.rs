@@ -19,7 +19,7 @@ pub(crate) struct BorderStore {
     limit: u64,
     /// Directory of the file; `None` stands for the system's temporary directory.
     base: Option<PathBuf>,
-    books: Mutex<StoreState>,
+    state: Mutex<StoreState>,
 }
 
 #[derive(Debug, Default)]
@@ -55,35 +55,35 @@ pub(crate) struct MemoryHold {
 
 impl Drop for MemoryHold {
     fn drop(&mut self) {
-        self.border_store.books().held -= self.bytes;
+        self.border_store.state().held -= self.bytes;
     }
 }
 
 impl BorderStore {
     /// Creates a store with a limit in bytes, and a directory for borders beyond the limit.
     pub(crate) fn new(limit: u64, base: Option<PathBuf>) -> Arc<BorderStore> {
-        Arc::new(BorderStore { limit, base, books: Mutex::default() })
+        Arc::new(BorderStore { limit, base, state: Mutex::default() })
     }
 
-    fn books(&self) -> MutexGuard<'_, StoreState> {
-        self.books.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn state(&self) -> MutexGuard<'_, StoreState> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Returns the peak number of bytes in memory.
     pub(crate) fn peak(&self) -> u64 {
-        self.books().peak
+        self.state().peak
     }
 
     /// Returns the number of bytes that were written to files.
     pub(crate) fn spilled(&self) -> u64 {
-        self.books().spilled
+        self.state().spilled
     }
 
     /// Counts memory that is allocated regardless of the limit.
-    pub(crate) fn hold(self: &Arc<Self>, bytes: u64) -> MemoryHold {
-        let mut books = self.books();
-        books.held += bytes;
-        books.peak = books.peak.max(books.held);
+    pub(crate) fn count_memory(self: &Arc<Self>, bytes: u64) -> MemoryHold {
+        let mut state = self.state();
+        state.held += bytes;
+        state.peak = state.peak.max(state.held);
         MemoryHold { border_store: Arc::clone(self), bytes }
     }
 
@@ -94,26 +94,26 @@ impl BorderStore {
     pub(crate) fn put(self: &Arc<Self>, mut border: Border) -> Result<Piece> {
         let entries = border.h.len();
         let bytes = entries as u64 * ENTRY_BYTES;
-        let fits = self.books().held + bytes <= self.limit;
+        let fits = self.state().held + bytes <= self.limit;
         let location = if fits {
             border.h.shrink_to_fit();
             border.gap.shrink_to_fit();
-            BorderLocation::Memory(border, self.hold(bytes))
+            BorderLocation::Memory(border, self.count_memory(bytes))
         } else {
             let extent = self.file()?.write(&[bytemuck::cast_slice(&border.h), bytemuck::cast_slice(&border.gap)])?;
-            self.books().spilled += bytes;
+            self.state().spilled += bytes;
             BorderLocation::File(extent)
         };
         Ok(Piece(Arc::new(StoredBorder { entries, location })))
     }
 
     fn file(&self) -> Result<Arc<Spill>> {
-        let mut books = self.books();
-        if let Some(file) = &books.file {
+        let mut state = self.state();
+        if let Some(file) = &state.file {
             return Ok(Arc::clone(file));
         }
         let file = Arc::new(Spill::new(self.base.clone().unwrap_or_else(std::env::temp_dir))?);
-        Ok(Arc::clone(books.file.insert(file)))
+        Ok(Arc::clone(state.file.insert(file)))
     }
 }
 

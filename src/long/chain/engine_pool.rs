@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::TICK;
-use crate::engine::guard::catch;
+use crate::engine::guard::catch_panic;
 use crate::engine::heartbeat::{Heartbeat, WatchClock};
 use crate::engine::patience::GRACE;
 use crate::engine::stats::EngineStats;
@@ -97,7 +97,7 @@ impl EnginePool {
         self.remove_abandoned();
         let mut speeds = Vec::new();
         for member in &mut self.members {
-            speeds.extend(member.ask(|engine| engine.speed()));
+            speeds.extend(member.query(|engine| engine.speed()));
         }
         self.remove_abandoned();
         let mut members: Vec<(f64, &mut PoolMember)> = speeds.into_iter().zip(&mut self.members).collect();
@@ -187,11 +187,11 @@ impl EnginePool {
             let (task, sender) = (Arc::clone(&task), sender.clone());
             let name = format!("pairwave-{id}-{}", stats.name);
             let work = move || {
-                let done = catch(|| task(&mut member));
+                let done = catch_panic(|| task(&mut member));
                 // Drops the captures of the task before the pool receives the result.
                 drop(task);
                 if let Err(unheard) = sender.send((member, done)) {
-                    let _ = catch(|| drop(unheard));
+                    let _ = catch_panic(|| drop(unheard));
                 }
             };
             away.push(RunningMember { id, heartbeat, stats });
@@ -243,7 +243,7 @@ impl Drop for EnginePool {
         self.remove_abandoned();
         for member in self.members.drain(..) {
             // A panic here loses no work.
-            let _ = catch(|| drop(member));
+            let _ = catch_panic(|| drop(member));
         }
     }
 }
@@ -251,7 +251,9 @@ impl Drop for EnginePool {
 /// Drops an engine that was abandoned. Dropping it may panic or never return.
 fn close(engine: Box<dyn LongEngine>) {
     // If no thread can be started, the engine is dropped on this thread.
-    let _ = catch(|| std::thread::Builder::new().name("pairwave-close".into()).spawn(|| catch(|| drop(engine))));
+    let _ = catch_panic(|| {
+        std::thread::Builder::new().name("pairwave-close".into()).spawn(|| catch_panic(|| drop(engine)))
+    });
 }
 
 impl PoolMember {
@@ -259,10 +261,10 @@ impl PoolMember {
     /// until the engine calls back. A panic becomes an [`Error::Device`].
     pub(crate) fn call<T>(&mut self, cells: u64, f: impl FnOnce(&mut dyn LongEngine) -> Result<T>) -> Result<T> {
         let engine = &self.engine;
-        let expected = catch(|| (!engine.is_host()).then(|| cells as f64 / engine.speed().max(1.0)));
+        let expected = catch_panic(|| (!engine.is_host()).then(|| cells as f64 / engine.speed().max(1.0)));
         let result = expected.and_then(|expected| {
             self.heartbeat.begin_call(expected);
-            catch(|| f(self.engine.as_mut()))
+            catch_panic(|| f(self.engine.as_mut()))
         });
         if !self.heartbeat.end_call() {
             return Err(Error::Interrupted);
@@ -273,8 +275,8 @@ impl PoolMember {
     }
 
     /// Queries a property of the engine. An engine that panics is abandoned.
-    pub(crate) fn ask<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
-        let answer = catch(|| f(self.engine.as_ref()));
+    pub(crate) fn query<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
+        let answer = catch_panic(|| f(self.engine.as_ref()));
         answer.map_err(|said| self.remove_member(format!("it panicked: {said}"))).ok()
     }
 

@@ -114,7 +114,7 @@ pub(crate) fn read_index(path: &Path) -> Option<LogIndex> {
 /// Writes a log.
 pub(crate) fn write_log(path: &Path, panels: Vec<PanelState>, borders: &[(LogEntry, Border)]) -> Result<()> {
     let index = LogIndex { panels, entries: borders.iter().map(|(entry, _)| *entry).collect() };
-    let index = serde_json::to_vec(&index).map_err(broken)?;
+    let index = serde_json::to_vec(&index).map_err(serialization_error)?;
     write_whole(path, |file| {
         let mut sum = XxHash3_64::new();
         let mut put = |bytes: &[u8]| {
@@ -133,7 +133,7 @@ pub(crate) fn write_log(path: &Path, panels: Vec<PanelState>, borders: &[(LogEnt
 }
 
 /// Returns the error for a note or a log that cannot be serialized.
-pub(crate) fn broken(error: serde_json::Error) -> Error {
+pub(crate) fn serialization_error(error: serde_json::Error) -> Error {
     Error::Internal(format!("a checkpoint cannot be written: {error}"))
 }
 

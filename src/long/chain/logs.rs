@@ -95,7 +95,7 @@ impl TileSaver {
 
     /// Returns the log if it is time to write and no other thread is writing. With `now`, waits for
     /// the log and returns it in any case.
-    pub(crate) fn due(&self, now: bool) -> Option<MutexGuard<'_, Log>> {
+    pub(crate) fn lock_if_due(&self, now: bool) -> Option<MutexGuard<'_, Log>> {
         if now {
             return Some(self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         }

@@ -42,7 +42,7 @@ impl PanelPace {
 
     /// Records the measured speed of an engine. Expected speeds are used until all engines are
     /// measured, because measured and expected speeds cannot be compared.
-    pub(crate) fn show(&mut self, id: usize, speed: f64) {
+    pub(crate) fn record_speed(&mut self, id: usize, speed: f64) {
         self.engines.iter_mut().filter(|engine| engine.id == id).for_each(|engine| engine.measured_speed = Some(speed));
         if self.engines.iter().all(|engine| engine.measured_speed.is_some()) {
             self.engines.iter_mut().for_each(|engine| engine.speed = engine.measured_speed.unwrap_or(engine.speed));
@@ -99,11 +99,11 @@ mod tests {
     fn widths_do_not_change_before_all_have_shown_their_speeds() {
         let mut pace = pace(4_000_000, &[(1e12, 1e6), (1e12, 1e6)]);
         assert_eq!([pace.width(0), pace.width(1), pace.width(2)], [Some(1e6), Some(1e6), None]);
-        pace.show(0, 2e12);
+        pace.record_speed(0, 2e12);
         assert_eq!([pace.width(0), pace.width(1)], [Some(1e6), Some(1e6)]);
-        pace.show(1, 2e12);
+        pace.record_speed(1, 2e12);
         assert_eq!([pace.width(0), pace.width(1)], [Some(1e6), Some(1e6)], "what counts is who is how much faster");
-        pace.show(1, 5e11);
+        pace.record_speed(1, 5e11);
         let widths = [pace.width(0), pace.width(1)].map(|width| width.unwrap().round());
         assert_eq!(widths, [800_000.0, 200_000.0], "four rounds, for the first one's panels are as wide as suits it");
     }

@@ -83,7 +83,7 @@ pub(crate) fn sweep(
             return Err(error);
         }
         if panel_table.next >= sweep.part.columns.1 && panel_table.panels.iter().all(|panel| panel.state.done) {
-            return gather(&sweep.part, std::mem::take(&mut panel_table.panels));
+            return join_borders(&sweep.part, std::mem::take(&mut panel_table.panels));
         }
         if !engine_pool.members.is_empty() || !engine_pool.call_reserve() {
             return Err(engine_pool.no_engine_left());
@@ -113,7 +113,7 @@ fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> PanelPace {
     let mut engines = Vec::new();
     for member in engine_pool.by_speed() {
         let id = member.id;
-        engines.extend(member.ask(|engine| {
+        engines.extend(member.query(|engine| {
             let most = part.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
             let columns = f64::from(engine.panel_columns(rows, columns, false).min(most));
             PacedEngine { id, speed: engine.speed(), columns, measured_speed: None }
@@ -124,7 +124,7 @@ fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> PanelPace {
 }
 
 /// Joins the borders of the panels.
-fn gather(part: &MatrixPart, panels: Vec<TablePanel>) -> Result<Swath> {
+fn join_borders(part: &MatrixPart, panels: Vec<TablePanel>) -> Result<Swath> {
     let mut grid = BorderGrid { rows: part.rows, columns: part.columns, ..BorderGrid::default() };
     grid.down.insert(part.columns.0, part.left.clone());
     let (mut best, mut pruned_cells) = (None, 0);
@@ -136,10 +136,10 @@ fn gather(part: &MatrixPart, panels: Vec<TablePanel>) -> Result<Swath> {
             grid.across.entry(row).or_default().push(columns.0..=columns.1, LinePart::Piece(piece));
         }
         for (column, piece) in panel.inner {
-            grid.down.insert(column, BorderLine::of(part.rows.0..=part.rows.1, LinePart::Piece(piece)));
+            grid.down.insert(column, BorderLine::from_part(part.rows.0..=part.rows.1, LinePart::Piece(piece)));
         }
         if let (true, RightColumn::Shelved(piece)) = (panel.state.kept, panel.right) {
-            grid.down.insert(columns.1, BorderLine::of(part.rows.0..=part.rows.1, LinePart::Piece(piece)));
+            grid.down.insert(columns.1, BorderLine::from_part(part.rows.0..=part.rows.1, LinePart::Piece(piece)));
         }
     }
     // Drops marks that are missing in some panels. They served only to continue a panel.

@@ -30,12 +30,12 @@ pub(crate) struct PanelSink<'a> {
 impl PanelSink<'_> {
     /// Advances the restart row of the panel to the last mark, if all results above the mark are
     /// known.
-    fn settle(&self, panel: &mut TablePanel) {
-        let (Some(ready), last) = (self.column.last(), self.sweep.part.rows.1) else { return };
+    fn advance_restart_row(&self, panel: &mut TablePanel) {
+        let (Some(ready), last) = (self.column.last_row(), self.sweep.part.rows.1) else { return };
         let row = panel.marks.iter().map(|mark| mark.0).filter(|&row| row <= ready && row < last).max();
         if let Some(row) = row.filter(|&row| row > panel.state.row) {
             panel.state.row = row;
-            if !self.sweep.keeps() {
+            if !self.sweep.keeps_all_marks() {
                 panel.marks.retain(|mark| mark.0 >= row);
             }
         }
@@ -43,22 +43,22 @@ impl PanelSink<'_> {
 }
 
 impl SweepSink for PanelSink<'_> {
-    fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
-        self.hear(|| self.column.append(first, h, gap))
+    fn push_right_border(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+        self.call_unless_ended(|| self.column.append(first, h, gap))
     }
 
-    fn mark(&self, row: u32, border: Border) -> Result<()> {
-        self.hear(|| self.add_mark(row, border))
+    fn push_row(&self, row: u32, border: Border) -> Result<()> {
+        self.call_unless_ended(|| self.add_mark(row, border))
     }
 
-    fn column(&self, column: u32, border: Border) -> Result<()> {
-        self.hear(|| self.add_column(column, border))
+    fn push_column(&self, column: u32, border: Border) -> Result<()> {
+        self.call_unless_ended(|| self.add_column(column, border))
     }
 
     fn progress(&self, cells: u64, best: Option<BestCell>) {
         // Progress of an abandoned engine is ignored. The engine learns of it when it delivers its
         // next border.
-        let _ = self.hear(|| {
+        let _ = self.call_unless_ended(|| {
             self.add_progress(cells, best);
             Ok(())
         });
@@ -67,7 +67,7 @@ impl SweepSink for PanelSink<'_> {
 
 impl PanelSink<'_> {
     /// Records that the engine is alive, and calls `f` unless the sweep has ended.
-    fn hear(&self, f: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn call_unless_ended(&self, f: impl FnOnce() -> Result<()>) -> Result<()> {
         self.heartbeat
             .call_back(true, || if self.sweep.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { f() })
     }
@@ -83,14 +83,14 @@ impl PanelSink<'_> {
             let panel = &mut panel_table.panels[self.index];
             panel.marks.retain(|mark| mark.0 < row);
             panel.marks.push((row, piece));
-            if !self.sweep.keeps() && panel.marks.len() > WAITING_MARKS {
+            if !self.sweep.keeps_all_marks() && panel.marks.len() > WAITING_MARKS {
                 let begin = panel.state.row;
                 let surplus = panel.marks.iter().position(|mark| mark.0 > begin);
                 surplus.map(|surplus| panel.marks.remove(surplus));
             }
             // In a local pair, the best cell above the mark must be known, too.
             if !self.sweep.part.pair.is_local() {
-                self.settle(panel);
+                self.advance_restart_row(panel);
             }
         }
         self.sweep.save(false)
@@ -120,7 +120,7 @@ impl PanelSink<'_> {
             let mut panel_table = self.sweep.panel_table();
             let panel = &mut panel_table.panels[self.index];
             panel.state.best = BestCell::better(panel.state.best, best);
-            self.settle(panel);
+            self.advance_restart_row(panel);
         }
     }
 }
@@ -139,7 +139,7 @@ impl LeftSource for WatchedSource<'_> {
         self.heartbeat.call_back(false, || self.left.read(first, until, h, gap))
     }
 
-    fn ready(&self) -> u32 {
-        self.left.ready()
+    fn last_known_row(&self) -> u32 {
+        self.left.last_known_row()
     }
 }

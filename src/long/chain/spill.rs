@@ -55,7 +55,7 @@ impl FreeSpace {
     }
 
     /// Releases an extent. Returns whether the file has a new end.
-    fn give(&mut self, at: u64, bytes: u64) -> bool {
+    fn release(&mut self, at: u64, bytes: u64) -> bool {
         let (mut at, mut end) = (at, at + bytes);
         if let Some((&before, _)) = self.free.range(..at).next_back().filter(|(before, length)| *before + *length == at)
         {
@@ -127,7 +127,7 @@ impl FileExtent {
 impl Drop for FileExtent {
     fn drop(&mut self) {
         let mut space = self.spill.space();
-        if space.give(self.at, self.bytes) {
+        if space.release(self.at, self.bytes) {
             // If this call fails, only disk space is lost. The lock ensures that no other thread
             // writes beyond the end meanwhile.
             let _ = self.spill.file.set_len(space.end);

@@ -26,7 +26,7 @@ impl SharedSweep {
 
     /// Returns whether all marked rows are kept for the grid. If not, only the last one is kept, as
     /// a restart row.
-    pub(crate) fn keeps(&self) -> bool {
+    pub(crate) fn keeps_all_marks(&self) -> bool {
         self.part.cut.pitch.is_some()
     }
 
@@ -87,9 +87,9 @@ impl SharedSweep {
             let waited = Duration::from_nanos(reader.waited.load(Ordering::Relaxed));
             member.stats.busy_seconds += begin.elapsed().saturating_sub(waited).as_secs_f64();
             if done.is_ok()
-                && let Some(speed) = member.ask(|engine| engine.speed())
+                && let Some(speed) = member.query(|engine| engine.speed())
             {
-                self.panel_table().pace.show(member.id, speed);
+                self.panel_table().pace.record_speed(member.id, speed);
             }
             let Err(error) = done.and_then(|()| self.save(false)) else { continue };
             let abandoned = reader.abandoned.load(Ordering::Relaxed);
@@ -170,7 +170,7 @@ impl SharedSweep {
         let suits = |engine: &dyn LongEngine| {
             (engine.panel_columns(rows.1 - rows.0, left, alone).max(1), engine.keeps_columns())
         };
-        let (mut width, keeps_columns) = member.ask(suits)?;
+        let (mut width, keeps_columns) = member.query(suits)?;
         if let Some(paced) = panel_table.pace.width(member.id) {
             let paced = paced as u32;
             // Rounds to the nearest multiple, because rounding down would make a narrow panel much
@@ -255,8 +255,9 @@ impl SharedSweep {
         let mut panel_table = self.panel_table();
         let panel = &mut panel_table.panels[index];
         let has_end = panel.marks.last().is_some_and(|mark| mark.0 == rows.1);
-        let has_all = !self.keeps() || panel.marks.len() as u32 == (rows.1 - self.part.rows.0).div_ceil(cut.mark_every);
-        if column.last() != Some(rows.1) || !has_end || !has_all {
+        let has_all =
+            !self.keeps_all_marks() || panel.marks.len() as u32 == (rows.1 - self.part.rows.0).div_ceil(cut.mark_every);
+        if column.last_row() != Some(rows.1) || !has_end || !has_all {
             let name = member.stats.name.clone();
             return Err(Error::Device { device: name, message: "it did not deliver all borders of a panel".into() });
         }
@@ -267,7 +268,7 @@ impl SharedSweep {
         if let Some(best_cell) = panel.state.best {
             best.raise(best_cell.score);
         }
-        if !self.keeps() {
+        if !self.keeps_all_marks() {
             panel.marks.retain(|mark| mark.0 == rows.1);
         }
         for index in [index.checked_sub(1), Some(index)].into_iter().flatten() {
@@ -294,7 +295,7 @@ impl SharedSweep {
 
     /// Saves the progress of the sweep if it is time to do so. With `now`, saves it in any case.
     pub(crate) fn save(&self, now: bool) -> Result<()> {
-        let Some(mut log) = self.saver.as_ref().and_then(|saver| saver.due(now)) else { return Ok(()) };
+        let Some(mut log) = self.saver.as_ref().and_then(|saver| saver.lock_if_due(now)) else { return Ok(()) };
         let mut snapshots = Vec::new();
         let panel_table = self.panel_table();
         for (index, panel) in panel_table.panels.iter().enumerate() {
@@ -315,10 +316,9 @@ impl SharedSweep {
                 }
                 RightColumn::Dropped => None,
             };
-            let marks = panel
-                .marks
-                .iter()
-                .filter(|mark| first <= mark.0 && mark.0 <= state.row && (self.keeps() || mark.0 == state.row));
+            let marks = panel.marks.iter().filter(|mark| {
+                first <= mark.0 && mark.0 <= state.row && (self.keeps_all_marks() || mark.0 == state.row)
+            });
             let marks = marks.cloned().collect();
             let inner = if state.done { panel.inner.clone() } else { Vec::new() };
             snapshots.push(Snapshot { state: state.clone(), first, column, marks, inner });

@@ -92,12 +92,12 @@ fn part(border: &Border, first: u32, entries: RangeInclusive<u32>) -> Border {
 
 /// Returns the last position `first + k * step` before `position`. `position` must be greater than
 /// `first`.
-fn before(position: u32, first: u32, step: u32) -> u32 {
+fn last_step_before(position: u32, first: u32, step: u32) -> u32 {
     first + (position - first - 1) / step * step
 }
 
 /// Joins parts of a path. The last part was traced first.
-fn joined(parts: impl DoubleEndedIterator<Item = Cigar>) -> Cigar {
+fn join_parts(parts: impl DoubleEndedIterator<Item = Cigar>) -> Cigar {
     let mut all = Cigar::new();
     for part in parts.rev() {
         part.iter().for_each(|(length, op)| all.push(length, op));
@@ -151,7 +151,7 @@ fn by_strips(engine: &CpuLong, region: &TraceRegion, width: u32, chunk: Option<u
                 None => {
                     let StripPart { start, end, .. } = *part;
                     let walls = StartWalls { row: start.i == rows.start, column: start.j == region.columns.0 };
-                    pieces.between(&region.pair.query, &region.pair.target, start, walls, end)
+                    pieces.path_columns(&region.pair.query, &region.pair.target, start, walls, end)
                 }
                 Some(chunk) => chunk_by_chunk(region, part, chunk, &mut pieces),
             };
@@ -170,7 +170,7 @@ fn by_strips(engine: &CpuLong, region: &TraceRegion, width: u32, chunk: Option<u
             .fold(mine, Result::and)
     })?;
     let kept: u64 = strips.iter().map(StartStrip::bytes).sum();
-    let cigar = joined(traced.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter());
+    let cigar = join_parts(traced.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter());
     Ok(TracebackResult { cigar, to: Some(to), ended, bytes: kept + bytes.into_inner() as u64 })
 }
 
@@ -181,14 +181,14 @@ fn chunk_by_chunk(region: &TraceRegion, part_of: &StripPart<'_>, chunk: u32, pie
     let mut parts = Vec::new();
     let mut at = end;
     while at != start {
-        let top = before(at.i, first_row, chunk);
+        let top = last_step_before(at.i, first_row, chunk);
         let upper = part(&strip.rows[((top - first_row) / chunk) as usize], left_column, left_column..=at.j);
         let left = part(&strip.left, first_row, top..=at.i);
         let (cigar, to, _) = pieces.trace_with_borders(rectangle(region, top, left_column, at), &upper, &left, at);
         parts.push(cigar);
         at = to;
     }
-    joined(parts.into_iter())
+    join_parts(parts.into_iter())
 }
 
 /// Traces by ChunkedAlignment2, but determines start states only where the path passes.
@@ -218,7 +218,7 @@ fn by_chunks(engine: &CpuLong, region: &TraceRegion, width: u32, height: u32) ->
     let (mut at, mut ended, mut parts, mut most) = (from, false, Vec::new(), 0);
     while !ended && at.i > first_row && at.j > first_column {
         check_interrupt(region)?;
-        let (top, left) = (before(at.i, first_row, height), before(at.j, first_column, width));
+        let (top, left) = (last_step_before(at.i, first_row, height), last_step_before(at.j, first_column, width));
         let upper = if top == first_row { region.top } else { &marks[&top] };
         let left_border =
             if left == first_column { region.left } else { &kept[((left - first_column) / width) as usize - 1] };
@@ -229,7 +229,7 @@ fn by_chunks(engine: &CpuLong, region: &TraceRegion, width: u32, height: u32) ->
         (at, ended) = (to, begins);
     }
     let borders: usize = kept.iter().chain(marks.values()).map(|border| border.h.len() * 8).sum();
-    Ok(TracebackResult { cigar: joined(parts.into_iter()), to: Some(at), ended, bytes: borders as u64 + most })
+    Ok(TracebackResult { cigar: join_parts(parts.into_iter()), to: Some(at), ended, bytes: borders as u64 + most })
 }
 
 /// The left border of a region.
@@ -243,7 +243,7 @@ impl LeftSource for RegionLeft<'_> {
         Ok(())
     }
 
-    fn ready(&self) -> u32 {
+    fn last_known_row(&self) -> u32 {
         self.0.rows.1
     }
 }
@@ -253,11 +253,11 @@ impl LeftSource for RegionLeft<'_> {
 struct Marks(Mutex<BTreeMap<u32, Border>>);
 
 impl SweepSink for Marks {
-    fn right(&self, _: u32, _: &[i32], _: &[i32]) -> Result<()> {
+    fn push_right_border(&self, _: u32, _: &[i32], _: &[i32]) -> Result<()> {
         Ok(())
     }
 
-    fn mark(&self, row: u32, border: Border) -> Result<()> {
+    fn push_row(&self, row: u32, border: Border) -> Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(row, border);
         Ok(())
     }

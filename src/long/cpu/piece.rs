@@ -3,9 +3,9 @@
 //!
 //! # Between two points
 //!
-//! [`PieceTracer::between`] does not need values of the matrices. It computes *anchored* values:
-//! the start has value 0 in its state, every path starts there, and H is not clamped at 0. They
-//! give the same path, for the following reason.
+//! [`PieceTracer::path_columns`] does not need values of the matrices. It computes *anchored*
+//! values: the start has value 0 in its state, every path starts there, and H is not clamped at 0.
+//! They give the same path, for the following reason.
 //!
 //! Let V be the true values, A the anchored values, s the start and e the end, and let the true
 //! traceback from e pass through s. An anchored path to a cell c continues every path to s, so
@@ -119,7 +119,7 @@ impl PieceTracer {
     ///
     /// # Panics
     /// If `end` is above or left of `start`.
-    pub fn between(
+    pub fn path_columns(
         &mut self,
         query: &[Code],
         target: &[Code],

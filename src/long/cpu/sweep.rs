@@ -46,8 +46,8 @@ pub(super) fn run_in(
     if ends.is_empty() {
         // The panel has no rows, so its lower border is its upper border.
         let (h, gap) = (sweep.top.h.last(), sweep.top.gap.last());
-        sink.right(sweep.rows.0, &[*h.unwrap_or(&0)], &[*gap.unwrap_or(&0)])?;
-        sink.mark(sweep.rows.1, sweep.top.clone())?;
+        sink.push_right_border(sweep.rows.0, &[*h.unwrap_or(&0)], &[*gap.unwrap_or(&0)])?;
+        sink.push_row(sweep.rows.1, sweep.top.clone())?;
         return Ok(SweepResult::default());
     }
     let columns = cuts.iter().enumerate().map(|(index, &start)| {
@@ -198,7 +198,7 @@ impl TiledPanel<'_> {
             let columns = &state.columns;
             let open = |index: usize| !columns[index].busy && columns[index].done < self.ends.len();
             let there = |index: usize| match index {
-                0 => self.left.ready() >= self.ends[columns[0].done],
+                0 => self.left.last_known_row() >= self.ends[columns[0].done],
                 _ => !columns[index].lefts.is_empty(),
             };
             // Selects the uppermost tile that is ready. If none is ready, selects the next tile of
@@ -206,7 +206,7 @@ impl TiledPanel<'_> {
             let ready = (0..columns.len()).filter(|&index| open(index) && there(index));
             let index = ready.min_by_key(|&index| (columns[index].done, index)).or_else(|| open(0).then_some(0));
             if let Some(tile_column) = index {
-                let beat = self.beat(&state);
+                let beat = self.value_to_beat(&state);
                 let column = &mut state.columns[tile_column];
                 column.busy = true;
                 let tile_row = column.done;
@@ -229,7 +229,7 @@ impl TiledPanel<'_> {
 
     /// Returns the greatest value that cannot be the best. It is the best value so far minus one,
     /// because an equal value may be in an earlier cell.
-    fn beat(&self, state: &SweepState) -> i32 {
+    fn value_to_beat(&self, state: &SweepState) -> i32 {
         if self.kept.is_some() {
             return i32::MAX;
         }
@@ -277,7 +277,7 @@ impl TiledPanel<'_> {
         }
         let is_last = columns.end == self.sweep.columns.1;
         if is_last {
-            self.sink.right(first_row + skip as u32, &column.h[skip..], &column.gap[skip..])?;
+            self.sink.push_right_border(first_row + skip as u32, &column.h[skip..], &column.gap[skip..])?;
         }
         let mark = is_mark(self.sweep, rows.end);
         let mut state = self.lock();
@@ -288,11 +288,11 @@ impl TiledPanel<'_> {
         }
         if is_last {
             let mark = if mark { state.marks.pop_front() } else { None };
-            let candidates = self.settle(&mut state, tile_row);
+            let candidates = self.take_best_candidates(&mut state, tile_row);
             drop(state);
             let best = self.locate(candidates, buffers);
             if let Some((_, border)) = mark {
-                self.sink.mark(rows.end, border)?;
+                self.sink.push_row(rows.end, border)?;
             }
             state = self.lock();
             let best = BestCell::better(state.best, best);
@@ -321,7 +321,7 @@ impl TiledPanel<'_> {
 
     /// Removes the candidates of a finished row of tiles. Returns the candidates that may contain
     /// the best cell so far.
-    fn settle(&self, state: &mut SweepState, tile_row: usize) -> Vec<BestCandidate> {
+    fn take_best_candidates(&self, state: &mut SweepState, tile_row: usize) -> Vec<BestCandidate> {
         let (mut done, open): (Vec<BestCandidate>, Vec<BestCandidate>) =
             std::mem::take(&mut state.candidates).into_iter().partition(|candidate| candidate.tile_row == tile_row);
         state.candidates = open;

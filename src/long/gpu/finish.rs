@@ -96,18 +96,18 @@ pub(super) fn finish(
 pub(super) fn hand_empty(sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<()> {
     if sweep.rows.0 == sweep.rows.1 {
         let last = sweep.top.h.len() - 1;
-        sink.right(sweep.rows.0, &sweep.top.h[last..], &sweep.top.gap[last..])?;
-        return sink.mark(sweep.rows.1, sweep.top.clone());
+        sink.push_right_border(sweep.rows.0, &sweep.top.h[last..], &sweep.top.gap[last..])?;
+        return sink.push_row(sweep.rows.1, sweep.top.clone());
     }
     let count = (sweep.rows.1 - sweep.rows.0) as usize + 1;
     let mut border = Border { h: vec![0; count], gap: vec![0; count] };
     left.read(sweep.rows.0, sweep.rows.1, &mut border.h, &mut border.gap)?;
-    sink.right(sweep.rows.0, &border.h, &border.gap)?;
+    sink.push_right_border(sweep.rows.0, &border.h, &border.gap)?;
     let marks = (1..).map(|k| u64::from(sweep.rows.0) + k * u64::from(sweep.mark_every));
     let inside = marks.take_while(|&row| row < sweep.rows.1.into()).map(|row| row as u32);
     for row in inside.chain([sweep.rows.1]) {
         let at = (row - sweep.rows.0) as usize;
-        sink.mark(row, Border { h: vec![border.h[at]], gap: vec![border.gap[at]] })?;
+        sink.push_row(row, Border { h: vec![border.h[at]], gap: vec![border.gap[at]] })?;
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ impl GpuLong {
         buffers: &mut PanelBuffers,
     ) -> Result<StripLayout> {
         let pair = sweep.pair;
-        let ResidentPair { query, target } = ResidentPair::of(&mut self.residents, &self.gpu, pair, sweep.rows.0)?;
+        let ResidentPair { query, target } = ResidentPair::upload(&mut self.residents, &self.gpu, pair, sweep.rows.0)?;
         let columns = sweep.columns.1 - sweep.columns.0;
         let variant = self.variant(sweep, query.kinds, keep, schedule);
         let extent = PanelExtent {

@@ -104,7 +104,7 @@ impl GpuLong {
         let best = BestSoFar::default();
         let sweep = fine.sweep(region, &best);
         let laid = self.lay_out(&sweep, fine.keep, schedule, slot)?;
-        self.write_left(&laid.vertical, &sweep, &fine.left(region), laid.plan.params.rows, &mut None)?;
+        self.write_left(&laid.vertical, &sweep, &fine.left_border(region), laid.plan.params.rows, &mut None)?;
         Ok(laid)
     }
 

@@ -20,13 +20,13 @@ struct FirstColumn<'a>(&'a LongPair);
 
 impl LeftSource for FirstColumn<'_> {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
-        let border = self.0.left(first..until);
+        let border = self.0.left_border(first..until);
         h.copy_from_slice(&border.h);
         gap.copy_from_slice(&border.gap);
         Ok(())
     }
 
-    fn ready(&self) -> u32 {
+    fn last_known_row(&self) -> u32 {
         u32::MAX
     }
 }
@@ -42,14 +42,14 @@ const STRIPS: u32 = 2048;
 struct ProbeSink(Mutex<Border>);
 
 impl SweepSink for ProbeSink {
-    fn right(&self, _first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+    fn push_right_border(&self, _first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let mut border = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         border.h.extend(h);
         border.gap.extend(gap);
         Ok(())
     }
 
-    fn mark(&self, _row: u32, _border: Border) -> Result<()> {
+    fn push_row(&self, _row: u32, _border: Border) -> Result<()> {
         Ok(())
     }
 
@@ -110,7 +110,7 @@ impl GpuLong {
         let cells = self.cells(1 << 20, 4);
         let columns = self.most_strips(cells).min(STRIPS) * self.lanes() * cells;
         let pair = LongPair { query: symbols(300, 1), target: symbols(columns, 7), scoring: scoring.into() };
-        let top = pair.top(0..columns);
+        let top = pair.top_border(0..columns);
         let (best, interrupt) = (BestSoFar::default(), AtomicBool::new(false));
         let sweep = PanelSweep {
             pair: &pair,

@@ -56,7 +56,7 @@ impl LeftSource for KnownLeft<'_> {
         Ok(())
     }
 
-    fn ready(&self) -> u32 {
+    fn last_known_row(&self) -> u32 {
         u32::MAX
     }
 }
@@ -65,11 +65,11 @@ impl LeftSource for KnownLeft<'_> {
 struct NullSink;
 
 impl SweepSink for NullSink {
-    fn right(&self, _first: u32, _h: &[i32], _gap: &[i32]) -> Result<()> {
+    fn push_right_border(&self, _first: u32, _h: &[i32], _gap: &[i32]) -> Result<()> {
         Ok(())
     }
 
-    fn mark(&self, _row: u32, _border: Border) -> Result<()> {
+    fn push_row(&self, _row: u32, _border: Border) -> Result<()> {
         Ok(())
     }
 
@@ -103,7 +103,7 @@ impl FineSweep {
     }
 
     /// Returns the left border.
-    pub(super) fn left<'a>(&self, region: &TraceRegion<'a>) -> KnownLeft<'a> {
+    pub(super) fn left_border<'a>(&self, region: &TraceRegion<'a>) -> KnownLeft<'a> {
         KnownLeft { border: region.left, first: region.rows.0 }
     }
 }
@@ -261,11 +261,11 @@ impl GpuLong {
                 if saves_memory {
                     (self.buffers, self.retained) = (PanelBuffers::default(), None);
                 }
-                self.fine(region)?
+                self.compute_chunk_borders(region)?
             }
         };
         let ResidentPair { query, target } =
-            ResidentPair::of(&mut self.residents, &self.gpu, region.pair, region.rows.0)?;
+            ResidentPair::upload(&mut self.residents, &self.gpu, region.pair, region.rows.0)?;
         let input = TraceInput {
             grid: &grid,
             query: &query.codes,
@@ -311,12 +311,12 @@ impl GpuLong {
     }
 
     /// Computes the borders of a region's chunks.
-    fn fine(&mut self, region: &TraceRegion) -> Result<FineGrid> {
+    fn compute_chunk_borders(&mut self, region: &TraceRegion) -> Result<FineGrid> {
         let fine = self.fine_sweep(region);
         let best = BestSoFar::default();
         let sweep = fine.sweep(region, &best);
         let (plan, _) =
-            self.run_once(&sweep, fine.keep, &fine.left(region), &NullSink, &mut DeliveredRange::default())?;
+            self.run_once(&sweep, fine.keep, &fine.left_border(region), &NullSink, &mut DeliveredRange::default())?;
         let grid = self.grid(&plan, sweep.rows.1 - sweep.rows.0, fine.keep.mark_every);
         grid.ok_or_else(|| self.gpu.error("a sweep left no borders of chunks"))
     }

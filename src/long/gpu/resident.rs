@@ -46,8 +46,8 @@ pub(super) struct ResidentTarget(pub wgpu::Buffer);
 
 impl ResidentPair {
     /// Uploads a pair, unless it is already on the device. The symbol of row `row` starts a u32.
-    pub(super) fn of(residents: &mut Residents, gpu: &Gpu, pair: &LongPair, row: u32) -> Result<Self> {
-        let is = |resident: &ResidentQuery| resident.is(pair, row);
+    pub(super) fn upload(residents: &mut Residents, gpu: &Gpu, pair: &LongPair, row: u32) -> Result<Self> {
+        let is = |resident: &ResidentQuery| resident.fits_pair(pair, row);
         // Looks up both before either is uploaded, so that an upload does not evict the other one.
         let (query, target) =
             (residents.find(&pair.query, is), residents.find(&pair.target, |_: &ResidentTarget| true));
@@ -114,7 +114,7 @@ impl ResidentQuery {
     }
 
     /// Returns whether the query is scored as in this pair, and the symbol of the row starts a u32.
-    fn is(&self, pair: &LongPair, row: u32) -> bool {
+    fn fits_pair(&self, pair: &LongPair, row: u32) -> bool {
         std::ptr::eq(self.scoring.as_ptr(), Arc::as_ptr(&pair.scoring))
             && row >= self.shift
             && (row - self.shift).is_multiple_of(4)

@@ -89,10 +89,10 @@ impl GpuLong {
         self.read_borders(&horizontal, &begins, p.columns_stride, false, |n, border| {
             let row = row_of(marks[n]);
             if row < p.rows || sweep.rows.0 + row == end {
-                return sink.mark(sweep.rows.0 + row, border);
+                return sink.push_row(sweep.rows.0 + row, border);
             }
             if is_marked(row) {
-                sink.mark(sweep.rows.0 + row, border.clone())?;
+                sink.push_row(sweep.rows.0 + row, border.clone())?;
             }
             last = Some(border);
             Ok(())
@@ -119,7 +119,7 @@ impl GpuLong {
         let begins: Vec<u64> = wanted.iter().map(|&(n, _)| plan.whole_begin(n)).collect();
         let rows = sweep.rows.1 - sweep.rows.0;
         self.read_borders(&vertical, &begins, rows + 1, true, |k, border| {
-            sink.column(sweep.columns.0 + wanted[k].1, border)
+            sink.push_column(sweep.columns.0 + wanted[k].1, border)
         })
     }
 

@@ -182,7 +182,7 @@ impl TraceKernels {
         self.buffers.load_table(&self.gpu, &input.scoring.substitution)?;
         let (grid, from) = (input.grid, input.from);
         let mut at = PathPoint { i: from.i - input.origin.0, j: from.j - input.origin.1, ..from };
-        let mut reach = self.reach(input);
+        let mut reach = self.first_window_reach(input);
         let mut window: Option<BlockWindow> = None;
         let (mut backward, mut bytes, mut rounds) = (Cigar::new(), 0, 0);
         let ended = loop {
@@ -194,7 +194,7 @@ impl TraceKernels {
                 let division = Division { strip: grid.strip, chunk: grid.chunk, lead: grid.lead };
                 BlockWindow::new(input.method, division, at.i, at.j, &reach)
             });
-            let words = self.round(input, trace_window, at, is_new)?;
+            let words = self.run_submission(input, trace_window, at, is_new)?;
             let before = at;
             let round =
                 decode(&words, trace_window.parts, at, &mut backward).map_err(|message| self.gpu.error(message))?;
@@ -210,7 +210,7 @@ impl TraceKernels {
                 }
                 Stop::Full => {}
                 Stop::LeftWindow => {
-                    reach.follow(trace_window, before, at, grid.chunk, self.shape.blocks);
+                    reach.adapt_extent(trace_window, before, at, grid.chunk, self.shape.blocks);
                     window = None;
                 }
             }
@@ -222,7 +222,7 @@ impl TraceKernels {
     }
 
     /// Returns the extent of the first window.
-    fn reach(&self, input: &TraceInput) -> WindowReach {
+    fn first_window_reach(&self, input: &TraceInput) -> WindowReach {
         let (strip, chunk) = (input.grid.strip, input.grid.chunk);
         let bits = START_BITS - column_bits(strip);
         let mut rows = self.shape.block_rows.min((1 << bits) - 1);
@@ -246,7 +246,13 @@ impl TraceKernels {
     }
 
     /// Runs one submission, and returns its results. Computes start states only for a new window.
-    fn round(&mut self, input: &TraceInput, window: &BlockWindow, at: PathPoint, is_new: bool) -> Result<Vec<u32>> {
+    fn run_submission(
+        &mut self,
+        input: &TraceInput,
+        window: &BlockWindow,
+        at: PathPoint,
+        is_new: bool,
+    ) -> Result<Vec<u32>> {
         let grid = input.grid;
         let stored_borders = input.method == Method::Chunked1;
         let of_stage = |stage| TracebackVariant {

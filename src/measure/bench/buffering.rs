@@ -8,7 +8,7 @@
 //! is therefore as large as a single batch.
 
 use super::timing::{Sample, Timing, repeat, stream};
-use super::{Experiment, ExperimentContext, GapKind, mark};
+use super::{Experiment, ExperimentContext, GapKind, error_mark};
 use crate::error::Result;
 use crate::gpu::kernels::Family;
 use crate::measure::simulate::RandomPairs;
@@ -63,7 +63,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
         let usual = match usual_batch(context, &mut engine, length, make) {
             Ok(usual) => usual,
             Err(error) => {
-                let status = mark(&mut table, kernel.stem, error)?;
+                let status = error_mark(&mut table, kernel.stem, error)?;
                 table.push(status, vec![length.into()]);
                 continue;
             }
@@ -102,7 +102,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
                         RowStatus::Measured
                     }
                     Err(error) => {
-                        let status = mark(&mut table, kernel.stem, error)?;
+                        let status = error_mark(&mut table, kernel.stem, error)?;
                         engine = PairsGpu::open(adapter, Config::for_adapter(adapter))?
                             .with_kernel(Some(kernel))
                             .with_batches(in_flight);

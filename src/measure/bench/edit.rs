@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::reads::{BatchSeconds, ReadSpeeds, on_cpu, on_engine};
 use super::timing::{Timing, repeat};
-use super::{Experiment, ExperimentContext, mark};
+use super::{Experiment, ExperimentContext, error_mark};
 use crate::edit::gpu::{EditGpu, EditShape};
 use crate::edit::kernels::myers::LaneGrouping;
 use crate::edit::{EditBatch, pattern_words};
@@ -195,7 +195,7 @@ fn on_gpu(
     let (status, batch) = match filled {
         Ok(Some(batch)) => (RowStatus::Measured, Some(batch)),
         Ok(None) => (RowStatus::Skipped, None),
-        Err(error) => (mark(table, "end to end", error)?, None),
+        Err(error) => (error_mark(table, "end to end", error)?, None),
     };
     let shape = gpu.with(alone, None, |engine| Ok(engine.shape()))?;
     let small = reads.batch(1, SEED);
@@ -213,7 +213,7 @@ fn on_gpu(
             row.work = Some((batch.pairs(), batch.cells()));
             match outcome {
                 Ok(timing) => row.timing = Some(timing),
-                Err(error) => row.status = mark(table, row.who, error)?,
+                Err(error) => row.status = error_mark(table, row.who, error)?,
             }
         }
         rows.push(row);
@@ -229,7 +229,7 @@ fn on_gpu(
             repeat(context, context.bench.seconds, || on_engine(&context.pool, engine, &batches))
         }) {
             Ok(timing) => row.timing = Some(timing),
-            Err(error) => row.status = mark(table, row.who, error)?,
+            Err(error) => row.status = error_mark(table, row.who, error)?,
         }
     }
     rows.push(row);
@@ -257,7 +257,7 @@ fn cpu(
     match outcome {
         Ok(Some((work, timing))) => (row.work, row.timing) = (Some(work), Some(timing)),
         Ok(None) => row.status = RowStatus::Skipped,
-        Err(error) => row.status = mark(table, row.who, error)?,
+        Err(error) => row.status = error_mark(table, row.who, error)?,
     }
     Ok(row)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::filter::{GENE, IDENTITY, QUICK_GENE, SharedPairsEngine, source};
 use super::timing::{Sample, repeat};
-use super::{Experiment, ExperimentContext, mark};
+use super::{Experiment, ExperimentContext, error_mark};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::{Family, Kernel};
 use crate::jobs::{AllPairs, Summary};
@@ -52,7 +52,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
             let who = kernel.map_or("cpu", |kernel| kernel.stem);
             context.report_progress(Experiment::EndToEnd, format_args!("{job}, {who}"));
             let mut cells: Vec<TableCell> = vec![job.into(), who.into()];
-            let status = match one(context, &store, kernel, identity) {
+            let status = match measure_run(context, &store, kernel, identity) {
                 Ok((sequences, best, runs)) => {
                     let tcups = |seconds: f64| best.cells as f64 / seconds.max(1e-9) / 1e12;
                     cells.extend([
@@ -69,7 +69,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
                     ]);
                     RowStatus::Measured
                 }
-                Err(error) => mark(&mut table, who, error)?,
+                Err(error) => error_mark(&mut table, who, error)?,
             };
             table.push(status, cells);
         }
@@ -89,7 +89,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
 }
 
 /// Returns the number of sequences, the fastest run and the number of runs.
-fn one(
+fn measure_run(
     context: &ExperimentContext<'_>,
     store: &Arc<SequenceStore>,
     kernel: Option<&'static Kernel>,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::timing::{Sample, repeat};
-use super::{Experiment, ExperimentContext, mark};
+use super::{Experiment, ExperimentContext, error_mark};
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Kernel;
@@ -89,7 +89,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
                 ]);
                 RowStatus::Measured
             }
-            Err(error) => mark(&mut table, method, error)?,
+            Err(error) => error_mark(&mut table, method, error)?,
         };
         table.push(status, cells);
     }

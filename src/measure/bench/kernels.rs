@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::threads::AllThreads;
 use super::timing::{Rates, Timing};
-use super::{BenchWork, Contender, Experiment, ExperimentContext, GapKind, mark};
+use super::{BenchWork, Contender, Experiment, ExperimentContext, GapKind, error_mark};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
@@ -69,9 +69,9 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
                 {
                     let size = WorkSize { work: *work, gaps: *gaps, length, pairs };
                     let measured = match &mut engine {
-                        Some(engine) => one(context, engine.as_mut(), contender, &mut rates, &size),
+                        Some(engine) => measure_kernel(context, engine.as_mut(), contender, &mut rates, &size),
                         None => open(context, contender).and_then(|opened| {
-                            one(context, engine.insert(opened).as_mut(), contender, &mut rates, &size)
+                            measure_kernel(context, engine.insert(opened).as_mut(), contender, &mut rates, &size)
                         }),
                     };
                     if let Err(Error::Device { .. }) = measured {
@@ -81,7 +81,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
                     let (status, timing) = match measured {
                         Ok(Some(timing)) => (RowStatus::Measured, Some(timing)),
                         Ok(None) => (RowStatus::Skipped, None),
-                        Err(error) => (mark(&mut table, contender.name(), error)?, None),
+                        Err(error) => (error_mark(&mut table, contender.name(), error)?, None),
                     };
                     let cells = cells(contender, &size, timing);
                     rows.push(((which_work, which_gaps, length, pairs, who), status, cells));
@@ -104,7 +104,7 @@ fn open(context: &ExperimentContext<'_>, contender: &Contender) -> Result<Box<dy
     })
 }
 
-fn one(
+fn measure_kernel(
     context: &ExperimentContext<'_>,
     engine: &mut dyn Engine<Pairs>,
     contender: &Contender,

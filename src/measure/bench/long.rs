@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::timing::{Sample, Timing, repeat};
-use super::{Experiment, ExperimentContext, GapKind, mark};
+use super::{Experiment, ExperimentContext, GapKind, error_mark};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::jobs::{Job, LongAlignment, LongDetails, LongWant, Run, Summary};
@@ -203,7 +203,7 @@ impl LongPairTable<'_> {
                 Ok(Some(seconds))
             }
             Err(error) => {
-                let status = mark(&mut self.table, who, error)?;
+                let status = error_mark(&mut self.table, who, error)?;
                 self.table.push(status, cells);
                 Ok(None)
             }
@@ -348,7 +348,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
                     rows.pairs(&SharedEngine::new(Box::new(engine)), gaps)?;
                 }
                 Err(error @ Error::Device { .. }) => {
-                    mark(&mut rows.table, "sw_striped_score", error)?;
+                    error_mark(&mut rows.table, "sw_striped_score", error)?;
                 }
                 Err(error) => return Err(error),
             }

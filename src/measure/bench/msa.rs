@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::timing::{Rates, Sample, Timing, repeat};
-use super::{Experiment, ExperimentContext, mark};
+use super::{Experiment, ExperimentContext, error_mark};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
 use crate::gpu::kernels::Family;
@@ -163,7 +163,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
                     RowStatus::Measured
                 }
                 Ok(None) => RowStatus::Skipped,
-                Err(error) => mark(&mut table, who, error)?,
+                Err(error) => error_mark(&mut table, who, error)?,
             };
             table.push(status, cells);
         }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::states::{on_cpu, on_engine, score_sum};
 use super::timing::{Rates, Sample, Timing, repeat};
-use super::{Experiment, ExperimentContext, mark};
+use super::{Experiment, ExperimentContext, error_mark};
 use crate::engine::owner::{self, Control};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
@@ -207,14 +207,14 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
             let (status, timing) = match scorer.measure(context, &case) {
                 Ok(Some(timing)) => (RowStatus::Measured, Some(timing)),
                 Ok(None) => (RowStatus::Skipped, None),
-                Err(error) => (mark(&mut table, scorer.name(), error)?, None),
+                Err(error) => (error_mark(&mut table, scorer.name(), error)?, None),
             };
             let (who, is_kernel) = (scorer.name(), scorer.gpu.is_some());
             rows.push(PhyloRow { who, is_kernel, status, timing, of_sum: None });
         }
         if has_gpu && context.has_cpu() {
             context.report_progress(Experiment::Papara, format_args!("{sites} sites, {reads} reads, together"));
-            let row = together(context, &mut table, &case, &rows)?;
+            let row = measure_together(context, &mut table, &case, &rows)?;
             rows.push(row);
         }
         push(&mut table, &case, &rows);
@@ -224,7 +224,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
 }
 
 /// Measures the GPU, with the kernel that it chooses, together with all CPU threads, as in a job.
-fn together(
+fn measure_together(
     context: &ExperimentContext<'_>,
     table: &mut MeasurementTable,
     case: &PhyloCase,
@@ -244,7 +244,7 @@ fn together(
             row.of_sum = Some(1.0 / timing.seconds.max(1e-9) / (gpu + cpu));
             row.timing = Some(timing);
         }
-        Err(error) => row.status = mark(table, row.who, error)?,
+        Err(error) => row.status = error_mark(table, row.who, error)?,
     }
     Ok(row)
 }

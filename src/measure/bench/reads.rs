@@ -35,7 +35,7 @@ impl SimulatedReads {
     /// Adds reads until their distances take `full` seconds and more reads would not increase the
     /// speed. Stops if twice as many reads would take more than `most` seconds. The number of reads
     /// stays within `counts`.
-    pub(crate) fn grown(
+    pub(crate) fn batch_at_full_speed(
         &self,
         counts: RangeInclusive<u32>,
         seconds: BatchSeconds,
@@ -101,7 +101,7 @@ impl ReadSpeeds {
         }
         let counts = if context.quick { QUICK_READS..=QUICK_READS } else { counts };
         let seconds = BatchSeconds { full: seconds.full.min(seconds.most), ..seconds };
-        reads.grown(counts, seconds, SEED, compute).map(Some)
+        reads.batch_at_full_speed(counts, seconds, SEED, compute).map(Some)
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
         let seconds_of = |batch: &EditBatch| 0.01 * (batch.blocks.len() as f64 / 100.0).max(1.0);
         let count = |counts, full, most| {
             let run = |batch: &Arc<EditBatch>| Ok(Sample { seconds: seconds_of(batch), ..Sample::default() });
-            reads.grown(counts, BatchSeconds { full, most }, 1, run).unwrap().blocks.len()
+            reads.batch_at_full_speed(counts, BatchSeconds { full, most }, 1, run).unwrap().blocks.len()
         };
         assert!((100..1000).contains(&count(1..=5000, 0.01, 1.0)));
         assert_eq!(count(1..=64, 0.01, 1.0), 64);

@@ -3,7 +3,7 @@
 //! memory. Here slices are in registers, so both sizes can be chosen independently.
 
 use super::timing::{Timing, repeat, stream};
-use super::{Experiment, ExperimentContext, GapKind, mark};
+use super::{Experiment, ExperimentContext, GapKind, error_mark};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
@@ -54,14 +54,14 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     };
     let gaps = context.bench.gaps.iter();
     for (&(kernel, numbers), gaps) in kernels.iter().flat_map(|kernel| gaps.clone().map(move |gaps| (kernel, gaps))) {
-        one(context, adapter, &mut table, kernel, numbers, *gaps)?;
+        measure_kernel(context, adapter, &mut table, kernel, numbers, *gaps)?;
     }
     table.note("score and matches of every pair (nw_slice) or scores alone (nw_slice_half); fastest run");
     Ok(table)
 }
 
 /// Measures the settings of one kernel with one kind of gaps.
-fn one(
+fn measure_kernel(
     context: &ExperimentContext<'_>,
     adapter: &FoundAdapter,
     table: &mut MeasurementTable,
@@ -80,7 +80,7 @@ fn one(
     let work = match fill(context, &mut engine, |pairs| RandomPairs::random(&scoring, filter.clone(), length, pairs)) {
         Ok(work) => work,
         Err(error) => {
-            let status = mark(table, kernel.stem, error)?;
+            let status = error_mark(table, kernel.stem, error)?;
             table.push(status, vec![kernel.stem.into(), gaps.name().into()]);
             return Ok(());
         }
@@ -125,7 +125,7 @@ fn one(
                     RowStatus::Measured
                 }
                 Err(error) => {
-                    let status = mark(table, kernel.stem, error)?;
+                    let status = error_mark(table, kernel.stem, error)?;
                     engine = open()?;
                     status
                 }

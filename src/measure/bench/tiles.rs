@@ -2,7 +2,7 @@
 //! 16-bit float scores, and with one query or two at a time.
 
 use super::timing::{Timing, repeat, stream};
-use super::{Experiment, ExperimentContext, mark};
+use super::{Experiment, ExperimentContext, error_mark};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::kernels::{Family, Kernel};
@@ -66,7 +66,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
                     let measured = measure(context, kernel, &scoring, length, lanes, columns, &mut work);
                     let (status, timing) = match measured {
                         Ok(timing) => (RowStatus::Measured, Some(timing)),
-                        Err(error) => (mark(&mut table, kernel.stem, error)?, None),
+                        Err(error) => (error_mark(&mut table, kernel.stem, error)?, None),
                     };
                     let name = |size: Option<u32>| size.map_or("any".to_owned(), |size| size.to_string());
                     let (pairs, cells) =

@@ -121,7 +121,7 @@ pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
     let [scores, alignments] = [LongWant::Score, LongWant::Alignment].map(|want| KernelTest::new("", test(want)));
     let kernels = KERNELS.iter().filter(|kernel| kernel.family() == Family::Long);
     let result = |follows| if follows { &alignments } else { &scores };
-    kernels.map(|kernel| KernelTest { kernel: kernel.stem.into(), ..result(kernel.follows()).clone() }).collect()
+    kernels.map(|kernel| KernelTest { kernel: kernel.stem.into(), ..result(kernel.is_later_stage()).clone() }).collect()
 }
 
 /// Tests the CPU code: scores, then alignments.

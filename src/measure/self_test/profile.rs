@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{KernelTest, OracleCase, SelfTest, checked, each};
+use super::{KernelTest, OracleCase, SelfTest, checked, test_kernels};
 use crate::engine::{Batch, Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
@@ -58,7 +58,7 @@ impl SelfTest for ProfileTest {
         for ((block, merged), expected) in case.batch.blocks.iter().zip(merged).zip(&case.expected) {
             let actual = match merged {
                 ProfileMerge::Path(path) => Some(path.clone()),
-                ProfileMerge::Divided(divided) => block.pair.rest(divided, instructions, &|| false),
+                ProfileMerge::Divided(divided) => block.pair.complete_alignment(divided, instructions, &|| false),
             };
             if actual != *expected {
                 let [first, second] = block.pair.columns();
@@ -71,7 +71,7 @@ impl SelfTest for ProfileTest {
 
 /// Tests all kernels on an adapter together.
 pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
-    each(own_kernels(), ProfileTest::with_lengths(), |test, _| test.test(&mut ProfileGpu::open(adapter)?))
+    test_kernels(own_kernels(), ProfileTest::with_lengths(), |test, _| test.test(&mut ProfileGpu::open(adapter)?))
 }
 
 /// Returns profiles of random columns. Each column has two letters, and one letter is in most

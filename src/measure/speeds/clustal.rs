@@ -48,8 +48,11 @@ fn speed(adapter: &FoundAdapter, kernel: &'static Kernel, store: &Arc<SequenceSt
         let batch = batch(store, count);
         let seconds = seconds(&mut engine, &batch)?;
         if seconds >= SECONDS || count >= MAX_SEQUENCES {
-            let work =
-                if kernel.follows() { "ends of proteins' alignments" } else { "identities of proteins' alignments" };
+            let work = if kernel.is_later_stage() {
+                "ends of proteins' alignments"
+            } else {
+                "identities of proteins' alignments"
+            };
             return Ok(MeasuredSpeed { kernel: kernel.stem.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 });
         }
         let factor = (1.2 * SECONDS / seconds).clamp(1.5, 16.0).sqrt();

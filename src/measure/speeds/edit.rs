@@ -11,7 +11,7 @@ use crate::edit::kernels::myers::LaneGrouping;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::kernels::{Family, offered};
+use crate::gpu::kernels::{Family, selectable};
 use crate::measure::bench::reads::{BatchSeconds, on_cpu, on_engine};
 use crate::measure::bench::timing::Sample;
 use crate::measure::simulate::SEED;
@@ -32,7 +32,7 @@ const MAX_READS: u64 = 200_000;
 pub(super) fn measure_adapter(adapter: &FoundAdapter, pool: &rayon::ThreadPool) -> Result<Vec<MeasuredSpeed>> {
     let genome = genome(GENOME, SEED);
     let mut speeds = Vec::new();
-    for kernel in offered(Family::Edit) {
+    for kernel in selectable(Family::Edit) {
         let mut engine = EditGpu::open(adapter)?.with_kernel(Some(kernel));
         let limit = MAX_READS.min(engine.capacity().pairs / u64::from(CANDIDATES)).max(1) as u32;
         let is_band = kernel.lane_grouping() == Some(LaneGrouping::Band);
@@ -71,7 +71,7 @@ fn speed(
     let reads = SimulatedReads::new(genome, mode, limit, READ);
     // Compiles the kernel before the clock starts.
     compute(&reads.batch(*counts.start(), SEED))?;
-    let batch = reads.grown(counts, SECONDS, SEED, &mut compute)?;
+    let batch = reads.batch_at_full_speed(counts, SECONDS, SEED, &mut compute)?;
     let seconds = compute(&batch)?.best().max(1e-9);
     Ok(MeasuredSpeed { kernel: kernel.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 })
 }

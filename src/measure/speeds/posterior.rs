@@ -47,7 +47,8 @@ fn speed(adapter: &FoundAdapter, kernel: &'static Kernel) -> Result<MeasuredSpee
         let batch = of(count)?;
         let seconds = seconds(&mut engine, &batch)?;
         if seconds >= SECONDS || count >= MAX_SEQUENCES {
-            let work = if kernel.follows() { "forward sums of proteins" } else { "probabilities of proteins' pairs" };
+            let work =
+                if kernel.is_later_stage() { "forward sums of proteins" } else { "probabilities of proteins' pairs" };
             return Ok(MeasuredSpeed { kernel: kernel.stem.into(), work, gcups: batch.cells() as f64 / seconds / 1e9 });
         }
         let factor = (1.2 * SECONDS / seconds).clamp(1.5, 16.0).sqrt();

@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn tables_are_valid_json() {
-        let example = ClusterExample::of(
+        let example = ClusterExample::from_records(
             ">a\"\\;size=9\nACGTACGTAC\n>m1;size=3;sample=c1\nACGTTCGTAC\n>m3\nCCGTACGTACGT\n>b.1\nTTTTTTTT\n",
         );
         for set in [&example.sets[0], &example.sets[1], &ClusterSet { threshold: 0.5, clusters: vec![] }] {

@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn lines_have_80_letters() {
         let letters = "ACGTACGTAC".repeat(9);
-        let example = ClusterExample::of(&format!(
+        let example = ClusterExample::from_records(&format!(
             ">a;size=9\n{letters}\n>b;size=2\nACGTTCGTAC\n>c\nCCGTACGTACGU\n>d\nttttTTTT\n"
         ));
         let text = written(|output| write_centroids(&example.context(), &example.sets[1], output)).unwrap();

@@ -138,7 +138,7 @@ mod tests {
         let records = |text: &str| text.replace("lone;tax=d:B,p:F;sample=Z", "lone");
         let message = written(|output| write_list(&example.context(), &example.sets, output)).unwrap_err().to_string();
         assert!(message.starts_with("record 'lone;tax=d:B,p:F;sample=Z': "), "{message}");
-        let example = ClusterExample::of(&records(super::super::tests::RECORDS));
+        let example = ClusterExample::from_records(&records(super::super::tests::RECORDS));
         let text = written(|output| write_list(&example.context(), &example.sets, output)).unwrap();
         let expected = "label\tnumOtus\tOtu1\tOtu2\tOtu3\tOtu4
 0.20\t2\tc1;size=3;sample=X,c2;sample=Y,m1;size=2;sample=X;,m2;sample=Y,m3;sample=X\tlone
@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn records_without_a_sample_are_refused() {
-        let example = ClusterExample::of(&super::super::tests::RECORDS.replace(">lone;tax=d:B,p:F;sample=Z", ">.lone"));
+        let example =
+            ClusterExample::from_records(&super::super::tests::RECORDS.replace(">lone;tax=d:B,p:F;sample=Z", ">.lone"));
         let result = written(|output| write_shared(&example.context(), &example.sets, output));
         let message = result.unwrap_err().to_string();
         assert!(

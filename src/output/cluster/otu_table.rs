@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn taxonomy_is_optional() {
-        let example = ClusterExample::of(
+        let example = ClusterExample::from_records(
             ">c1;size=9\nACGTACGTAC\n>m1;size=3;sample=c1\nACGTTCGTAC\n>m3\nCCGTACGTACGT\n>b.1\nTTTTTTTT\n",
         );
         let text = written(|output| write_otu_table(&example.context(), &example.sets[0], output)).unwrap();

@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn names_are_escaped_in_pages() {
         let records = super::super::tests::RECORDS.replace(">c1;", "><script>alert(1)</script>;");
-        let example = ClusterExample::of(&records);
+        let example = ClusterExample::from_records(&records);
         let text = page(&example, &example.sets[0], &ClusterReport::default());
         assert!(!text.contains("<script") && text.contains("&lt;script&gt;alert(1)"));
     }

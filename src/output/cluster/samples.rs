@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn clusters_with_the_same_label_share_a_row() {
-        let example = ClusterExample::of(
+        let example = ClusterExample::from_records(
             ">c1;size=9;otu=A\nACGTACGTAC\n>m1;size=3\nACGTTCGTAC\n>m3\nCCGTACGTACGT\n>lone;otu=A;tax=T\nTTTTTTTT\n",
         );
         let context = example.context();

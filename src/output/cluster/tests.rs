@@ -34,11 +34,11 @@ pub(super) struct ClusterExample {
 impl ClusterExample {
     /// Returns the clusters of [`RECORDS`].
     pub(super) fn new() -> Self {
-        Self::of(RECORDS)
+        Self::from_records(RECORDS)
     }
 
     /// Returns the same clusters of other records. They must be the same different sequences.
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn from_records(text: &str) -> Self {
         let records = read_bytes("x.fa", text.as_bytes(), &ReadOptions::default()).unwrap();
         let name = |record| records.name_bytes(record);
         let sizes: Vec<u64> =

@@ -2,7 +2,7 @@
 //! was found.
 
 use super::borrowed::{self, FieldTable};
-use super::{ColumnCount, EditValue, Field, FieldValue, also, field};
+use super::{ColumnCount, EditValue, Field, FieldValue, field, with_blast_name};
 use crate::error::Result;
 
 /// Every field of `pairwave edit`, in the order of the help.
@@ -11,29 +11,29 @@ pub const EDIT_FIELDS: &[Field] = {
     use EditValue::*;
     use FieldValue::{Cigar, Identity, Query, QueryLength, QueryRow, Strand, Target, TargetLength, TargetRow};
     &[
-        also("qseqid", field("query", None, "name of the pattern: with one file, of the earlier sequence", Query)),
-        also("sseqid", field("target", None, "name of the text", Target)),
+        with_blast_name("qseqid", field("query", None, "name of the pattern: with one file, of the earlier sequence", Query)),
+        with_blast_name("sseqid", field("target", None, "name of the text", Target)),
         field("strand", None, "+, or - if the pattern's reverse complement is compared; positions in the text are \
                                those of the text as it was read", Strand),
         field("distance", None, "the least number of edits", FieldValue::Edits(Distance)),
-        also("sstart", field("target_start", Some("tilo"), "first text symbol of the part where the pattern was found, \
+        with_blast_name("sstart", field("target_start", Some("tilo"), "first text symbol of the part where the pattern was found, \
                              from 1; one more than target_end if the part is empty", FieldValue::Edits(Start))),
-        also("send", field("target_end", Some("tihi"), "last text symbol of the part, from 1; the first end of least \
+        with_blast_name("send", field("target_end", Some("tihi"), "last text symbol of the part, from 1; the first end of least \
                            distance", FieldValue::Edits(End))),
         field("ends", None, "all ends within `limit` as end:distance, separated by commas; a list of pairs in \
                              jsonl", FieldValue::Edits(Ends)),
         field("region_start", None, "text symbols before the region, as in `candidates`", FieldValue::Edits(RegionStart)),
         field("region_end", None, "text symbols up to the region's end, as in `candidates`", FieldValue::Edits(RegionEnd)),
-        also("qlen", field("query_length", Some("ql"), "length of the pattern in symbols", QueryLength)),
-        also("slen", field("target_length", Some("tl"), "length of the text in symbols", TargetLength)),
+        with_blast_name("qlen", field("query_length", Some("ql"), "length of the pattern in symbols", QueryLength)),
+        with_blast_name("slen", field("target_length", Some("tl"), "length of the text in symbols", TargetLength)),
         field("identity", None, "matches / columns, a fraction from 0 to 1", Identity),
-        also("nident", field("matches", Some("ids"), "columns of two symbols that are equal",
+        with_blast_name("nident", field("matches", Some("ids"), "columns of two symbols that are equal",
              FieldValue::Count(ColumnCount::Matches))),
-        also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that are not equal",
+        with_blast_name("mismatch", field("mismatches", Some("mism"), "columns of two symbols that are not equal",
              FieldValue::Count(ColumnCount::Mismatches))),
-        also("length", field("columns", Some("alnlen"), "columns of the alignment", FieldValue::Count(ColumnCount::Columns))),
+        with_blast_name("length", field("columns", Some("alnlen"), "columns of the alignment", FieldValue::Count(ColumnCount::Columns))),
         field("gaps", None, "columns with a gap", FieldValue::Count(ColumnCount::Gaps)),
-        also("gapopen", field("gap_openings", Some("opens"), "runs of gaps", FieldValue::Count(ColumnCount::GapOpenings))),
+        with_blast_name("gapopen", field("gap_openings", Some("opens"), "runs of gaps", FieldValue::Count(ColumnCount::GapOpenings))),
         field("cigar", None, "the alignment of the pattern with the part: = equal, X not equal, I pattern symbol \
                               against a gap, D text symbol against a gap", Cigar),
         field("query_row", None, "the alignment's upper row: the pattern with its gaps", QueryRow),

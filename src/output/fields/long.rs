@@ -4,7 +4,7 @@
 //! without an alignment are written even if only scores were computed.
 
 use super::borrowed::{self, FieldTable};
-use super::{ColumnCount, Field, FieldValue, LongValue, also, field};
+use super::{ColumnCount, Field, FieldValue, LongValue, field, with_blast_name};
 use crate::error::Result;
 
 /// Every field of `pairwave long`, in the order of the help.
@@ -13,32 +13,32 @@ pub const LONG_FIELDS: &[Field] = {
     use LongValue::*;
     use FieldValue::{Cigar, Identity, Query, QueryCoverage, QueryLength, QueryRow, Score, Target, TargetCoverage, TargetLength, TargetRow};
     &[
-        also("qseqid", field("query", None, "name of the query", Query)),
-        also("sseqid", field("target", None, "name of the target", Target)),
+        with_blast_name("qseqid", field("query", None, "name of the query", Query)),
+        with_blast_name("sseqid", field("target", None, "name of the target", Target)),
         field("strand", None, "+, or - if the query's reverse complement is aligned", FieldValue::Hit(Strand)),
         field("score", Some("raw"), "score of the alignment", Score),
         field("identity", None, "matches / columns between the end gaps, a fraction from 0 to 1", Identity),
-        also("nident", field("matches", Some("ids"), "columns of two symbols that match", FieldValue::Count(ColumnCount::Matches))),
-        also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
+        with_blast_name("nident", field("matches", Some("ids"), "columns of two symbols that match", FieldValue::Count(ColumnCount::Matches))),
+        with_blast_name("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
              FieldValue::Count(ColumnCount::Mismatches))),
         field("columns", None, "columns of the alignment, end gaps included", FieldValue::Count(ColumnCount::Columns)),
         field("gaps", None, "columns with a gap, end gaps included", FieldValue::Count(ColumnCount::Gaps)),
         field("gap_openings", None, "runs of gaps, end gaps included", FieldValue::Count(ColumnCount::GapOpenings)),
-        also("length", field("inner_columns", Some("alnlen"), "columns between the end gaps",
+        with_blast_name("length", field("inner_columns", Some("alnlen"), "columns between the end gaps",
              FieldValue::Count(ColumnCount::InnerColumns))),
         field("inner_gaps", None, "columns with a gap between the end gaps", FieldValue::Count(ColumnCount::InnerGaps)),
-        also("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
+        with_blast_name("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
              FieldValue::Count(ColumnCount::InnerGapOpenings))),
-        also("qstart", field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1, on the strand \
+        with_blast_name("qstart", field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1, on the strand \
              that the file has", FieldValue::Hit(QueryStart))),
-        also("qend", field("query_end", Some("qihi"), "last query symbol between the end gaps, on the same strand",
+        with_blast_name("qend", field("query_end", Some("qihi"), "last query symbol between the end gaps, on the same strand",
              FieldValue::Hit(QueryEnd))),
-        also("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
-        also("sstart", field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1",
+        with_blast_name("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
+        with_blast_name("sstart", field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1",
              FieldValue::Hit(TargetStart))),
-        also("send", field("target_end", Some("tihi"), "last target symbol between the end gaps",
+        with_blast_name("send", field("target_end", Some("tihi"), "last target symbol between the end gaps",
              FieldValue::Hit(TargetEnd))),
-        also("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
+        with_blast_name("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
         field("query_coverage", None, "(matches + mismatches) / query_length, a fraction from 0 to 1",
               QueryCoverage),
         field("target_coverage", None, "(matches + mismatches) / target_length, a fraction from 0 to 1",

@@ -4,7 +4,7 @@
 //! refers to the whole alignment. Global searches have no E-values.
 
 use super::borrowed::{self, FieldTable};
-use super::{ColumnCount, Field, FieldValue, also, field};
+use super::{ColumnCount, Field, FieldValue, field, with_blast_name};
 use crate::error::Result;
 
 /// Every field of `pairwave search`, in the order of the help.
@@ -13,35 +13,35 @@ pub const SEARCH_FIELDS: &[Field] = {
     use ColumnCount::*;
     use FieldValue::{Bits, Cigar, Evalue, Identity, Query, QueryCoverage, QueryLength, QueryRow, QueryTitle, Score, Strand, Target, TargetCoverage, TargetLength, TargetRow, TargetTitle};
     &[
-        also("qseqid", field("query", None, "name of the query", Query)),
+        with_blast_name("qseqid", field("query", None, "name of the query", Query)),
         field("query_title", None, "what the query's header says after the name", QueryTitle),
-        also("sseqid", field("target", None, "name of the sequence that was found", Target)),
-        also("stitle", field("target_title", None, "what its header says after the name", TargetTitle)),
+        with_blast_name("sseqid", field("target", None, "name of the sequence that was found", Target)),
+        with_blast_name("stitle", field("target_title", None, "what its header says after the name", TargetTitle)),
         field("strand", None, "+, or - if the query's reverse complement is aligned; positions are those of the \
                                sequences as they were read", Strand),
         field("evalue", None, "how many hits that score as much are to be expected by chance, as BLAST prints it", Evalue),
-        also("bitscore", field("bits", None, "the score in bits, as BLAST prints it", Bits)),
+        with_blast_name("bitscore", field("bits", None, "the score in bits, as BLAST prints it", Bits)),
         field("score", Some("raw"), "score of the alignment", Score),
         field("identity", None, "matches / columns between the end gaps, a fraction from 0 to 1", Identity),
-        also("nident", field("matches", Some("ids"), "columns of two symbols that match", FieldValue::Count(Matches))),
-        also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
+        with_blast_name("nident", field("matches", Some("ids"), "columns of two symbols that match", FieldValue::Count(Matches))),
+        with_blast_name("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
               FieldValue::Count(Mismatches))),
         field("columns", None, "columns of the alignment, end gaps included", FieldValue::Count(Columns)),
         field("gaps", None, "columns with a gap, end gaps included", FieldValue::Count(Gaps)),
         field("gap_openings", None, "runs of gaps, end gaps included", FieldValue::Count(GapOpenings)),
-        also("length", field("inner_columns", Some("alnlen"), "columns between the end gaps; in a local alignment all",
+        with_blast_name("length", field("inner_columns", Some("alnlen"), "columns between the end gaps; in a local alignment all",
               FieldValue::Count(InnerColumns))),
         field("inner_gaps", None, "columns with a gap between the end gaps", FieldValue::Count(InnerGaps)),
-        also("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
+        with_blast_name("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
               FieldValue::Count(InnerGapOpenings))),
-        also("qstart", field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1",
+        with_blast_name("qstart", field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1",
               FieldValue::Count(QueryStart))),
-        also("qend", field("query_end", Some("qihi"), "last query symbol between the end gaps", FieldValue::Count(QueryEnd))),
-        also("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
-        also("sstart", field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1",
+        with_blast_name("qend", field("query_end", Some("qihi"), "last query symbol between the end gaps", FieldValue::Count(QueryEnd))),
+        with_blast_name("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
+        with_blast_name("sstart", field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1",
               FieldValue::Count(TargetStart))),
-        also("send", field("target_end", Some("tihi"), "last target symbol between the end gaps", FieldValue::Count(TargetEnd))),
-        also("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
+        with_blast_name("send", field("target_end", Some("tihi"), "last target symbol between the end gaps", FieldValue::Count(TargetEnd))),
+        with_blast_name("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
         field("query_coverage", None, "(matches + mismatches) / query_length, a fraction from 0 to 1",
               QueryCoverage),
         field("target_coverage", None, "(matches + mismatches) / target_length, a fraction from 0 to 1",

@@ -114,7 +114,7 @@ impl Drawing {
     }
 
     /// Adds lines of notes from this position downwards.
-    pub(super) fn notes(&mut self, notes: &[String], at: (f64, f64)) {
+    pub(super) fn draw_notes(&mut self, notes: &[String], at: (f64, f64)) {
         for (number, note) in (0..).zip(notes) {
             self.text(Caption::new(note, (at.0, at.1 + LINE * f64::from(number)), TEXT_SIZE));
         }

@@ -161,7 +161,7 @@ impl HeatMap<'_> {
         push_cells(&mut drawing, &cells, &names, &ticks, &layout);
         push_bar(&mut drawing, &ticks, &layout);
         let below = layout.top + layout.side.max(BAR.1) + LINE;
-        drawing.notes(&notes(rows, cells.rows_per_cell), (MARGIN, below));
+        drawing.draw_notes(&notes(rows, cells.rows_per_cell), (MARGIN, below));
         drawing.size.1 = drawing.size.1.max(layout.top + layout.side.max(BAR.1) + MARGIN);
         drawing
     }

@@ -58,7 +58,7 @@ struct OccupiedRows {
 }
 
 impl OccupiedRows {
-    fn touched(&self, [_, top, _, bottom]: [f64; 4]) -> std::ops::Range<usize> {
+    fn touched_rows(&self, [_, top, _, bottom]: [f64; 4]) -> std::ops::Range<usize> {
         let row = |y: f64| ((y - TOP) / ROW).floor().max(0.0) as usize;
         row(top).min(self.rows.len())..(row(bottom) + 1).min(self.rows.len())
     }
@@ -67,7 +67,7 @@ impl OccupiedRows {
     fn add(&mut self, bounds: [f64; 4]) -> bool {
         let [left, top, right, bottom] = bounds;
         let overlaps = |other: &[f64; 4]| left < other[2] && other[0] < right && top < other[3] && other[1] < bottom;
-        let touched = self.touched(bounds);
+        let touched = self.touched_rows(bounds);
         let is_free = !self.rows[touched.clone()].iter().flatten().any(overlaps);
         if is_free {
             self.rows[touched].iter_mut().for_each(|row| row.push(bounds));
@@ -88,7 +88,7 @@ struct TreeLayout {
 
 impl TreeLayout {
     fn new(nodes: &[NewickNode]) -> Self {
-        let places = places(nodes);
+        let places = node_places(nodes);
         let (leaves, reach) = places.first().map_or((0, 0.0), |root| (root.leaves, root.reach));
         let has_names = leaves <= MAX_NAMED;
         let row = if has_names { ROW } else { MAX_HEIGHT / leaves as f64 };
@@ -116,7 +116,7 @@ impl TreeLayout {
 }
 
 /// Returns the positions of all nodes.
-fn places(nodes: &[NewickNode]) -> Vec<NodePlace> {
+fn node_places(nodes: &[NewickNode]) -> Vec<NodePlace> {
     let mut places = vec![NodePlace::default(); nodes.len()];
     for (node, children) in nodes.iter().map(|node| &node.children).enumerate() {
         for &child in children {
@@ -165,7 +165,7 @@ impl Phylogram<'_> {
         let below = layout.bottom() + LINE;
         let has_bar = push_scale_bar(&mut drawing, &layout, below);
         let notes = self.notes(&layout, hidden);
-        drawing.notes(&notes, (MARGIN, below + if has_bar { 2.0 * LINE + 4.0 } else { 0.0 }));
+        drawing.draw_notes(&notes, (MARGIN, below + if has_bar { 2.0 * LINE + 4.0 } else { 0.0 }));
         drawing
     }
 

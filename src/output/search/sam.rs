@@ -45,7 +45,7 @@ impl SearchSam {
     }
 
     /// Adds the hit's subject to the references, if it is new.
-    fn refer(&mut self, hit: &SearchHit) -> Result<()> {
+    fn add_reference(&mut self, hit: &SearchHit) -> Result<()> {
         let (name, length) = (hit.subjects.name(hit.subject), hit.subjects.length(hit.subject));
         match self.records.get(name) {
             Some(&record) if record == hit.record => Ok(()),
@@ -69,7 +69,7 @@ impl SearchBody for SearchSam {
         _output: &mut Output,
     ) -> Result<()> {
         for hit in hits {
-            self.refer(hit)?;
+            self.add_reference(hit)?;
             let (context, pair) = all.pair(query, hit);
             self.pairs.add(context, &pair)?;
         }

@@ -328,10 +328,10 @@ fn formats_without_statistics_omit_significance() {
 #[test]
 fn sam_refuses_equal_reference_names() {
     let searched = BLASTN.read();
-    fn another(hit: SearchHit) -> SearchHit {
+    fn with_another_query(hit: SearchHit) -> SearchHit {
         SearchHit { record: hit.score as u64, ..hit }
     }
-    let message = searched.try_written(&sam(), searched.context.clone(), another).unwrap_err().to_string();
+    let message = searched.try_written(&sam(), searched.context.clone(), with_another_query).unwrap_err().to_string();
     assert!(message.contains("no two references of one name"), "{message}");
     let error = open(&sam(), BLASTP.read().context, Output::to_writer(CapturedBytes::default())).err().unwrap();
     assert!(error.to_string().contains("SAM is for nucleotides"));

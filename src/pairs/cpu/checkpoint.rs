@@ -44,7 +44,7 @@ pub(super) struct Checkpoints<E> {
 
 impl<E: Element> Checkpoints<E> {
     /// Disables checkpoints for the next group.
-    pub(super) fn none(&mut self) {
+    pub(super) fn disable(&mut self) {
         self.spacing = 0;
     }
 
@@ -67,7 +67,7 @@ impl<E: Element> Checkpoints<E> {
 
     /// Returns whether a checkpoint is kept at the row that `left` rows follow.
     #[inline(always)]
-    pub(super) fn keeps(&self, left: usize) -> bool {
+    pub(super) fn keeps_row(&self, left: usize) -> bool {
         self.spacing > 0 && left.is_multiple_of(self.spacing)
     }
 
@@ -143,28 +143,28 @@ impl<E: Element> Checkpoints<E> {
     /// it shrinks slowly.
     pub(super) fn learn(&mut self, lost: usize, all: usize) {
         if 8 * lost > all {
-            self.more = (self.more + self.reach()).min(self.columns);
+            self.more = (self.more + self.side_columns()).min(self.columns);
         } else if lost == 0 {
             self.more -= self.more.div_ceil(64);
         }
     }
 
     /// Returns the number of kept columns on either side of the diagonal.
-    fn reach(&self) -> usize {
+    fn side_columns(&self) -> usize {
         MIN_REACH + self.more
     }
 
     /// Returns the number of kept columns of a row. One value more than this is stored, for the
     /// position before the first column.
     fn width(&self) -> usize {
-        self.columns.min(2 * self.reach() - 1)
+        self.columns.min(2 * self.side_columns() - 1)
     }
 
     /// Returns the range of kept columns of a row.
     fn kept(&self, index: usize) -> Range<usize> {
         let left = (index + 1) * self.spacing;
         let line = (self.rows - left) * self.columns / self.rows;
-        let start = line.saturating_sub(self.reach()).min(self.columns - self.width());
+        let start = line.saturating_sub(self.side_columns()).min(self.columns - self.width());
         start..start + self.width()
     }
 

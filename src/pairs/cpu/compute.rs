@@ -199,12 +199,12 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                     && self.tracer.are_kept_rows_worthwhile()
                     && buffers.checkpoints.prepare(group.rows(), query.len(), lanes, form);
                 if !is_kept {
-                    buffers.checkpoints.none();
+                    buffers.checkpoints.disable();
                 }
                 plan.instructions.run(GroupTask { form, query: profiled, group, buffers, values: &mut values });
                 indices.iter().zip(values).for_each(|(&index, value)| results[index] = value);
                 let Some(traces) = traces else { return };
-                let wanted = scored.wanted(ids, indices, &results);
+                let wanted = scored.targets_to_trace(ids, indices, &results);
                 self.tracer.count(indices.len(), wanted.len());
                 if is_kept && outcome.is_ok() {
                     let (substitution, kept) = (&chunk.scoring.substitution, &mut self.group.checkpoints);
@@ -275,7 +275,7 @@ impl<E: LaneElement> ScoredBlock<'_, E> {
 
     /// Returns the targets of a group whose alignments the chunk's filter keeps. `indices` are the
     /// positions of the group's targets in `ids` and `results`.
-    fn wanted(&self, ids: &[SequenceId], indices: &[usize], results: &[Greatest]) -> Vec<WantedTrace> {
+    fn targets_to_trace(&self, ids: &[SequenceId], indices: &[usize], results: &[Greatest]) -> Vec<WantedTrace> {
         let is_kept = |&(_, &index): &(usize, &usize)| self.kept(ids[index], results[index]).is_some();
         let trace = |(lane, &index): (usize, &usize)| {
             let is_exchanged = self.is_exchanged(ids[index]);

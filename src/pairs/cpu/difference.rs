@@ -124,7 +124,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     let mut inside = false;
     for r in (0..group.rows()).step_by(ROWS) {
         // The row above the first row is a border, whose values are known.
-        if r > 0 && checkpoints.keeps(group.rows() - r) {
+        if r > 0 && checkpoints.keeps_row(group.rows() - r) {
             let mut border = [W::Elem::default(); MAX_LANES];
             for (lane, border) in border[..count].iter_mut().enumerate() {
                 *border = W::Elem::from_number(form.border_value(group.done(r - 1, lane)));
@@ -255,7 +255,7 @@ fn along_last_row<W: Lanes>(
             ends.take(form, dh, left);
         }
         for (lane, best) in best[..count].iter_mut().enumerate() {
-            let (value, first, least) = ends.greatest(lane);
+            let (value, first, least) = ends.lane_maximum(lane);
             if value > best.value {
                 *best = Greatest { value, least_rows: NO_GAP, ..Greatest::default() };
             }

@@ -76,14 +76,14 @@ impl<E: LaneElement> SimdKernel for GroupTask<'_, LocalScoring<E>, E, BestLocalC
 
 /// Observer that receives the greatest values during a computation.
 trait PlaceNotes<W: Lanes> {
-    /// Number of columns between two calls of [`PlaceNotes::note`].
+    /// Number of columns between two calls of [`PlaceNotes::update_best`].
     const COLUMNS: usize;
     /// Receives `here`: the greatest value of each lane in the columns from `column` on and the
     /// rows from `row` on. Updates `best`, which contains the greatest values so far.
     ///
     /// # Safety
     /// The processor has the instructions of `W`.
-    unsafe fn note(&mut self, here: W, row: usize, column: usize, best: &mut W);
+    unsafe fn update_best(&mut self, here: W, row: usize, column: usize, best: &mut W);
 }
 
 /// Observes no positions.
@@ -93,7 +93,7 @@ impl<W: Lanes> PlaceNotes<W> for NoPlaces {
     const COLUMNS: usize = usize::MAX;
 
     #[inline(always)]
-    unsafe fn note(&mut self, here: W, _: usize, _: usize, best: &mut W) {
+    unsafe fn update_best(&mut self, here: W, _: usize, _: usize, best: &mut W) {
         // SAFETY: the caller guarantees the instructions of W.
         *best = unsafe { best.max(here) };
     }
@@ -151,7 +151,7 @@ where
     const COLUMNS: usize = CHUNK;
 
     #[inline(always)]
-    unsafe fn note(&mut self, here: W, row: usize, column: usize, best: &mut W) {
+    unsafe fn update_best(&mut self, here: W, row: usize, column: usize, best: &mut W) {
         // SAFETY: the caller guarantees the instructions, and `lanes` and `values` have MAX_LANES
         // elements.
         unsafe {
@@ -218,7 +218,7 @@ unsafe fn align<W: Lanes, N: PlaceNotes<W>>(
                 } else {
                     linear_rows(part, form, h, profile.as_ptr(), &mut state)
                 };
-                notes.note(here, r, column, &mut best);
+                notes.update_best(here, r, column, &mut best);
             }
         }
         best

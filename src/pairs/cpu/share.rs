@@ -50,7 +50,7 @@ impl ComputePlan {
         let sorted: Vec<&[Code]> = indices.iter().map(|&index| targets[index]).collect();
         let mut from = 0;
         while from < sorted.len() {
-            let alone = self.alone(query.len(), &sorted[from..], lanes);
+            let alone = self.count_alone(query.len(), &sorted[from..], lanes);
             for (target, index) in sorted[from..][..alone].iter().zip(&indices[from..]) {
                 let (rows, columns) = if query.len() <= target.len() { (query, *target) } else { (*target, query) };
                 compute(LaneFill::Alone { rows, columns }, std::slice::from_ref(index));
@@ -66,7 +66,7 @@ impl ComputePlan {
 
     /// Returns the number of the longest targets that are faster to compute alone. The targets are
     /// sorted by decreasing length.
-    fn alone(self, query_symbols: usize, targets: &[&[Code]], lanes: usize) -> usize {
+    fn count_alone(self, query_symbols: usize, targets: &[&[Code]], lanes: usize) -> usize {
         match self.form {
             LaneForm::Targets => return 0,
             LaneForm::Rows => return targets.len(),
@@ -98,7 +98,7 @@ mod tests {
         let code = [1 as Code; 9_000];
         let targets = |lengths: &[usize]| lengths.iter().map(|&length| &code[..length]).collect::<Vec<&[Code]>>();
         let plan = ComputePlan { instructions: InstructionSet::PORTABLE, form: LaneForm::Cheaper };
-        let alone = |lengths: &[usize]| plan.alone(300, &targets(lengths), 64);
+        let alone = |lengths: &[usize]| plan.count_alone(300, &targets(lengths), 64);
         assert_eq!(alone(&[300; 64]), 0);
         assert_eq!(alone(&[&[9_000, 5_000][..], &[300; 64]].concat()), 2);
         // The targets are so few that the lanes would be nearly empty.

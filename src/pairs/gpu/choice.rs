@@ -6,7 +6,7 @@ use super::matrix::TEAM_STEP_CELLS;
 use super::shape::MatrixKernelShape;
 use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::choosing::{CandidateKernel, Chooser, Speed, WorkEstimate};
-use crate::gpu::kernels::{Family, Kernel, KernelKind, Scan, ScoreType, of_kind, offered};
+use crate::gpu::kernels::{Family, Kernel, KernelKind, Scan, ScoreType, of_kind, selectable};
 use crate::pairs::kernels::matrix::MatrixVariant;
 use crate::pairs::kernels::nw_slice_half;
 use crate::pairs::plan::cost::{PairsSpeeds, host_trace_seconds};
@@ -190,12 +190,12 @@ impl Prices {
 
 /// Lists the kernels that may be chosen automatically and that the device supports.
 fn chosen(situation: &BatchSituation<'_>) -> impl Iterator<Item = &'static Kernel> {
-    offered(Family::Pairs).filter(|kernel| kernel.is_chosen() && situation.features.contains(kernel.features))
+    selectable(Family::Pairs).filter(|kernel| kernel.is_chosen() && situation.features.contains(kernel.features))
 }
 
 /// Returns the index of a kernel among the kernels for pairs.
 fn kernel_index(kernel: &Kernel) -> usize {
-    offered(Family::Pairs).position(|row| row.stem == kernel.stem).unwrap_or(0)
+    selectable(Family::Pairs).position(|row| row.stem == kernel.stem).unwrap_or(0)
 }
 
 fn is_half(kernel: &Kernel) -> bool {

@@ -69,7 +69,7 @@ struct MatrixInFlight {
     batch: Arc<PairsBatch>,
     list: MatrixTasks,
     scoring: OffsetScoring,
-    walk: bool,
+    traces_back: bool,
     tag_bits: u32,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct MatrixSlot {
 /// One dispatch.
 struct MatrixDispatch {
     params: NwParams,
-    walk: bool,
+    traces_back: bool,
     workgroups: u32,
     /// Tiles of a task along an antidiagonal, each with its own workgroup. `None` if a task has a
     /// single workgroup.
@@ -134,8 +134,8 @@ impl MatrixSlot {
         // The counter starts at 0. If the device is lost, the pairs that it never reached have no
         // runs.
         recording.zero("out", 0..4 * before_runs)?;
-        for MatrixDispatch { params, walk, workgroups, tiles } in &dispatches {
-            let program = work.traceback_program.filter(|_| *walk).unwrap_or(program);
+        for MatrixDispatch { params, traces_back, workgroups, tiles } in &dispatches {
+            let program = work.traceback_program.filter(|_| *traces_back).unwrap_or(program);
             match tiles {
                 Some(tiles) => recording.dispatch_tiles(program, params, (*workgroups).into(), *tiles),
                 None => recording.dispatch(program, params, (*workgroups).into()),
@@ -148,7 +148,7 @@ impl MatrixSlot {
             batch: Arc::clone(batch),
             scoring: work.scoring,
             list: work.list,
-            walk: work.variant.directions,
+            traces_back: work.variant.directions,
             tag_bits: work.variant.tag_bits(),
         });
         Ok(())
@@ -160,7 +160,7 @@ impl MatrixSlot {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
-        let MatrixInFlight { batch, list, scoring, walk, tag_bits } = flight;
+        let MatrixInFlight { batch, list, scoring, traces_back, tag_bits } = flight;
         let pairs_begin = OUTPUT_HEADER_WORDS as usize;
         let runs_begin = pairs_begin + (PAIR_WORDS * list.pairs) as usize;
         let begin = Instant::now();
@@ -180,18 +180,18 @@ impl MatrixSlot {
             for slot in 0..task.count {
                 let at = pairs_begin + PAIR_WORDS as usize * (task.pairs_begin + slot) as usize;
                 let [value, first, runs] = [words[at], words[at + 1], words[at + 2]];
-                if walk && runs == DROPPED {
+                if traces_back && runs == DROPPED {
                     continue;
                 }
                 let target = chunk.order[(task.first + slot) as usize];
                 let (m, n) = (chunk.queries.length(query), chunk.targets.length(target));
                 let (score, matches) = scoring.decode(value as i32 >> tag_bits, m, n);
                 let hit = PairHit { query, target, score, matches };
-                if !walk && !chunk.filter.keeps(query, score, matches, m, n) {
+                if !traces_back && !chunk.filter.keeps(query, score, matches, m, n) {
                     continue;
                 }
                 report.hits.push(hit);
-                if walk {
+                if traces_back {
                     let span = (runs != NO_INDEX).then_some((runs_begin + first as usize, runs));
                     if span.is_some_and(|(first, runs)| first + runs.div_ceil(2) as usize > words.len()) {
                         return Err(gpu.error("the kernel reports runs beyond the end of its output"));
@@ -202,9 +202,9 @@ impl MatrixSlot {
         }
         // If the runs exceed the buffer, the counter still counts all of them, so that the next
         // batch can have a larger buffer.
-        let taken = walk.then(|| f64::from(words[0]) / list.symbols.max(1) as f64);
+        let taken = traces_back.then(|| f64::from(words[0]) / list.symbols.max(1) as f64);
         tracing::trace!(words = words.len(), ?read, decoded = ?begin.elapsed(), ?kernel_time, "alignments of a batch");
-        if walk {
+        if traces_back {
             report.traced.words = words;
         }
         Ok((report, taken))
@@ -246,7 +246,7 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<MatrixDispatch
         match_bits: scoring.match_bits(),
         runs_begin: (PAIR_WORDS * list.pairs) as u32,
         runs_capacity_words: runs_words as u32,
-        walk: work.variant.directions as u32,
+        traces_back: work.variant.directions as u32,
         ..filter_params(work.batch, scoring)
     };
     if !list.parts.is_empty() {
@@ -258,7 +258,7 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<MatrixDispatch
         dispatches.extend(steps(work, round, params));
         let threads = round.len() as u64 * variant.slots() as u64;
         let workgroups = threads.div_ceil(TRACEBACK_WORKGROUP as u64) as u32;
-        dispatches.push(MatrixDispatch { params, walk: true, workgroups, tiles: None });
+        dispatches.push(MatrixDispatch { params, traces_back: true, workgroups, tiles: None });
     }
     dispatches
 }
@@ -268,7 +268,7 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<MatrixDispatch
 /// has one task instead, computes a few passes per dispatch, and traces back in the last dispatch.
 fn dispatches_by_parts(work: &MatrixWork<'_>, params: NwParams) -> Vec<MatrixDispatch> {
     let list = &work.list;
-    let of = |params, workgroups| MatrixDispatch { params, walk: false, workgroups, tiles: None };
+    let of = |params, workgroups| MatrixDispatch { params, traces_back: false, workgroups, tiles: None };
     let mut dispatches = Vec::new();
     // Every workgroup of the earlier dispatches drew one last ticket that had no task. These
     // tickets count as drawn.
@@ -310,7 +310,7 @@ fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: NwParams) -> Vec<Mat
     let variant = &work.variant;
     let tasks = &work.list.tasks[round.start as usize..round.end as usize];
     let count = tasks.len() as u32;
-    let of = |params: NwParams, tiles| MatrixDispatch { params, walk: false, workgroups: count, tiles };
+    let of = |params: NwParams, tiles| MatrixDispatch { params, traces_back: false, workgroups: count, tiles };
     if variant.scan == Scan::TiledDiagonal {
         let diagonals = tasks.iter().map(|task| variant.tile_diagonals(task)).max().unwrap_or(0);
         let columns = tasks.iter().map(|task| task.columns / variant.column_unit()).max().unwrap_or(0);

@@ -63,7 +63,7 @@ impl Arenas {
 
     /// Sets the number of arenas to the one that saves most time for a job. The number never falls,
     /// because the arenas in use are already allocated.
-    pub(super) fn suit(&mut self, expected: Expected) {
+    pub(super) fn grow_arenas(&mut self, expected: Expected) {
         let pay = arenas_that_pay(expected, 16 * self.quads);
         self.paying = Some(pay.max(self.paying.unwrap_or(1)).min(self.buffers.len() as u32));
     }

@@ -170,9 +170,16 @@ impl PairsDeviceState {
         let query_end = |id| queries.end_word(&batch.chunk.queries, id);
         let wants_traceback = batch.chunk.filter.has_alignments() && scoring.carries_matches();
         let rows_words = extent.target_symbols.div_ceil(4).max(1);
-        let fit_variant = |walk| {
+        let fit_variant = |directions| {
             let with_arenas = |arenas| {
-                self.kernels.shape.matrix.variant(scan, batch, &extent, &self.kernels.gpu.description, arenas, walk)
+                self.kernels.shape.matrix.variant(
+                    scan,
+                    batch,
+                    &extent,
+                    &self.kernels.gpu.description,
+                    arenas,
+                    directions,
+                )
             };
             // A small batch needs one arena. The driver compiles a kernel with one arena in a tenth
             // of the time.

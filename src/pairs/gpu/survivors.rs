@@ -60,7 +60,7 @@ impl PairsDeviceState {
         // The remaining batches are expected to have as many survivors.
         let batches = 1.0 + site.remaining_cells as f64 / site.cells.max(1) as f64;
         let cells = (cells as f64 * batches) as u64;
-        self.arenas.suit(Expected { cells, affine: !is_linear, devices: self.devices });
+        self.arenas.grow_arenas(Expected { cells, affine: !is_linear, devices: self.devices });
         let (choice, on_device) = self.prices.choose_aligned(&self.situation(&survivors, extent, &scoring))?;
         tracing::trace!(pairs = survivors.pairs(), trace_seconds, on_host, on_device, "survivors of a filter");
         let is_better = !by_price || on_device + MIN_SAVED_SECONDS < on_host;

@@ -68,7 +68,7 @@ impl PairsDeviceState {
         if !sw_tile::i32_holds(&batch.chunk.scoring, shorter) {
             return Err(self.kernels.gpu.refusal("scores of sequences of this length do not fit in 32 bits"));
         }
-        let ways = self.tiles.ways(&self.kernels.gpu, &self.kernels.shape.tile, site.kernel, batch, shorter);
+        let ways = self.tiles.choose_kernels(&self.kernels.gpu, &self.kernels.shape.tile, site.kernel, batch, shorter);
         let ways = ways.ok_or_else(|| match site.kernel {
             Some(kernel) => self
                 .kernels

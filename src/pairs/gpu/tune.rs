@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::choosing::{self, MeasuredLoad, Speed, Store, Trials, at_once, grow, once_a_model};
-use crate::gpu::kernels::{Family, KERNELS, Kernel, KernelKind, ScoreType, fingerprint, of_kind, offered};
+use crate::gpu::kernels::{Family, KERNELS, Kernel, KernelKind, ScoreType, fingerprint, of_kind, selectable};
 use crate::pairs::Pairs;
 use crate::pairs::kernels::samples;
 use crate::pairs::plan::cost::PairsSpeeds;
@@ -261,7 +261,7 @@ pub fn open_all(
 /// typical speeds.
 fn measure_kernels(engine: &mut PairsGpu, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<PairsSpeeds> {
     let mut speeds = PairsSpeeds::typical(!scoring.gaps.is_linear(), engine.config().cells_per_second);
-    for (kernel, row) in offered(Family::Pairs).zip(&mut speeds.0) {
+    for (kernel, row) in selectable(Family::Pairs).zip(&mut speeds.0) {
         if !is_measured(engine, kernel) {
             continue;
         }
@@ -352,7 +352,7 @@ fn choose_with_slice(
         // further.
         let speed = measure_default_speed(engine, key, scoring, interrupt)?;
         let looked = Config { cells_per_second: speed, ..engine.config() };
-        if !MEASUREMENT.pay(1.0, MEASUREMENT.seconds, cells as f64 / speed) {
+        if !MEASUREMENT.pays_off(1.0, MEASUREMENT.seconds, cells as f64 / speed) {
             return Ok(looked);
         }
     }
@@ -417,7 +417,7 @@ mod tests {
 
     #[test]
     fn a_measurement_saves_time_in_a_job_of_a_minute() {
-        let pays = |seconds| MEASUREMENT.pay(1.0, MEASUREMENT.seconds, seconds);
+        let pays = |seconds| MEASUREMENT.pays_off(1.0, MEASUREMENT.seconds, seconds);
         assert!(pays(61.0) && !pays(59.0) && !pays(1.2));
     }
 }

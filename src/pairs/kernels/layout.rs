@@ -102,12 +102,12 @@ pub struct NwParams {
     pub filter_forms: [[f32; 4]; 3],
     /// Diagonal of tiles that this dispatch computes (`nw_tiled_diagonal`).
     pub tile_diagonal: u32,
-    /// Index of the first word of runs in `out.data` (`nw_walk`).
+    /// Index of the first word of runs in `out.data` (`nw_traceback`).
     pub runs_begin: u32,
     /// Capacity for runs in words.
     pub runs_capacity_words: u32,
     /// 1: trace back. 0: return values only.
-    pub walk: u32,
+    pub traces_back: u32,
     /// Quads of an arena for each workgroup (`nw_checkpoint`).
     pub slot_quads: u32,
     /// Number of workgroups that share an arena.

@@ -1,7 +1,7 @@
 //! Host side of the kernels that can trace back. `nw_rows`, `nw_diagonal`, `nw_diagonal_subgroup`
 //! and `nw_tiled_diagonal` store the directions of all cells (Truong et al. 2014, sections 4.1 to
-//! 4.3), and `nw_walk` is their traceback. `nw_checkpoint` stores checkpoints, and computes the
-//! directions of a block when the traceback reaches it.
+//! 4.3), and `nw_traceback` is their traceback. `nw_checkpoint` stores checkpoints, and computes
+//! the directions of a block when the traceback reaches it.
 //!
 //! The paper stores every score. These kernels store only the bits that the traceback reads: 2 per
 //! cell, or 4 with affine gaps. All directions are in an *arena*, a buffer that tasks share.
@@ -14,7 +14,8 @@ use crate::gpu::kernels::{Kernel, KernelKind, KernelProgram, binding, of_kind};
 use crate::gpu::source::{Constants, Supplied};
 use crate::score::{OffsetScoring, offset};
 
-/// Words before `out.data` of `nw_walk`: a counter of the words of runs, and three spare words.
+/// Words before `out.data` of `nw_traceback`: a counter of the words of runs, and three spare
+/// words.
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
 /// Words of `out.data` per pair: value, first word of its runs, number of runs.
 pub const PAIR_WORDS: u64 = 3;
@@ -60,7 +61,7 @@ pub struct MatrixVariant {
     pub tags: bool,
 }
 
-/// `nw_walk` for the directions that a variant stores.
+/// `nw_traceback` for the directions that a variant stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MatrixTraceback(pub MatrixVariant);
 
@@ -368,8 +369,8 @@ impl MatrixVariant {
         let search = if self.ends.are_own() { 2 } else { 0 };
         // A step has a loop over the pieces of a run, which llvmpipe enters even if no run ends.
         // Copying the runs takes less than one step per run.
-        let walk = if self.directions { 1 + 2 + 1 } else { 0 };
-        (search + walk) * symbols + 100
+        let traceback = if self.directions { 1 + 2 + 1 } else { 0 };
+        (search + traceback) * symbols + 100
     }
 
     fn iterations_a_strip(&self, rows: u64) -> u64 {

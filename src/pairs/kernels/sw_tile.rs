@@ -27,7 +27,7 @@ pub const VECTOR_BYTES: u64 = 16;
 /// Words before `out.data`: the ticket counter, the number of listed pairs, and two spare words.
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
 /// Bit of [`TilePart::state`]: the lane has a query in this pass.
-pub const PART_THERE: u32 = 1;
+pub const PART_EXISTS: u32 = 1;
 /// Bit of [`TilePart::state`]: the lane has the first columns of its query.
 pub const PART_BEGIN: u32 = 2;
 /// Bit of [`TilePart::state`]: the query starts in this pass.
@@ -285,7 +285,7 @@ pub struct TilePart {
     pub pairs_begin: u32,
     /// Least score that is listed.
     pub floor: i32,
-    /// Bits [`PART_THERE`], [`PART_BEGIN`], [`PART_FIRST`] and [`PART_END`]. 0 if there is no
+    /// Bits [`PART_EXISTS`], [`PART_BEGIN`], [`PART_FIRST`] and [`PART_END`]. 0 if there is no
     /// query.
     pub state: u32,
 }

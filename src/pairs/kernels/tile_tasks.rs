@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::sw_tile::{PART_BEGIN, PART_END, PART_FIRST, PART_THERE, TilePart, TileTask, TileVariant};
+use super::sw_tile::{PART_BEGIN, PART_END, PART_EXISTS, PART_FIRST, TilePart, TileTask, TileVariant};
 use crate::pairs::{PairsBatch, PairsChunk};
 use crate::seq::SequenceId;
 
@@ -29,7 +29,7 @@ pub struct TileRun {
 
 impl TileRun {
     /// Returns a run with a single query.
-    pub fn alone(query: SequenceId, pairs_begin: u32, targets: Range<u32>) -> Self {
+    pub fn single_query(query: SequenceId, pairs_begin: u32, targets: Range<u32>) -> Self {
         TileRun { chains: [vec![ChainLink { query, pairs_begin }], Vec::new()], targets }
     }
 
@@ -87,7 +87,7 @@ pub fn single_runs(batch: &PairsBatch) -> Vec<TileRun> {
     let begins = block_begins(batch);
     let blocks = batch.blocks.iter().zip(begins).filter(|(block, _)| !block.targets.is_empty());
     let run = |(block, begin): (&crate::pairs::PairsBlock, u64)| {
-        TileRun::alone(block.query, begin as u32, block.targets.clone())
+        TileRun::single_query(block.query, begin as u32, block.targets.clone())
     };
     blocks.map(run).collect()
 }
@@ -214,7 +214,7 @@ pub fn tasks(
                         words_left: (end - lane) * variant.lane_words(),
                         pairs_begin: link.pairs_begin,
                         floor: floor(link.query),
-                        state: PART_THERE
+                        state: PART_EXISTS
                             | state(lane == begin, PART_BEGIN)
                             | state(is_first, PART_FIRST)
                             | state(lane + 1 == end, PART_END),

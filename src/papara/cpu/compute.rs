@@ -102,7 +102,7 @@ impl PhyloWorkspace {
             self.octets.clear();
             self.octets.extend(positions.map(|position| chunk.octet(position)));
             if codes.is_empty() || vectors.sites() == 0 {
-                scores[index..index + self.octets.len()].fill([costs.before(codes.len()) as i32; OCTET]);
+                scores[index..index + self.octets.len()].fill([costs.leading_score(codes.len()) as i32; OCTET]);
                 index += self.octets.len();
                 continue;
             }

@@ -86,7 +86,7 @@ impl CellCosts {
     }
 
     /// Returns the score of `symbols` symbols before the first site.
-    pub(super) fn before(&self, symbols: usize) -> i64 {
+    pub(super) fn leading_score(&self, symbols: usize) -> i64 {
         if self.is_free || symbols == 0 { 0 } else { -(self.opening + symbols as i64 * self.symbol) }
     }
 
@@ -131,13 +131,13 @@ impl CellCosts {
         SiteKindScores {
             matching: by_kind(|costs, is_penalised, is_free| costs.aligned(costs.matching, is_penalised, is_free)),
             mismatch: by_kind(|costs, is_penalised, is_free| costs.aligned(costs.mismatch, is_penalised, is_free)),
-            padding: by_kind(|costs, _, is_free| costs.symbol + costs.gained(is_free)),
+            padding: by_kind(|costs, _, is_free| costs.symbol + costs.site_cost(is_free)),
             opening: by_kind(|costs, _, is_free| if is_free { 0 } else { costs.site_opening }),
-            site: by_kind(|costs, _, is_free| costs.gained(is_free)),
+            site: by_kind(|costs, _, is_free| costs.site_cost(is_free)),
         }
     }
 
-    fn gained(&self, is_free: bool) -> i64 {
+    fn site_cost(&self, is_free: bool) -> i64 {
         if is_free { 0 } else { self.site }
     }
 
@@ -145,6 +145,6 @@ impl CellCosts {
     /// insertion next to a deletion never costs more than both openings.
     fn aligned(&self, score: i64, is_penalised: bool, is_free: bool) -> i64 {
         let penalty = if is_penalised { self.gap_site } else { 0 };
-        (score - penalty + self.symbol + self.gained(is_free)).max(-self.openings())
+        (score - penalty + self.symbol + self.site_cost(is_free)).max(-self.openings())
     }
 }

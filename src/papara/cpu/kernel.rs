@@ -85,7 +85,7 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &ReadLaneGroup<'_>, memory: &
     let mut scores = [0; MAX_LANES];
     let part = lanes.min(OCTET);
     for (eight, first) in (0..lanes).step_by(part).enumerate() {
-        scores[first..first + part].fill(costs.before(reads.symbols(eight)));
+        scores[first..first + part].fill(costs.leading_score(reads.symbols(eight)));
     }
     start_column::<V, R>(group, scratch.column, symbols, origin);
     let mut best = scores;
@@ -177,7 +177,7 @@ fn start_column<V: Lanes, const R: usize>(
                 let symbols_before = (stripe * R + r + 1).saturating_sub(padding);
                 held += costs.symbol
                     + if symbols_before > 0 {
-                        costs.before(symbols_before) - costs.before(symbols_before - 1)
+                        costs.leading_score(symbols_before) - costs.leading_score(symbols_before - 1)
                     } else {
                         0
                     };

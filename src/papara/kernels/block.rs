@@ -115,7 +115,7 @@ impl BlockVariant {
         let one: i64 = one.into_iter().map(|cost| i64::from(cost).abs()).sum();
         // A score is at least minus the cost of inserting all symbols. `steps` compensates for that
         // cost, except for the opening of the gap.
-        scheme.most(symbols) + steps + above + 2 * one <= most
+        scheme.max_score(symbols) + steps + above + 2 * one <= most
     }
 }
 

@@ -30,7 +30,7 @@ impl Likelihoods {
     }
 
     /// Propagates likelihoods to the other end of an edge.
-    fn across(&self, row: &[[f64; WIDTH]; 2], edge: usize) -> [[f64; WIDTH]; 2] {
+    fn propagate(&self, row: &[[f64; WIDTH]; 2], edge: usize) -> [[f64; WIDTH]; 2] {
         let branch = &self.branches[edge];
         from_fn(|state| from_fn(|site| branch[state][0] * row[0][site] + branch[state][1] * row[1][site]))
     }
@@ -55,19 +55,19 @@ impl EdgeValues for Likelihoods {
 
     fn leaf(&self, sets: &[u32; WIDTH], edge: usize) -> Self::Row {
         let gap = sets.map(|set| f64::from(u8::from(set == self.all)));
-        self.across(&[gap.map(|gap| 1.0 - gap), gap], edge)
+        self.propagate(&[gap.map(|gap| 1.0 - gap), gap], edge)
     }
 
-    fn two(&self, one: &Self::Row, other: &Self::Row, edge: usize) -> Self::Row {
-        self.across(&product(one, other), edge)
+    fn combine_two(&self, one: &Self::Row, other: &Self::Row, edge: usize) -> Self::Row {
+        self.propagate(&product(one, other), edge)
     }
 
-    fn many(&self, sides: &[Self::Row], edge: usize) -> Self::Row {
+    fn combine_all(&self, sides: &[Self::Row], edge: usize) -> Self::Row {
         let whole = sides.iter().fold([[1.0; WIDTH]; 2], |whole, side| product(&whole, side));
-        self.across(&whole, edge)
+        self.propagate(&whole, edge)
     }
 
-    fn others(&self, sides: &[Self::Row], first: usize, edges: impl Iterator<Item = usize>) -> Vec<Self::Row> {
+    fn combine_others(&self, sides: &[Self::Row], first: usize, edges: impl Iterator<Item = usize>) -> Vec<Self::Row> {
         // Products of all factors before and after each one. A factor may be 0, so dividing by it
         // is not possible.
         let mut after = vec![[[1.0; WIDTH]; 2]; sides.len() + 1];
@@ -77,13 +77,13 @@ impl EdgeValues for Likelihoods {
         let mut before = sides[..first].iter().fold([[1.0; WIDTH]; 2], |whole, side| product(&whole, side));
         let mut rows = Vec::with_capacity(sides.len() - first);
         for ((side, row), edge) in sides.iter().enumerate().skip(first).zip(edges) {
-            rows.push(self.across(&product(&before, &after[side + 1]), edge));
+            rows.push(self.propagate(&product(&before, &after[side + 1]), edge));
             before = product(&before, row);
         }
         rows
     }
 
-    fn both(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH] {
+    fn edge_bits(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH] {
         let whole = product(above, below);
         from_fn(|site| if whole[0][site] < whole[1][site] { self.gap } else { 0 })
     }

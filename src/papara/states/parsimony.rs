@@ -94,20 +94,20 @@ impl EdgeValues for ParsimonyGaps {
         sets.map(|set| if set == self.all { CLOSED | LEAF } else { LEAF })
     }
 
-    fn two(&self, one: &Self::Row, other: &Self::Row, _edge: usize) -> Self::Row {
+    fn combine_two(&self, one: &Self::Row, other: &Self::Row, _edge: usize) -> Self::Row {
         join(one, other)
     }
 
-    fn many(&self, sides: &[Self::Row], _edge: usize) -> Self::Row {
+    fn combine_all(&self, sides: &[Self::Row], _edge: usize) -> Self::Row {
         SideCounts::from_sides(sides).sum()
     }
 
-    fn others(&self, sides: &[Self::Row], first: usize, _edges: impl Iterator<Item = usize>) -> Vec<Self::Row> {
+    fn combine_others(&self, sides: &[Self::Row], first: usize, _edges: impl Iterator<Item = usize>) -> Vec<Self::Row> {
         let counts = SideCounts::from_sides(sides);
         sides[first..].iter().map(|side| counts.without(side).sum()).collect()
     }
 
-    fn both(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH] {
+    fn edge_bits(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH] {
         join(above, below).map(|side| if is_closed(side) { self.gap } else { 0 })
     }
 }

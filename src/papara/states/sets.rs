@@ -31,7 +31,7 @@ impl FitchSets {
     }
 
     /// Returns the most frequent characters of all counted sets except `without`.
-    fn most(&self, counts: &CharacterCounts, without: &[u32; WIDTH]) -> [u32; WIDTH] {
+    fn most_frequent(&self, counts: &CharacterCounts, without: &[u32; WIDTH]) -> [u32; WIDTH] {
         let count = |bit: usize, site: usize| counts[bit][site] - (without[site] >> bit & 1);
         from_fn(|site| {
             let most = (0..self.bits).map(|bit| count(bit, site)).max().unwrap_or(0);
@@ -47,20 +47,20 @@ impl EdgeValues for FitchSets {
         *sets
     }
 
-    fn two(&self, one: &Self::Row, other: &Self::Row, _edge: usize) -> Self::Row {
+    fn combine_two(&self, one: &Self::Row, other: &Self::Row, _edge: usize) -> Self::Row {
         from_fn(|site| join(one[site], other[site]))
     }
 
-    fn many(&self, sides: &[Self::Row], _edge: usize) -> Self::Row {
-        self.most(&self.counts(sides), &[0; WIDTH])
+    fn combine_all(&self, sides: &[Self::Row], _edge: usize) -> Self::Row {
+        self.most_frequent(&self.counts(sides), &[0; WIDTH])
     }
 
-    fn others(&self, sides: &[Self::Row], first: usize, _edges: impl Iterator<Item = usize>) -> Vec<Self::Row> {
+    fn combine_others(&self, sides: &[Self::Row], first: usize, _edges: impl Iterator<Item = usize>) -> Vec<Self::Row> {
         let counts = self.counts(sides);
-        sides[first..].iter().map(|side| self.most(&counts, side)).collect()
+        sides[first..].iter().map(|side| self.most_frequent(&counts, side)).collect()
     }
 
-    fn both(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH] {
-        self.two(above, below, 0)
+    fn edge_bits(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH] {
+        self.combine_two(above, below, 0)
     }
 }

@@ -23,7 +23,7 @@ pub(super) trait CellNumber: Copy + Default + PartialOrd + std::fmt::Debug {
     fn from_i64(number: i64) -> Self;
     fn to_i64(self) -> i64;
     fn plus(self, other: Self) -> Self;
-    fn less(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn to_u8(self) -> u8;
@@ -49,7 +49,7 @@ macro_rules! cell_numbers {
                 self.wrapping_add(other)
             }
             #[inline(always)]
-            fn less(self, other: Self) -> Self {
+            fn minus(self, other: Self) -> Self {
                 self.wrapping_sub(other)
             }
             #[inline(always)]
@@ -148,14 +148,14 @@ impl<T: CellNumber> DiagonalState<T> {
 
     /// Appends the cells that a diagonal and all later diagonals depend on to `kept`.
     pub(super) fn save(&self, diagonal: usize, limits: MatrixLimits, kept: &mut Vec<T>) {
-        let window = limits.before(diagonal);
+        let window = limits.symbols_before(diagonal);
         let all = [&self.before_last, &self.last, &self.deleted, &self.inserted];
         all.into_iter().for_each(|list| kept.extend_from_slice(&list[window.clone()]));
     }
 
     /// Restores the cells that `save` appended. The sweep reads no other cells.
     pub(super) fn restore(&mut self, diagonal: usize, limits: MatrixLimits, kept: &[T]) {
-        let window = limits.before(diagonal);
+        let window = limits.symbols_before(diagonal);
         let all = [&mut self.before_last, &mut self.last, &mut self.deleted, &mut self.inserted];
         for (list, kept) in all.into_iter().zip(kept.chunks(window.len().max(1))) {
             list[window.clone()].copy_from_slice(kept);
@@ -179,7 +179,7 @@ impl<T: CellNumber> DiagonalEnds<T> {
 
     /// Updates both cells from a diagonal.
     #[inline(always)]
-    pub(super) fn look(&mut self, state: &DiagonalState<T>, diagonal: usize, limits: MatrixLimits) {
+    pub(super) fn update(&mut self, state: &DiagonalState<T>, diagonal: usize, limits: MatrixLimits) {
         let (MatrixLimits { sites, symbols, .. }, last) = (limits, &state.last);
         if (symbols..=sites + symbols).contains(&diagonal) && last[symbols] > self.last_symbol.0 {
             self.last_symbol = (last[symbols], diagonal);
@@ -201,7 +201,7 @@ pub(super) struct MatrixLimits {
 
 impl MatrixLimits {
     /// Returns the range of symbols on the two diagonals before a diagonal.
-    fn before(self, diagonal: usize) -> Range<usize> {
+    fn symbols_before(self, diagonal: usize) -> Range<usize> {
         diagonal.saturating_sub(self.all_sites + 2)..diagonal.min(self.symbols + 1)
     }
 
@@ -278,13 +278,13 @@ fn cells<T: CellNumber, const LANES: usize, const PARTS: usize, const DIRECTIONS
         if PARTS > 1 {
             common = common.or(inputs.read[1][k].and(inputs.sites[1][k]));
         }
-        let opened = inputs.above[k].less(inputs.charged[k].and(deletion[0]));
-        let extended = deleted[k].less(inputs.charged[k].and(deletion[1]));
-        let opened_too = inputs.left[k].less(insertion[0]);
-        let extended_too = inputs.inserted[k].less(insertion[1]);
+        let opened = inputs.above[k].minus(inputs.charged[k].and(deletion[0]));
+        let extended = deleted[k].minus(inputs.charged[k].and(deletion[1]));
+        let opened_too = inputs.left[k].minus(insertion[0]);
+        let extended_too = inputs.inserted[k].minus(insertion[1]);
         let (del, ins) = (max(opened, extended), max(opened_too, extended_too));
         let change = if common != T::default() { matching } else { mismatch };
-        let aligned = inputs.across[k].plus(change).less(inputs.penalty[k]);
+        let aligned = inputs.across[k].plus(change).minus(inputs.penalty[k]);
         let gap = max(del, ins);
         best[k] = max(aligned, gap);
         deleted[k] = del;
@@ -367,7 +367,7 @@ impl<T: CellNumber, const LANES: usize, const PARTS: usize> DiagonalSweep<'_, T,
             std::mem::swap(&mut state.last, &mut state.next);
             std::mem::swap(&mut state.inserted, &mut state.inserted_next);
             if let Some(ends) = &mut self.ends {
-                ends.look(state, diagonal, self.limits);
+                ends.update(state, diagonal, self.limits);
             }
         }
     }

@@ -124,7 +124,7 @@ impl<T: CellNumber, const LANES: usize> LaneAligner<T, LANES> {
         }
         self.state.start(symbols, LANES);
         let mut ends = DiagonalEnds::none();
-        ends.look(&self.state, 0, limits);
+        ends.update(&self.state, 0, limits);
         for (index, kept) in self.kept.iter_mut().enumerate().take(blocks) {
             let list = in_block(index, block);
             kept.clear();
@@ -145,17 +145,17 @@ impl<T: CellNumber, const LANES: usize> LaneAligner<T, LANES> {
         // On a tie, a cell of the last site wins. `last_site` excludes the cell of the last symbol.
         if scheme.free_read_ends && last_site.0 >= last_symbol.0 {
             let end = PathCell { i: sites, j: last_site.1 - sites };
-            let (first_site, cigar) = self.back::<PARTS>(instructions, limits, end, costs, block);
+            let (first_site, cigar) = self.trace_back::<PARTS>(instructions, limits, end, costs, block);
             (last_site.0.to_i64(), first_site, cigar)
         } else {
             let end = PathCell { i: last_symbol.1 - symbols, j: symbols };
-            let (first_site, cigar) = self.back::<PARTS>(instructions, limits, end, costs, block);
+            let (first_site, cigar) = self.trace_back::<PARTS>(instructions, limits, end, costs, block);
             (last_symbol.0.to_i64(), first_site, cigar)
         }
     }
 
     /// Returns the first site and the columns of the path that ends at a cell.
-    fn back<const PARTS: usize>(
+    fn trace_back<const PARTS: usize>(
         &mut self,
         instructions: InstructionSet,
         limits: MatrixLimits,

@@ -5,7 +5,7 @@ fn tree(text: &str) -> ReferenceTree {
     ReferenceTree::parse("a.nwk", text.as_bytes()).unwrap()
 }
 
-fn below(text: &str) -> Vec<String> {
+fn names_below(text: &str) -> Vec<String> {
     let tree = tree(text);
     let name = |edge: &Edge| tree.names[edge.below.index()].clone().or(edge.label.clone()).unwrap_or("-".into());
     tree.edges.iter().map(|edge| format!("{}:{}", name(edge), edge.length)).collect()
@@ -13,27 +13,27 @@ fn below(text: &str) -> Vec<String> {
 
 #[test]
 fn edges_are_numbered_in_paparas_order() {
-    assert_eq!(below("(a:1,(b:2,c:3)x:4,(d:5,e:6)y:7);"), ["y:7", "d:5", "e:6", "a:1", "x:4", "b:2", "c:3"]);
-    assert_eq!(below("((a:1,b:2)l:3,(c:4,d:5)r:6)root:9;"), ["r:9", "c:4", "d:5", "a:1", "b:2"]);
-    assert_eq!(below("((a:1,b:2)l:3,(c:4,d:5):6);")[0], "l:9");
-    assert_eq!(below("(a,b,c,d,e);"), ["c:1", "a:1", "b:1", "d:1", "e:1"]);
-    assert_eq!(below("(a:1,(b:2,(c:3,d:4):5):6);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
-    assert_eq!(below("((b:2,(c:3,d:4):5):6,a:1);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
-    assert_eq!(below(" ( 'a b':1e-1 [x[y]] ,\"it\"\"s\":2, c_d:-0.5 ) ; "), ["c_d:0", "a b:0.1", "it\"s:2"]);
+    assert_eq!(names_below("(a:1,(b:2,c:3)x:4,(d:5,e:6)y:7);"), ["y:7", "d:5", "e:6", "a:1", "x:4", "b:2", "c:3"]);
+    assert_eq!(names_below("((a:1,b:2)l:3,(c:4,d:5)r:6)root:9;"), ["r:9", "c:4", "d:5", "a:1", "b:2"]);
+    assert_eq!(names_below("((a:1,b:2)l:3,(c:4,d:5):6);")[0], "l:9");
+    assert_eq!(names_below("(a,b,c,d,e);"), ["c:1", "a:1", "b:1", "d:1", "e:1"]);
+    assert_eq!(names_below("(a:1,(b:2,(c:3,d:4):5):6);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
+    assert_eq!(names_below("((b:2,(c:3,d:4):5):6,a:1);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
+    assert_eq!(names_below(" ( 'a b':1e-1 [x[y]] ,\"it\"\"s\":2, c_d:-0.5 ) ; "), ["c_d:0", "a b:0.1", "it\"s:2"]);
     // Nodes with a single child are points on an edge, including a root with a single child.
-    assert_eq!(below("(((a:1):2,b,(c,d)0.5:1{7}));"), ["0.5:1", "c:1", "d:1", "a:3", "b:1"]);
+    assert_eq!(names_below("(((a:1):2,b,(c,d)0.5:1{7}));"), ["0.5:1", "c:1", "d:1", "a:3", "b:1"]);
 }
 
 #[test]
 fn nexus_translations_are_applied() {
     let head = "#NEXUS\n[a tree = (x,y);]\nBegin taxa;\n taxlabels a 'b;c' d e;\nEnd;\nbegin trees;\n";
-    let expected = below("(a:1,'b c':2,(d:3,e:4)9:5);");
+    let expected = names_below("(a:1,'b c':2,(d:3,e:4)9:5);");
     for trees in [
         "tree t = (a:1,'b c':2,(d:3,e:4)9:5);\nend;\n",
         "translate 1 a, 2 'b c',3 d, 4 e;\ntree * t=[&U] (1:1,2:2,(3:3,4[&x]:4)9:5);\nEnd;",
         "Title x;\nTRANSLATE\n1 a,\n2 'b c',\n3 d\n;\nUTREE 'my tree' = [&R](1:1,2:2,(3:3,e:4)9:5);\nEND;\n",
     ] {
-        assert_eq!(below(&format!("{head}{trees}")), expected, "{trees}");
+        assert_eq!(names_below(&format!("{head}{trees}")), expected, "{trees}");
     }
     for (trees, line, column, part) in [
         ("end;\n", 8, 1, "has no tree"),
@@ -94,7 +94,7 @@ fn deep_trees_do_not_overflow_the_stack() {
 
 #[test]
 fn lengths_stay_finite() {
-    assert_eq!(below("((a,b):1e308,(c,d):1e308);")[0], format!("-:{}", f64::MAX));
+    assert_eq!(names_below("((a,b):1e308,(c,d):1e308);")[0], format!("-:{}", f64::MAX));
 }
 
 /// Creates a random tree with unusual names, some nodes with many children, and a root with two to

@@ -28,7 +28,8 @@ pub(super) fn read(
     // The length of a list shows whether it fitted its memory.
     let lists = tasks.list.iter().flat_map(|task| std::iter::repeat_n(task.list, task.count as usize));
     let all: Vec<(&PosteriorPair, u32)> = tasks.pairs.iter().zip(lists).collect();
-    let sparse: Vec<Option<Sparse>> = all.par_iter().map(|&(pair, list)| one(pair, list, results, arena)).collect();
+    let sparse: Vec<Option<Sparse>> =
+        all.par_iter().map(|&(pair, list)| decode_pair(pair, list, results, arena)).collect();
     let mut probabilities = vec![Some(Sparse::default()); batch.pairs() as usize];
     for (sparse, &position) in sparse.into_iter().zip(&tasks.places) {
         probabilities[position as usize] = sparse;
@@ -54,7 +55,7 @@ pub(super) fn read(
 }
 
 /// Returns the probabilities of a pair, or `None` if they did not fit in memory.
-fn one(pair: &PosteriorPair, list: u32, results: &[u32], arena: &[u32]) -> Option<Sparse> {
+fn decode_pair(pair: &PosteriorPair, list: u32, results: &[u32], arena: &[u32]) -> Option<Sparse> {
     let mut rest = &results[pair.out_begin as usize..];
     let [header, rows, groups, columns, blocks] = pair.parts().map(|words| {
         let (part, after) = rest.split_at(words as usize);

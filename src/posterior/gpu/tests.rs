@@ -67,7 +67,7 @@ fn on_the_cpu(batch: &PosteriorBatch) -> Vec<Sparse> {
 }
 
 /// Returns the results of the engine. `None` marks a pair whose survivors exceeded the memory.
-fn on(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>) -> Vec<Option<Sparse>> {
+fn results_of(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>) -> Vec<Option<Sparse>> {
     let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
     let report = engine.collect(ticket).expect("the device answers");
     Posterior::check(batch, &report).expect("it can be right");
@@ -81,7 +81,7 @@ fn on(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>) -> Vec<Option<Spar
 
 /// Compares the finished pairs with the CPU. Returns the number of unfinished pairs.
 fn compare(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>, what: &str) -> usize {
-    let (actual, expected) = (on(engine, batch), on_the_cpu(batch));
+    let (actual, expected) = (results_of(engine, batch), on_the_cpu(batch));
     let pairs = batch.blocks.iter().flat_map(|block| block.columns.clone().map(|column| (block.row, column)));
     assert!(expected.iter().any(|sparse| sparse.cells() > 0), "{what}: nothing is probable");
     let mut unfinished = 0;
@@ -215,7 +215,7 @@ fn batch_size_follows_the_size_of_results() {
     let actual = engine.capacity();
     assert_eq!((actual.cells, actual.batches), (cells as u64, 2), "one is read while the next is computed");
     let empty = self::batch(Alphabet::Protein, &[vec![], vec![]]);
-    assert_eq!(on(&mut engine, &empty).len(), 1);
+    assert_eq!(results_of(&mut engine, &empty).len(), 1);
     assert_eq!(engine.capacity().cells, actual.cells, "without residues nothing is learnt");
 }
 

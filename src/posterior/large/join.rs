@@ -7,7 +7,7 @@ use super::letters::CountedLetters;
 use super::model::{ColumnPair, MEMORY as MATRIX, ProfilePairModel};
 use super::profile::CountProfile;
 use super::tuning::ProfileTuning;
-use crate::alignment::join::{JoinedColumns, moved};
+use crate::alignment::join::{JoinedColumns, map_columns};
 use crate::posterior::floats::{LANES, OnFloats};
 use crate::posterior::kernel::{CUTOFF, MEMORY, PosteriorLanes, PosteriorScratch, Posteriors};
 use crate::posterior::model::Model;
@@ -155,7 +155,7 @@ impl JoinInputs<'_> {
         let profile = a.profile.merged(&b.profile, &joined.maps, joined.columns, self.letters.count);
         let mut all = Vec::with_capacity(a.representatives.len() + b.representatives.len());
         for (group, map) in [a, b].into_iter().zip(&joined.maps) {
-            let one = |one: &Representative| Representative { places: moved(&one.places, map), ..*one };
+            let one = |one: &Representative| Representative { places: map_columns(&one.places, map), ..*one };
             all.extend(group.representatives.iter().map(one));
         }
         FamilyGroup { profile, representatives: select_representatives(all, self.tuning.representatives) }

@@ -116,7 +116,7 @@ impl ProfilePairModel<'_> {
             for (at, exponent) in exponents.iter_mut().enumerate().skip(first).take(segment) {
                 let offset = (at - first) * columns;
                 let likeness = &mut likeness[offset..][..columns];
-                self.like(at, likeness);
+                self.match_weights(at, likeness);
                 self.forward(at, likeness, &mut row);
                 *exponent = row.exponent;
                 kept[offset..][..columns].copy_from_slice(&row.matched);
@@ -142,7 +142,7 @@ impl ProfilePairModel<'_> {
                 for at in first..last {
                     let offset = (at - first) * columns;
                     let likeness = &mut likeness[offset..][..columns];
-                    self.like(at, likeness);
+                    self.match_weights(at, likeness);
                     self.forward(at, likeness, &mut row);
                     kept[offset..][..columns].copy_from_slice(&row.matched);
                 }
@@ -161,7 +161,7 @@ impl ProfilePairModel<'_> {
 
     /// Computes the match weight of each column with row `at`.
     #[inline(always)]
-    fn like(&self, at: usize, likeness: &mut [f32]) {
+    fn match_weights(&self, at: usize, likeness: &mut [f32]) {
         let letters = self.a.over.len() / self.a.count;
         let columns = likeness.len();
         likeness.fill(0.0);
@@ -185,7 +185,7 @@ impl ProfilePairModel<'_> {
         let (open, extend) =
             ([0, 1].map(|kind| self.a.open[kind][at + 1]), [0, 1].map(|kind| self.a.extend[kind][at + 1]));
         let close = self.chain.extend.map(|extend| f64::from(1.0 - extend));
-        let stay = f64::from(self.chain.stay());
+        let stay = f64::from(self.chain.match_to_match());
         let ModelRow { matched, gaps: [short, long], onward, .. } = row;
         let (matched, short, long, onward) =
             (&mut matched[..columns], &mut short[..columns], &mut long[..columns], &mut onward[..columns]);
@@ -225,7 +225,7 @@ impl ProfilePairModel<'_> {
         let next = (at + 2).min(self.a.count);
         let (open, extend) = ([0, 1].map(|kind| self.a.open[kind][next]), [0, 1].map(|kind| self.a.extend[kind][next]));
         let close = self.chain.extend.map(|extend| f64::from(1.0 - extend));
-        let stay = f64::from(self.chain.stay());
+        let stay = f64::from(self.chain.match_to_match());
         let ModelRow { matched, gaps: [short, long], onward, .. } = row;
         let (matched, short, long, onward) =
             (&mut matched[..columns], &mut short[..columns], &mut long[..columns], &mut onward[..columns]);

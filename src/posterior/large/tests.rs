@@ -96,7 +96,7 @@ fn few_short_and_empty_sequences_are_aligned_as_large_sets() {
         let (alignment, tree) = run(&store(Alphabet::Protein, sequences), InstructionSet::best(), 1);
         assert_eq!((alignment.rows(), tree.leaves), (sequences.len(), sequences.len()));
         for (row, codes) in sequences.iter().enumerate() {
-            assert_eq!(alignment.places(row).len(), codes.len());
+            assert_eq!(alignment.residue_columns(row).len(), codes.len());
         }
         alignment.columns()
     };
@@ -125,7 +125,7 @@ fn large_sets_of_bytes_and_interrupts_are_refused() {
 }
 
 /// Returns the fraction of the residue pairs of a true alignment that the program also aligns.
-fn right(truth: &str, alphabet: Alphabet) -> f64 {
+fn correct_fraction(truth: &str, alphabet: Alphabet) -> f64 {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/msa/").to_owned() + truth).unwrap();
     let rows: Vec<String> = text.split('>').skip(1).map(|record| record.lines().skip(1).collect::<String>()).collect();
     let codes = |row: &String| -> Vec<Code> {
@@ -140,8 +140,8 @@ fn right(truth: &str, alphabet: Alphabet) -> f64 {
     for a in 0..homes.len() {
         for b in 0..a {
             let index: std::collections::HashMap<usize, u32> =
-                homes[b].iter().copied().zip(alignment.places(b).iter().copied()).collect();
-            for (home, column) in homes[a].iter().zip(alignment.places(a)) {
+                homes[b].iter().copied().zip(alignment.residue_columns(b).iter().copied()).collect();
+            for (home, column) in homes[a].iter().zip(alignment.residue_columns(a)) {
                 if let Some(other) = index.get(home) {
                     all += 1;
                     right += usize::from(column == other);
@@ -154,8 +154,8 @@ fn right(truth: &str, alphabet: Alphabet) -> f64 {
 
 #[test]
 fn joined_families_are_accurate() {
-    let proteins = right("sim_protein24.true.fasta", Alphabet::Protein);
-    let genes = right("sim_dna12.true.fasta", Alphabet::Dna);
+    let proteins = correct_fraction("sim_protein24.true.fasta", Alphabet::Protein);
+    let genes = correct_fraction("sim_dna12.true.fasta", Alphabet::Dna);
     assert!(proteins > 0.93 && genes > 0.96, "{proteins} {genes}");
 }
 

@@ -16,7 +16,7 @@ pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPoo
     let from_one = |one: usize, others: &[usize]| -> Vec<f64> {
         let pattern = Pattern::new(sequences[one], codes);
         let mut row = Vec::new();
-        others.iter().map(|&other| squeezed(pattern.distance(sequences[other], &mut row))).collect()
+        others.iter().map(|&other| compress_distance(pattern.distance(sequences[other], &mut row))).collect()
     };
     let bed = EmbeddedTreeOptions {
         largest: (MAX_PAIRS / sequences.len().max(1)).clamp(400, 2000),
@@ -26,7 +26,7 @@ pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPoo
 }
 
 /// Compresses large distances, because distances of remote relatives differ mainly by chance.
-fn squeezed(distance: f64) -> f64 {
+fn compress_distance(distance: f64) -> f64 {
     distance.sqrt()
 }
 

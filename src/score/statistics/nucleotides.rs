@@ -249,7 +249,7 @@ fn ungapped(match_score: i32, mismatch_score: i32) -> Parameters {
         (1, 1) => (MISMATCH - MATCH).powi(2) / MISMATCH,
         (1, _) => h / lambda * -(-lambda).exp_m1(),
         (_, 1) => (up * MATCH - MISMATCH).powi(2) / (h / lambda) * -(-lambda).exp_m1(),
-        _ => (-2.0 * ladder(gain, loss, lambda, divisor > 1)).exp() / (h / lambda * -(-lambda).exp_m1()),
+        _ => (-2.0 * ungapped_sum(gain, loss, lambda, divisor > 1)).exp() / (h / lambda * -(-lambda).exp_m1()),
     };
     Parameters { lambda: lambda / f64::from(divisor), k, h }
 }
@@ -299,7 +299,7 @@ fn decay(gain: i32, loss: i32) -> f64 {
 /// `BlastKarlinLHtoK` truncates it. If the scores have a common divisor, that function divides the
 /// scores, but looks up their probabilities at distances that are divided too. It therefore misses
 /// the match: K is 1.17 for 4/-6, but 0.408 for 2/-3. `without_matches` reproduces this.
-fn ladder(gain: i32, loss: i32, lambda: f64, without_matches: bool) -> f64 {
+fn ungapped_sum(gain: i32, loss: i32, lambda: f64, without_matches: bool) -> f64 {
     let of_match = if without_matches { 0.0 } else { MATCH };
     let (mut sum, mut matches) = (0.0, vec![1.0]);
     for length in 1..=100 {

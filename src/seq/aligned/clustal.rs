@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{AlignmentLines, ParsedRows, word};
+use super::{AlignmentLines, ParsedRows, split_word};
 use crate::error::Result;
 
 /// Returns whether a line is the header of this format.
@@ -23,7 +23,7 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRow
         if line.iter().all(|byte| b"*:. \t".contains(byte)) {
             continue;
         }
-        let (name, mut letters) = word(line);
+        let (name, mut letters) = split_word(line);
         // Some writers put the number of residues at the end of the line.
         let last = letters.iter().rposition(u8::is_ascii_whitespace);
         if let Some(at) = last.filter(|&at| letters[at + 1..].iter().all(u8::is_ascii_digit)) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bstr::ByteSlice;
 
-use super::{AlignmentLines, ParsedRows, word};
+use super::{AlignmentLines, ParsedRows, split_word};
 use crate::error::Result;
 
 /// Returns whether a line is the header of this format.
@@ -20,7 +20,7 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRow
     let mut rows: HashMap<&[u8], usize> = HashMap::new();
     let names = (first..end).filter_map(|number| Some((number, lines.lines[number].strip_prefix(b"Name:")?)));
     for (number, rest) in names {
-        let name = word(rest.trim_ascii_start()).0;
+        let name = split_word(rest.trim_ascii_start()).0;
         if rows.contains_key(name) {
             return Err(lines.wrong(number, Some(name.as_bstr()), "an earlier line has this name already"));
         }
@@ -31,7 +31,7 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize) -> Result<ParsedRow
         if line.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_whitespace()) {
             continue;
         }
-        let (name, letters) = word(line);
+        let (name, letters) = split_word(line);
         let Some(&row) = rows.get(name) else {
             let name = String::from_utf8_lossy(name);
             return Err(lines.wrong(number, None, format!("the MSF file's header has no name '{name}'")));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use bstr::{BString, ByteSlice};
 
-use super::{AlignmentLines, ParsedRows, word};
+use super::{AlignmentLines, ParsedRows, split_word};
 use crate::error::Result;
 use crate::seq::names::has_blank;
 
@@ -185,6 +185,6 @@ fn name(line: &[u8]) -> (BString, &[u8]) {
             at = end + 2;
         }
     }
-    let (name, letters) = word(line);
+    let (name, letters) = split_word(line);
     (name.into(), letters)
 }

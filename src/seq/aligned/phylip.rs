@@ -8,7 +8,7 @@
 
 use bstr::ByteSlice;
 
-use super::{AlignmentLines, ParsedRows, word};
+use super::{AlignmentLines, ParsedRows, split_word};
 use crate::error::{Error, Result};
 
 /// Counts of the first line.
@@ -38,11 +38,11 @@ pub(super) fn read(lines: &AlignmentLines<'_>, first: usize, header: Header) -> 
     }
     let body = lines.lines.iter().copied().enumerate().skip(first + 1).filter(|(_, line)| !line.is_empty());
     let body: Vec<(usize, &[u8])> = body.collect();
-    let sequential_error = match sequential(lines, &body, header, word) {
+    let sequential_error = match sequential(lines, &body, header, split_word) {
         Ok(parsed) => return Ok(parsed),
         Err(error) => error,
     };
-    let interleaved_error = match interleaved(lines, &body, header, word) {
+    let interleaved_error = match interleaved(lines, &body, header, split_word) {
         Ok(parsed) => return Ok(parsed),
         Err(error) => error,
     };

@@ -161,7 +161,7 @@ pub fn read_sorted<P: AsRef<Path>>(
         }
         recorders.push(recorder);
     }
-    let (alphabet, recode) = Recorder::settle(recorders, &options.read)?;
+    let (alphabet, recode) = Recorder::decide_alphabet(recorders, &options.read)?;
     if !runs.is_empty() && !held.is_empty() {
         write_run(&std::mem::take(&mut held), &mut runs)?;
     }

@@ -112,7 +112,7 @@ unsafe fn codes(codes: &[Code; 8]) -> __m128i {
 // eight lanes.
 unsafe impl EightLanes for V256<i32> {
     #[inline(always)]
-    unsafe fn same(self, other: Self) -> Self {
+    unsafe fn equal_mask(self, other: Self) -> Self {
         V256(_mm256_cmpeq_epi32(self.0, other.0), PhantomData)
     }
     #[inline(always)]
@@ -124,7 +124,7 @@ unsafe impl EightLanes for V256<i32> {
         V256(_mm256_or_si256(self.0, other.0), PhantomData)
     }
     #[inline(always)]
-    unsafe fn without(self, mask: Self) -> Self {
+    unsafe fn and_not(self, mask: Self) -> Self {
         V256(_mm256_andnot_si256(mask.0, self.0), PhantomData)
     }
     #[inline(always)]

@@ -62,7 +62,7 @@ macro_rules! words {
                 $vector($or($add(self.0, self.0), $down::<63>(below.0)), PhantomData)
             }
             #[inline(always)]
-            unsafe fn top(self) -> Self {
+            unsafe fn top_bits(self) -> Self {
                 $vector($down::<63>(self.0), PhantomData)
             }
             #[inline(always)]
@@ -198,7 +198,7 @@ macro_rules! words_512 {
                 $vector($shift_in(self.0, below.0), PhantomData)
             }
             #[inline(always)]
-            unsafe fn top(self) -> Self {
+            unsafe fn top_bits(self) -> Self {
                 $vector(_mm512_srli_epi64::<63>(self.0), PhantomData)
             }
             #[inline(always)]

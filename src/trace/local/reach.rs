@@ -153,7 +153,7 @@ fn take_next(from_right: Option<(usize, u8)>, row: &Frontier, index: &mut usize)
 /// Follows all alignments with the score from their first two symbols at `start` (row and column).
 /// Returns the first end in the order of the rule: the end in the last row, and within that row in
 /// the last column. Returns `None` if no path leads to an end.
-pub(super) fn follow<E: Element>(
+pub(super) fn find_end<E: Element>(
     at: &AnchoredPair,
     gains: &Gains,
     values: &mut AnchoredValues<E>,

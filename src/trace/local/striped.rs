@@ -209,7 +209,7 @@ unsafe fn row<W: Lanes>(
         if !deletion.exceeds(W::load(h.as_ptr()).sub(first).max(zero)) {
             return greatest;
         }
-        deletion = carried(form, deletion, length / W::COUNT);
+        deletion = carry_gaps(form, deletion, length / W::COUNT);
         for at in (0..length).step_by(W::COUNT) {
             let cell = W::load(h.as_ptr().add(at));
             if !deletion.exceeds(cell.sub(first).max(zero)) {
@@ -235,7 +235,7 @@ const RUNS_AT_ONCE: usize = 4;
 /// # Safety
 /// The processor has the instructions of `W`.
 #[inline(always)]
-unsafe fn carried<W: Lanes>(form: &LocalScoring<W::Elem>, mut deletion: W, columns: usize) -> W {
+unsafe fn carry_gaps<W: Lanes>(form: &LocalScoring<W::Elem>, mut deletion: W, columns: usize) -> W {
     let through = form.next().number().saturating_mul(columns as i64);
     // No gap with a value below this passes through a run.
     let least = form.zero().number().saturating_add(through);

@@ -84,7 +84,7 @@ struct BestPair {
 }
 
 impl BestPair {
-    fn better(self, other: BestPair) -> BestPair {
+    fn lesser(self, other: BestPair) -> BestPair {
         if other < self { other } else { self }
     }
 }
@@ -172,24 +172,24 @@ impl JoinSearch {
 
     /// Returns the pair with the least total, the earlier index first. Among equal totals, it is
     /// the pair with the least later index, and then with the least earlier index.
-    pub(super) fn least(&mut self, nodes: &Nodes) -> (usize, usize) {
+    pub(super) fn closest_pair(&mut self, nodes: &Nodes) -> (usize, usize) {
         let left = nodes.left.len() as u64;
         if self.looks > SORT_RATIO * left * left / 2 {
             self.sort(nodes);
         }
         let step = Self::step(nodes, &self.born, &self.sums, self.others, self.greatest);
         // This pair stays if the totals are NaN.
-        let none = BestPair { total: step.scale.worst(), later: 0, earlier: 0 };
+        let none = BestPair { total: step.scale.max_total(), later: 0, earlier: 0 };
         let (best, looks) = if nodes.left.len() < MIN_PARALLEL_NODES {
             let best = step.first_of(0, &mut self.rows, none);
             step.all_of(0, &mut self.rows, best)
         } else {
             let pieces = self.rows.par_chunks_mut(PIECE).enumerate();
             let first = pieces.map(|(piece, rows)| step.first_of(piece * PIECE, rows, none));
-            let best = first.reduce(|| none, BestPair::better);
+            let best = first.reduce(|| none, BestPair::lesser);
             let pieces = self.rows.par_chunks_mut(PIECE).enumerate();
             let all = pieces.map(|(piece, rows)| step.all_of(piece * PIECE, rows, best));
-            all.reduce(|| (best, 0), |(a, some), (b, more)| (a.better(b), some + more))
+            all.reduce(|| (best, 0), |(a, some), (b, more)| (a.lesser(b), some + more))
         };
         self.looks += looks;
         match best.later {
@@ -199,7 +199,7 @@ impl JoinSearch {
     }
 
     /// Updates the candidates after a join.
-    pub(super) fn joined(&mut self, nodes: &Nodes, earlier: usize, later: usize) {
+    pub(super) fn update_after_join(&mut self, nodes: &Nodes, earlier: usize, later: usize) {
         self.steps += 1;
         self.born[later] = u32::MAX;
         self.born[earlier] = self.steps;
@@ -220,7 +220,7 @@ impl SearchStep<'_> {
             while let Some(entry) = row.head {
                 let (_, other) = candidate(entry);
                 if self.born[other] <= self.born[at] {
-                    best = best.better(self.pair(at, other));
+                    best = best.lesser(self.pair(at, other));
                     break;
                 }
                 row.drop_before(row.start + 1);
@@ -234,12 +234,12 @@ impl SearchStep<'_> {
     fn all_of(&self, from: usize, rows: &mut [CandidateRow], mut best: BestPair) -> (BestPair, u64) {
         let mut looks = 0;
         for (at, row) in (from..).zip(rows) {
-            if row.head.is_none_or(|head| self.least(head, at) > best.total) {
+            if row.head.is_none_or(|head| self.total_bound(head, at) > best.total) {
                 continue;
             }
             let (mut end, mut gone) = (row.start, 0);
             for &entry in &row.sorted[row.start..] {
-                if self.least(entry, at) > best.total {
+                if self.total_bound(entry, at) > best.total {
                     break;
                 }
                 let (_, other) = candidate(entry);
@@ -249,8 +249,8 @@ impl SearchStep<'_> {
                     gone += 1;
                     continue;
                 }
-                if self.least(entry, at) + self.behind[other] <= best.total {
-                    best = best.better(self.pair(at, other));
+                if self.total_bound(entry, at) + self.behind[other] <= best.total {
+                    best = best.lesser(self.pair(at, other));
                 }
             }
             if gone > 0 {
@@ -269,7 +269,7 @@ impl SearchStep<'_> {
     }
 
     /// Returns a lower bound of the totals of a row's candidates from this entry on.
-    fn least(&self, entry: u64, at: usize) -> f64 {
+    fn total_bound(&self, entry: u64, at: usize) -> f64 {
         let (known, _) = candidate(entry);
         self.share * known + self.rest - self.sums[at]
     }

@@ -5,7 +5,7 @@ impl Nodes {
     /// Returns the pair to join by considering all pairs, as ClustalW does.
     fn least_of_all(&self) -> (usize, usize) {
         let scale = self.scale();
-        let (mut best, mut pair) = (scale.worst(), (self.left[0] as usize, self.left[1] as usize));
+        let (mut best, mut pair) = (scale.max_total(), (self.left[0] as usize, self.left[1] as usize));
         for (index, &later) in self.left.iter().enumerate() {
             let later = later as usize;
             for &earlier in &self.left[..index] {
@@ -32,7 +32,7 @@ fn plain(distances: Distances) -> UnrootedTree {
     UnrootedTree { leaves, joins, centre: nodes.centre() }
 }
 
-fn made(leaves: usize, mut distance: impl FnMut(usize, usize) -> f64) -> Distances {
+fn distances_from(leaves: usize, mut distance: impl FnMut(usize, usize) -> f64) -> Distances {
     let mut distances = Distances::new(leaves);
     for a in 1..leaves {
         (0..a).for_each(|b| distances.set(a, b, distance(a, b)));
@@ -44,20 +44,20 @@ fn made(leaves: usize, mut distance: impl FnMut(usize, usize) -> f64) -> Distanc
 /// numbers, distances along a tree, and copies.
 fn drawn(leaves: usize, kind: usize, random: &mut fastrand::Rng) -> Distances {
     match kind {
-        0 => made(leaves, |_, _| random.f64()),
-        1 => made(leaves, |_, _| f64::from(random.u8(0..4)) / 4.0),
-        2 => made(leaves, |_, _| 0.25),
+        0 => distances_from(leaves, |_, _| random.f64()),
+        1 => distances_from(leaves, |_, _| f64::from(random.u8(0..4)) / 4.0),
+        2 => distances_from(leaves, |_, _| 0.25),
         3 => {
             // Each leaf is attached to a point on a line. Some leaves are far away from the line.
             let at: Vec<f64> = (0..leaves).map(|_| random.f64() * 3.0).collect();
             let out: Vec<f64> = (0..leaves).map(|_| random.f64().powi(8) * 50.0).collect();
-            made(leaves, |a, b| (at[a] - at[b]).abs() + out[a] + out[b])
+            distances_from(leaves, |a, b| (at[a] - at[b]).abs() + out[a] + out[b])
         }
         _ => {
             // Many sequences are identical, and single precision makes ties.
             let group: Vec<usize> = (0..leaves).map(|_| random.usize(0..leaves / 4 + 1)).collect();
-            let between = made(leaves / 4 + 1, |_, _| f64::from(random.u8(1..60)) / 60.0);
-            made(leaves, |a, b| f64::from(between.get(group[a], group[b]) as f32))
+            let between = distances_from(leaves / 4 + 1, |_, _| f64::from(random.u8(1..60)) / 60.0);
+            distances_from(leaves, |a, b| f64::from(between.get(group[a], group[b]) as f32))
         }
     }
 }
@@ -84,6 +84,6 @@ fn parallel_search_equals_serial_search() {
 
 #[test]
 fn nan_distances_terminate() {
-    let distances = made(6, |a, _| if a == 3 { f64::NAN } else { 0.5 });
+    let distances = distances_from(6, |a, _| if a == 3 { f64::NAN } else { 0.5 });
     assert_eq!(neighbour_joining(distances, &threads()).joins.len(), 3);
 }

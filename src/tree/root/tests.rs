@@ -90,7 +90,7 @@ fn rooting_preserves_path_lengths() {
                 };
                 let way = first.iter().find_map(meet).unwrap();
                 let identity_way =
-                    f64::from(identities.way(read.leaf[a].unwrap() as usize, read.leaf[b].unwrap() as usize));
+                    f64::from(identities.path_length(read.leaf[a].unwrap() as usize, read.leaf[b].unwrap() as usize));
                 assert!((way - identity_way).abs() < 1e-4, "seed {seed}: {way} {identity_way}");
             }
         }

@@ -2,7 +2,7 @@
 
 use pairwave::seq::{Alphabet, ReadChunk, ReadChunks, ReadOptions, read_bytes};
 
-use super::{COMPRESSIONS, DNA, FASTA, FASTQ, three};
+use super::{COMPRESSIONS, DNA, FASTA, FASTQ, three_records};
 
 fn all(data: &[u8], alphabet: Alphabet, reads: usize, symbols: u64) -> pairwave::Result<Vec<ReadChunk>> {
     let mut chunks = ReadChunks::open_bytes("r.fa", data, alphabet)?;
@@ -29,8 +29,8 @@ fn chunks_hold_every_read_once() {
                 assert_eq!(chunk.first, number);
                 for id in 0..chunk.store.len() as u32 {
                     let whole = number as u32;
-                    assert_eq!(chunk.store.name(id), three().name(whole));
-                    assert_eq!(chunk.store.codes(id), three().codes(whole));
+                    assert_eq!(chunk.store.name(id), three_records().name(whole));
+                    assert_eq!(chunk.store.codes(id), three_records().codes(whole));
                     assert_eq!(chunk.letters(id), ["ACGTNRYacgu", "GATTACA", "T"][whole as usize].as_bytes());
                     number += 1;
                 }
@@ -49,7 +49,7 @@ fn compressed_reads_are_the_same() {
         let path = folder.path().join("reads");
         std::fs::write(&path, compress(FASTA)).unwrap();
         let mut chunks = ReadChunks::open(path.to_str().unwrap(), Alphabet::Dna).unwrap();
-        assert_eq!(*chunks.next(9, u64::MAX).unwrap().unwrap().store, three(), "{name}");
+        assert_eq!(*chunks.next(9, u64::MAX).unwrap().unwrap().store, three_records(), "{name}");
     }
 }
 

@@ -41,12 +41,12 @@ fn every_format_and_compression_is_read() {
         let mut forms = vec![(format.to_owned(), data.to_vec())];
         forms.extend(COMPRESSIONS.map(|(ending, compress)| (format!("{format}.{ending}"), compress(data))));
         for (ending, bytes) in forms {
-            assert_eq!(read_bytes(&ending, &bytes, &DETECT).unwrap(), three(), "{ending} from memory");
+            assert_eq!(read_bytes(&ending, &bytes, &DETECT).unwrap(), three_records(), "{ending} from memory");
             // The format is inferred from the content and not from the name.
             let path = folder.path().join(format!("{ending}.whatever"));
             std::fs::write(&path, bytes).unwrap();
             let stores = read_files(&[path.to_str().unwrap()], &DETECT).unwrap();
-            assert_eq!(stores, [three()], "{ending} from a file");
+            assert_eq!(stores, [three_records()], "{ending} from a file");
         }
     }
 }
@@ -57,10 +57,13 @@ fn every_member_of_a_compressed_file_is_read() {
         // The data is cut into two members in the middle of a record, with an empty member between
         // them.
         let mut bytes = [compress(&FASTA[..25]), compress(b""), compress(&FASTA[25..])].concat();
-        assert_eq!(read_bytes(ending, &bytes, &DETECT).unwrap(), three(), "{ending}");
+        assert_eq!(read_bytes(ending, &bytes, &DETECT).unwrap(), three_records(), "{ending}");
         // Some devices pad the last block of a file with zeros.
         bytes.resize(1 << 14, 0);
-        assert_eq!(warnings(|| assert_eq!(read_bytes(ending, &bytes, &DETECT).unwrap(), three(), "{ending}")), "");
+        assert_eq!(
+            warnings(|| assert_eq!(read_bytes(ending, &bytes, &DETECT).unwrap(), three_records(), "{ending}")),
+            ""
+        );
     }
 }
 
@@ -109,25 +112,25 @@ fn line_ends_blank_lines_and_byte_order_marks_are_ignored() {
             plain.replace('\n', "\r"),
             plain.replacen(&plain[..1], &format!("{} \t", &plain[..1]), 1),
         ] {
-            assert_eq!(read_bytes("x", variant.as_bytes(), &DETECT).unwrap(), three(), "{variant:?}");
+            assert_eq!(read_bytes("x", variant.as_bytes(), &DETECT).unwrap(), three_records(), "{variant:?}");
         }
     }
     let old = b"; made by hand\n>a\n; its first half\nACGT NRY\r\n;\n  ac gu\t\n>b\nGATT ACA\n;end\n>c\nT";
-    assert_eq!(read_bytes("x", old, &DETECT).unwrap(), three());
+    assert_eq!(read_bytes("x", old, &DETECT).unwrap(), three_records());
     let aligned = b">a\n--ACGTNRY\nac~gu..\n>b\nGAT-TACA\n>c\n-------T\n";
-    assert_eq!(read_bytes("x", aligned, &ReadOptions { degap: true, ..DETECT }).unwrap(), three());
+    assert_eq!(read_bytes("x", aligned, &ReadOptions { degap: true, ..DETECT }).unwrap(), three_records());
     // Inosine, as in primers.
     let primers = b">a\nACGTACGTACGTACGTACITI\n";
     assert_eq!(read_bytes("x", primers, &DETECT).unwrap().letters(0), "ACGTACGTACGTACGTACNTN");
     assert_eq!(read_bytes("x", b">a\niii\n", &DNA).unwrap().letters(0), "NNN");
     let spread = b">a\n\nACGTNRY\n\n\nacgu\n\n>b\nGATTACA\n>c\nT\r";
-    assert_eq!(read_bytes("x", spread, &DETECT).unwrap(), three());
+    assert_eq!(read_bytes("x", spread, &DETECT).unwrap(), three_records());
 }
 
 #[test]
 fn fastq_may_be_wrapped() {
     let wrapped = b"@a\nACGT\nNRY\r\nacgu\n+a\n@III\n+III>I@\n@b desc\nGATTACA\n+b desc\n@@@@\n+++\n@c\nT\n+ \nI\n\n\n";
-    assert_eq!(read_bytes("x", wrapped, &DETECT).unwrap(), three());
+    assert_eq!(read_bytes("x", wrapped, &DETECT).unwrap(), three_records());
     let illegal = read_bytes("x", b"@a\nACGT\nAC7T\n+\nIIII\nIIII\n", &DETECT).unwrap_err().to_string();
     assert!(illegal.starts_with("x, line 3, column 3, record 'a': '7'"), "{illegal}");
 }

@@ -171,7 +171,7 @@ fn unreadable_files_are_errors() {
         format!("{bad}, line 2, column 3, record 'a': '-' is a gap: the file looks aligned (`degap` removes gaps)")
     );
     assert_eq!(text(read_files(&["-", "-"], &DETECT)), "standard input ('-') can be read only once");
-    assert_eq!(read_files(&[&good, &good], &DETECT).unwrap(), [three(), three()]);
+    assert_eq!(read_files(&[&good, &good], &DETECT).unwrap(), [three_records(), three_records()]);
     assert_eq!(read_files::<&str>(&[], &DETECT).unwrap(), []);
 }
 
@@ -196,7 +196,7 @@ fn other_bytes_after_compressed_data_are_refused_or_ignored() {
     for (ending, compress) in COMPRESSIONS {
         let bytes = [&compress(FASTA)[..], b"\0\0garbage"].concat();
         match ending {
-            "gz" | "bz2" => assert_eq!(read_bytes("x", &bytes, &DETECT).unwrap(), three(), "{ending}"),
+            "gz" | "bz2" => assert_eq!(read_bytes("x", &bytes, &DETECT).unwrap(), three_records(), "{ending}"),
             _ => assert!(text(read_bytes("x", &bytes, &DETECT)).contains("data is truncated or damaged"), "{ending}"),
         }
     }
@@ -235,7 +235,7 @@ fn damaged_compressed_files_are_never_misread() {
             damaged[position] ^= 0x15;
             match read_bytes(ending, &damaged, &DETECT) {
                 // The reader ignores these bytes, such as the time in a gzip header.
-                Ok(store) => assert_eq!(store, three(), "{ending} damaged at byte {position}"),
+                Ok(store) => assert_eq!(store, three_records(), "{ending} damaged at byte {position}"),
                 Err(error) => {
                     assert_eq!(error.exit_code(), 2);
                     refused += 1;

@@ -15,13 +15,13 @@ use super::killed::killed;
 use super::{Engines, GAPS, Hooked, MODES, dna, expected, hits, job, related, run, textbook};
 
 /// Returns an engine that takes panels of 300 columns and keeps columns inside them.
-fn wide(label: &str, speed: f64) -> Textbook {
+fn wide_engine(label: &str, speed: f64) -> Textbook {
     Textbook { panel_columns: 300, ..textbook(label, speed) }.with_kept_columns()
 }
 
 /// Returns engines, some of which keep columns.
 fn mixed() -> Engines {
-    vec![Box::new(wide("wide", 4e8)), Box::new(textbook("narrow", 1e8)), Box::new(wide("another", 2e8))]
+    vec![Box::new(wide_engine("wide", 4e8)), Box::new(textbook("narrow", 1e8)), Box::new(wide_engine("another", 2e8))]
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn panels_are_wide_and_regions_small() {
         let counted = |keeps: bool| {
             let marks = Arc::new(AtomicU32::new(0));
             let counter = Arc::clone(&marks);
-            let inner = Textbook { keeps_columns: keeps, ..wide("one", 1e8) };
+            let inner = Textbook { keeps_columns: keeps, ..wide_engine("one", 1e8) };
             let engine = Hooked::new(inner, move |_| {
                 counter.fetch_add(1, Ordering::Relaxed);
                 Ok(())
@@ -66,7 +66,7 @@ fn columns_spill_and_mix() {
             };
             for job in [&job, &tight] {
                 assert_eq!(hits(job, mixed()), expected, "{m} x {n}, {mode:?}");
-                assert_eq!(hits(job, vec![Box::new(wide("one", 1e8))]), expected, "{m} x {n}, {mode:?}");
+                assert_eq!(hits(job, vec![Box::new(wide_engine("one", 1e8))]), expected, "{m} x {n}, {mode:?}");
             }
         }
     }
@@ -81,12 +81,12 @@ fn an_abandoned_panel_starts_at_its_first_row() {
         let job = job(&query, &target, scoring);
         for fails_at in [5, 12, 20] {
             let weak = || -> Box<dyn LongEngine> {
-                Box::new(Hooked::new(wide("weak", 4e8), move |count| match count < fails_at {
+                Box::new(Hooked::new(wide_engine("weak", 4e8), move |count| match count < fails_at {
                     true => Ok(()),
                     false => Err(Error::Device { device: "weak".into(), message: "lost".into() }),
                 }))
             };
-            for other in [wide("other", 1e8), textbook("other", 1e8)] {
+            for other in [wide_engine("other", 1e8), textbook("other", 1e8)] {
                 assert_eq!(hits(&job, vec![weak(), Box::new(other)]), expected, "{mode:?}, {fails_at} marks");
             }
         }
@@ -104,7 +104,7 @@ fn a_job_with_kept_columns_is_resumed() {
             summary.engines.iter().map(|engine| engine.cells).sum::<u64>()
         };
         for after in [3, 11, 21, 30] {
-            let left = killed(&job, after, vec![wide("one", 1e8)]);
+            let left = killed(&job, after, vec![wide_engine("one", 1e8)]);
             let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
             let result = run(&again, mixed()).unwrap();
             assert_eq!(result.hits, whole, "{mode:?} after {after} marks");
@@ -118,9 +118,9 @@ fn a_job_with_kept_columns_is_resumed() {
     }
     let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
     let job = super::job(&query, &target, scoring);
-    let left = killed(&job, 25, vec![wide("one", 1e8), textbook("two", 1e8)]);
+    let left = killed(&job, 25, vec![wide_engine("one", 1e8), textbook("two", 1e8)]);
     let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
-    assert_eq!(hits(&again, super::three()), hits(&job, super::one()));
+    assert_eq!(hits(&again, super::three_engines()), hits(&job, super::one_engine()));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_pair_traced_at_once_needs_no_grid() {
         let scoring = dna(GAPS[1], mode, end_gaps);
         let expected = expected(&query, &target, &scoring);
         let job = LongAlignment { tuning: LongTuning::default(), ..job(&query, &target, scoring) };
-        let whole = || Box::new(Textbook { trace_cells: 1 << 20, ..wide("whole", 4e8) });
+        let whole = || Box::new(Textbook { trace_cells: 1 << 20, ..wide_engine("whole", 4e8) });
         // After the first engine is lost, the last engine traces regions that are divided further.
         let lost = Box::new(Hooked::new(*whole(), |count| match count {
             1 => Ok(()),

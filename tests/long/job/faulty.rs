@@ -43,7 +43,7 @@ impl Faulty {
         Box::new(Faulty { inner, asked, left: AtomicU32::new(nth), happens: Box::new(happens) })
     }
 
-    fn ask(&self, what: Asked) {
+    fn count_call(&self, what: Asked) {
         if what == self.asked && self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             (self.happens)();
         }
@@ -52,7 +52,7 @@ impl Faulty {
 
 impl Drop for Faulty {
     fn drop(&mut self) {
-        self.ask(Asked::Drop);
+        self.count_call(Asked::Drop);
     }
 }
 
@@ -62,17 +62,17 @@ impl LongEngine for Faulty {
     }
 
     fn speed(&self) -> f64 {
-        self.ask(Asked::Speed);
+        self.count_call(Asked::Speed);
         self.inner.speed()
     }
 
     fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
-        self.ask(Asked::PanelColumns);
+        self.count_call(Asked::PanelColumns);
         self.inner.panel_columns(rows, columns, alone)
     }
 
     fn keeps_columns(&self) -> bool {
-        self.ask(Asked::KeepsColumns);
+        self.count_call(Asked::KeepsColumns);
         self.inner.keeps_columns()
     }
 
@@ -84,12 +84,12 @@ impl LongEngine for Faulty {
     }
 
     fn can_trace(&self, rows: u32, columns: u32, method: Method) -> bool {
-        self.ask(Asked::CanTrace);
+        self.count_call(Asked::CanTrace);
         self.inner.can_trace(rows, columns, method)
     }
 
     fn trace(&mut self, region: &TraceRegion) -> Result<TracebackResult> {
-        self.ask(Asked::Trace);
+        self.count_call(Asked::Trace);
         self.inner.trace(region)
     }
 }

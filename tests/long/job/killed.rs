@@ -13,7 +13,7 @@ use pairwave::long::mock::Textbook;
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
 
-use super::{GAPS, Hook, Hooked, MODES, dna, expected, hits, job, one, related, run, textbook, three};
+use super::{GAPS, Hook, Hooked, MODES, dna, expected, hits, job, one_engine, related, run, textbook, three_engines};
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
@@ -83,7 +83,7 @@ fn a_killed_job_is_resumed() {
                 let left = killed(&job, after, textbook_engines(engines));
                 let tuning = LongTuning { save_every: None, ..job.tuning.clone() };
                 let again = LongAlignment { checkpoint: Some(left.path().into()), tuning, ..job.clone() };
-                let result = run(&again, one()).unwrap();
+                let result = run(&again, one_engine()).unwrap();
                 assert_eq!(result.hits[0].score, whole[0].score, "{what}");
                 if want == LongWant::Alignment {
                     assert_eq!(result.hits, whole, "{what}");
@@ -92,7 +92,7 @@ fn a_killed_job_is_resumed() {
                 let computed: u64 = result.summary.engines.iter().map(|engine| engine.cells).sum();
                 gone_on += u32::from(computed < 500 * 450);
                 // The job is done, so nothing is computed again.
-                let done = run(&again, one()).unwrap();
+                let done = run(&again, one_engine()).unwrap();
                 assert_eq!(done.hits, result.hits);
                 assert_eq!(done.summary.cells, 0);
             }
@@ -109,12 +109,12 @@ fn several_alignments_are_resumed() {
         strand: Strands::Both,
         ..job(&query, &target, dna(GAPS[1], Mode::Local, EndGaps::Charged))
     };
-    let whole = hits(&job, one());
+    let whole = hits(&job, one_engine());
     assert_eq!(whole.len(), 4);
     for after in [3, 20, 33, 40] {
         let left = killed(&job, after, textbook_engines(1));
         let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
-        assert_eq!(hits(&again, three()), whole, "after {after} marks");
+        assert_eq!(hits(&again, three_engines()), whole, "after {after} marks");
     }
 }
 
@@ -143,7 +143,7 @@ fn damaged_files_are_computed_again() {
             fs::write(&path, bytes).unwrap();
         }
         let again = LongAlignment { checkpoint: Some(broken.path().into()), ..job.clone() };
-        assert_eq!(hits(&again, three()), expected, "{}", path.display());
+        assert_eq!(hits(&again, three_engines()), expected, "{}", path.display());
     }
 }
 
@@ -154,11 +154,11 @@ fn a_checkpoint_of_another_job_is_refused() {
     let left = killed(&job, 3, textbook_engines(1));
     let checkpoint = Some(left.path().to_path_buf());
     let other = LongAlignment { min_score: 7, checkpoint: checkpoint.clone(), ..job.clone() };
-    let error = run(&other, one()).unwrap_err();
+    let error = run(&other, one_engine()).unwrap_err();
     assert!(matches!(error, Error::Usage(_)), "{error}");
     assert!(error.to_string().contains("min_score was 1, now it is 7"), "{error}");
     let shorter = LongAlignment { query: support::store(Alphabet::Dna, &[query[1..].to_vec()]), checkpoint, ..job };
-    let error = run(&shorter, one()).unwrap_err().to_string();
+    let error = run(&shorter, one_engine()).unwrap_err().to_string();
     assert!(error.contains("query was 200 bytes, ") && error.contains("now it is 199 bytes, "), "{error}");
 }
 
@@ -170,12 +170,12 @@ fn one_run_at_a_time_uses_a_checkpoint() {
     let job = LongAlignment { checkpoint: Some(directory.path().into()), ..job };
     let second = job.clone();
     let engine = Hooked::new(textbook("first", 1e8), move |_| {
-        let error = run(&second, one()).unwrap_err();
+        let error = run(&second, one_engine()).unwrap_err();
         assert!(matches!(error, Error::Usage(_)) && error.to_string().contains("another run"), "{error}");
         Ok(())
     });
     let first = run(&job, vec![Box::new(engine)]).unwrap();
-    assert_eq!(hits(&job, one()), first.hits);
+    assert_eq!(hits(&job, one_engine()), first.hits);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_checkpoint_of_another_version_is_refused() {
     let manifest = fs::read_to_string(&path).unwrap();
     assert!(manifest.contains("\"version\": 3"), "{manifest}");
     fs::write(&path, manifest.replacen("\"version\": 3", "\"version\": 2", 1)).unwrap();
-    let error = run(&LongAlignment { checkpoint: Some(left.path().into()), ..job }, one()).unwrap_err();
+    let error = run(&LongAlignment { checkpoint: Some(left.path().into()), ..job }, one_engine()).unwrap_err();
     assert!(matches!(error, Error::Usage(_)), "{error}");
     assert!(
         error.to_string().contains("another version of pairwave wrote it (format 2, this version has 3)"),

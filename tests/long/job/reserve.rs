@@ -16,7 +16,7 @@ use pairwave::{Error, Result, Run};
 use super::{GAPS, Hooked, MODES, as_inner, dna, expected, job, related, textbook};
 use support::{LongResult, run_long};
 
-fn lost() -> Error {
+fn lost_error() -> Error {
     Error::Device { device: "weak".into(), message: "lost".into() }
 }
 
@@ -60,7 +60,7 @@ fn a_reserve_continues_the_sweep() {
             let weak = |label| -> Box<dyn LongEngine> {
                 Box::new(Hooked::new(
                     textbook(label, 1e8),
-                    move |count| if count < fails_at { Ok(()) } else { Err(lost()) },
+                    move |count| if count < fails_at { Ok(()) } else { Err(lost_error()) },
                 ))
             };
             let result = run(&job, vec![weak("weak"), weak("frail")]).unwrap();
@@ -78,9 +78,9 @@ fn an_engine_that_cannot_trace_still_sweeps() {
     let (query, target) = related(31, Alphabet::Dna, 300, 300);
     let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
     let job = LongAlignment { top: 2, ..job(&query, &target, scoring) };
-    let expected = super::hits(&job, super::one());
+    let expected = super::hits(&job, super::one_engine());
     let unsuited = || Error::Unsuited { device: "test".into(), message: "too long".into() };
-    for (error, stays) in [(unsuited as fn() -> Error, true), (lost, false)] {
+    for (error, stays) in [(unsuited as fn() -> Error, true), (lost_error, false)] {
         let asked = Arc::new(AtomicU32::new(0));
         let quick = Traceless { inner: textbook("quick", 9e8), asked: Arc::clone(&asked), error };
         let result = run(&job, vec![Box::new(quick)]).unwrap();

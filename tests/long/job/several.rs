@@ -6,7 +6,7 @@ use pairwave::long::{PathPoint, PathState};
 use pairwave::score::{EndGaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code};
 
-use super::{GAPS, dna, hits, job, on_minus, one, reverse_complement, three};
+use super::{GAPS, dna, hits, job, on_minus, one_engine, reverse_complement, three_engines};
 
 /// Returns the best alignments by the definition of `jobs::long`, computed with whole matrices.
 fn best_by_definition(
@@ -94,8 +94,8 @@ fn several_alignments_follow_the_definition() {
             let job = LongAlignment { top: 6, min_score: 20, strand, ..job(&query, &target, scoring.clone()) };
             let expected = best_by_definition(&query, &target, &scoring, strand, &job);
             assert!(!expected.is_empty());
-            assert_eq!(hits(&job, three()), expected, "seed {seed}, {gaps:?}, {strand:?}");
-            let score = hits(&LongAlignment { want: LongWant::Score, ..job }, one());
+            assert_eq!(hits(&job, three_engines()), expected, "seed {seed}, {gaps:?}, {strand:?}");
+            let score = hits(&LongAlignment { want: LongWant::Score, ..job }, one_engine());
             assert!(score.iter().map(|hit| hit.score).eq(expected.iter().map(|hit| hit.score)));
         }
     }

@@ -10,7 +10,7 @@ use pairwave::long::LongEngine;
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
 
-use super::{GAPS, Hooked, dna, hits, job, one, related, run, textbook};
+use super::{GAPS, Hooked, dna, hits, job, one_engine, related, run, textbook};
 
 /// Environment variable with the directory of the child's checkpoint. The child's result is stored
 /// next to the checkpoint.
@@ -62,7 +62,7 @@ fn a_killed_process_is_resumed() {
     assert!(killed > 0, "it was over before it could be killed");
     assert!(spawn().wait().unwrap().success());
     assert!(directory.path().join("checkpoint/manifest.json").exists());
-    assert_eq!(std::fs::read(answer).unwrap(), serde_json::to_vec(&hits(&long_job(), one())).unwrap());
+    assert_eq!(std::fs::read(answer).unwrap(), serde_json::to_vec(&hits(&long_job(), one_engine())).unwrap());
 }
 
 /// Environment variable with the directory of the child's files of borders. It also states whether
@@ -128,9 +128,9 @@ fn a_killed_process_leaves_no_borders_behind() {
         assert_eq!(names(&temporary), [""; 0]);
         if with_checkpoint {
             assert_eq!(names(&checkpoint), ["lock", "manifest.json", "plus-0"]);
-            let again = run(&spilling_job(Some(&checkpoint)), one()).unwrap();
+            let again = run(&spilling_job(Some(&checkpoint)), one_engine()).unwrap();
             assert!(again.summary.details.resumed && again.summary.details.spilled_bytes > 0);
-            assert_eq!(again.hits, hits(&spilling_job(None), one()));
+            assert_eq!(again.hits, hits(&spilling_job(None), one_engine()));
             let notes = ["hits.json", "lock", "manifest.json", "result.json", "walk-plus-0.json"];
             assert_eq!(names(&checkpoint), notes);
         }

@@ -12,7 +12,7 @@ use pairwave::score::{Ambiguity, Gaps, Scoring};
 use pairwave::seq::Code;
 use pairwave::simd::InstructionSet;
 
-use super::{Engines, Lent, Rng, below, job, local, of, oracle, run};
+use super::{Engines, Lent, Rng, below, choose_one, job, local, oracle, run};
 
 const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];
 const STRANDS: [Strands; 3] = [Strands::Plus, Strands::Minus, Strands::Both];
@@ -20,41 +20,42 @@ const STRANDS: [Strands; 3] = [Strands::Plus, Strands::Minus, Strands::Both];
 /// Returns a scoring whose gaps are free, cheap or expensive, and whose mismatches never pay or may
 /// pay.
 fn scoring(rng: &mut Rng) -> Scoring {
-    let gaps = of(
+    let gaps = choose_one(
         rng,
         &[(0, 0), (1, 1), (2, 1), (2, 2), (4, 4), (3, 0), (12, 1), (7, 2), (1, 0)]
             .map(|(first, next)| Gaps { first, next }),
     );
-    let (match_score, other) = of(rng, &[(1, -1), (5, -4), (100, -300), (2, -3), (3, -1)]);
-    let ambiguity = of(rng, &[Ambiguity::Overlap, Ambiguity::Zero, Ambiguity::Mismatch, Ambiguity::Mean]);
+    let (match_score, other) = choose_one(rng, &[(1, -1), (5, -4), (100, -300), (2, -3), (3, -1)]);
+    let ambiguity = choose_one(rng, &[Ambiguity::Overlap, Ambiguity::Zero, Ambiguity::Mismatch, Ambiguity::Mean]);
     local(match_score, other, ambiguity, gaps)
 }
 
 /// Returns a scoring with the greatest allowed costs and scores.
 fn extreme(rng: &mut Rng) -> Scoring {
-    let gaps = of(
+    let gaps = choose_one(
         rng,
         &[(1_000_000, 1_000_000), (999_000, 50_000), (1_000_000, 0), (9, 1)].map(|(first, next)| Gaps { first, next }),
     );
-    local(1_000_000, of(rng, &[-1, -1_000_000]), Ambiguity::Zero, gaps)
+    local(1_000_000, choose_one(rng, &[-1, -1_000_000]), Ambiguity::Zero, gaps)
 }
 
 /// Returns a sequence of at most `most` symbols. It is random, has few different symbols, or
 /// repeats a unit with some changes.
 fn sequence(rng: &mut Rng, most: usize) -> Vec<Code> {
     let length = below(rng, most + 1);
-    let letters: &[Code] = of(rng, &[&[1][..], &[1, 8], &[1, 2], &[1, 2, 4, 8], &[1, 2, 4, 8], &[1, 3, 4, 6, 9, 15]]);
+    let letters: &[Code] =
+        choose_one(rng, &[&[1][..], &[1, 8], &[1, 2], &[1, 2, 4, 8], &[1, 2, 4, 8], &[1, 3, 4, 6, 9, 15]]);
     if below(rng, 2) == 0 {
-        return (0..length).map(|_| of(rng, letters)).collect();
+        return (0..length).map(|_| choose_one(rng, letters)).collect();
     }
-    let unit: Vec<Code> = (0..1 + below(rng, 7)).map(|_| of(rng, letters)).collect();
+    let unit: Vec<Code> = (0..1 + below(rng, 7)).map(|_| choose_one(rng, letters)).collect();
     let mut codes: Vec<Code> = unit.iter().copied().cycle().take(length).collect();
     for _ in 0..below(rng, 1 + length / 6) {
         let index = below(rng, codes.len());
         match below(rng, 3) {
-            0 => codes[index] = of(rng, letters),
+            0 => codes[index] = choose_one(rng, letters),
             1 => drop(codes.remove(index)),
-            _ => codes.insert(index, of(rng, letters)),
+            _ => codes.insert(index, choose_one(rng, letters)),
         }
     }
     codes
@@ -67,7 +68,7 @@ fn pair(rng: &mut Rng, most: usize) -> (Vec<Code>, Vec<Code>) {
     if query.is_empty() || below(rng, 2) == 0 {
         return (query, sequence(rng, most));
     }
-    let (turned, mut target) = (oracle::turned(&query), Vec::new());
+    let (turned, mut target) = (oracle::reverse_complement(&query), Vec::new());
     for _ in 0..1 + below(rng, 4) {
         let from = if below(rng, 3) == 0 { &turned } else { &query };
         let begin = below(rng, from.len());
@@ -82,21 +83,21 @@ fn pair(rng: &mut Rng, most: usize) -> (Vec<Code>, Vec<Code>) {
 fn any_job(rng: &mut Rng, query: &[Code], target: &[Code], scoring: &Scoring) -> LongAlignment {
     let cuts = [None, Some(64), Some(128)];
     let tuning = LongTuning {
-        grid_pitch: of(rng, &cuts),
-        panel_columns: of(rng, &cuts),
-        belt_rows: of(rng, &cuts),
+        grid_pitch: choose_one(rng, &cuts),
+        panel_columns: choose_one(rng, &cuts),
+        belt_rows: choose_one(rng, &cuts),
         save_every: None,
     };
-    let min_score = of(rng, &[1, 1, 2, 9]) * i64::from(scoring.substitution.max_score()).max(4) / 4;
-    let (top, strand) = (1 + rng.below(9), of(rng, &STRANDS));
+    let min_score = choose_one(rng, &[1, 1, 2, 9]) * i64::from(scoring.substitution.max_score()).max(4) / 4;
+    let (top, strand) = (1 + rng.below(9), choose_one(rng, &STRANDS));
     LongAlignment { top, strand, min_score, prune: below(rng, 2) == 0, tuning, ..job(query, target, scoring) }
 }
 
 /// Returns the job once for each method, with random sizes of strips and chunks.
 fn methods(rng: &mut Rng, job: &LongAlignment) -> [LongAlignment; 3] {
     METHODS.map(|method| {
-        let strip = of(rng, &[None, Some(1), Some(3), Some(8), Some(20), Some(70)]);
-        let chunk = of(rng, &[None, Some(1), Some(4), Some(7), Some(64)]).filter(|_| method != Method::Striped);
+        let strip = choose_one(rng, &[None, Some(1), Some(3), Some(8), Some(20), Some(70)]);
+        let chunk = choose_one(rng, &[None, Some(1), Some(4), Some(7), Some(64)]).filter(|_| method != Method::Striped);
         LongAlignment { method: Some(method), strip, chunk, ..job.clone() }
     })
 }
@@ -208,8 +209,8 @@ fn a_card_on_any_pair() {
         rounds += 1;
         let (query, target) = pair(rng, if rounds % 10 == 0 { 170 } else { 40 });
         // With cheap gaps, paths come close to forbidden cells.
-        let (match_score, other) = of(rng, &[(1, -1), (100, -300)]);
-        let gaps = of(rng, &[(0, 0), (1, 1), (2, 1)].map(|(first, next)| Gaps { first, next }));
+        let (match_score, other) = choose_one(rng, &[(1, -1), (100, -300)]);
+        let gaps = choose_one(rng, &[(0, 0), (1, 1), (2, 1)].map(|(first, next)| Gaps { first, next }));
         let scoring = local(match_score, other, Ambiguity::Zero, gaps);
         let job = LongAlignment { top: 6, min_score: 1, ..any_job(rng, &query, &target, &scoring) };
         let expected = oracle::best(&query, &target, &scoring, job.strand, (6, 1));

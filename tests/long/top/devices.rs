@@ -14,7 +14,7 @@ use pairwave::long::mock::Textbook;
 use pairwave::score::{Ambiguity, Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code};
 
-use super::{Lent, Rng, below, job, local, of, oracle, run};
+use super::{Lent, Rng, below, choose_one, job, local, oracle, run};
 
 /// Returns a card whose panels have many strips and dispatches.
 fn card() -> Arc<Mutex<GpuLong>> {
@@ -34,28 +34,28 @@ fn processor() -> Arc<Mutex<CpuLong>> {
 }
 
 /// Returns 150 to 350 random symbols.
-fn any(rng: &mut Rng) -> Vec<Code> {
+fn random_sequence(rng: &mut Rng) -> Vec<Code> {
     (0..150 + below(rng, 200)).map(|_| 1 << rng.below(4)).collect()
 }
 
 /// Returns a target, and a query that contains all of it on the minus strand and nearly all of it
 /// on the plus strand. The score of the plus strand then prunes much of the minus strand.
 fn both_strands(rng: &mut Rng) -> (Vec<Code>, Vec<Code>) {
-    let target = any(rng);
+    let target = random_sequence(rng);
     let less = 1 + below(rng, 3);
-    ([oracle::turned(&target), target[..target.len() - less].to_vec()].concat(), target)
+    ([oracle::reverse_complement(&target), target[..target.len() - less].to_vec()].concat(), target)
 }
 
 fn cheap_gaps(rng: &mut Rng) -> Scoring {
-    let gaps = of(rng, &[(7, 2), (500, 20), (500, 100), (40, 40)]);
+    let gaps = choose_one(rng, &[(7, 2), (500, 20), (500, 100), (40, 40)]);
     local(100, -300, Ambiguity::Overlap, Gaps { first: gaps.0, next: gaps.1 })
 }
 
 /// Returns settings with grid lines at a distance of 64 or 128, and with narrow panels.
 fn tuning(rng: &mut Rng) -> LongTuning {
     LongTuning {
-        grid_pitch: Some(of(rng, &[64, 128])),
-        panel_columns: Some(of(rng, &[64, 128, 192])),
+        grid_pitch: Some(choose_one(rng, &[64, 128])),
+        panel_columns: Some(choose_one(rng, &[64, 128, 192])),
         belt_rows: None,
         save_every: Some(Duration::ZERO),
     }
@@ -92,7 +92,7 @@ fn prepared_regions_change_no_result() {
         let engine = GpuLong::open(&support::adapter()).unwrap().with_shape(shape).with_max_prepared_regions(5);
         let card = Arc::new(Mutex::new(engine));
         for round in 0..8 {
-            let query = [any(rng), any(rng)].concat();
+            let query = [random_sequence(rng), random_sequence(rng)].concat();
             let target = support::mutated(rng, Alphabet::Dna, &query, 8);
             let scoring = local(5, -4, Ambiguity::Overlap, Gaps { first: 6, next: 1 });
             let tuning = LongTuning { grid_pitch: Some(64), panel_columns: Some(128), ..tuning(rng) };
@@ -106,8 +106,12 @@ fn prepared_regions_change_no_result() {
         // Once an alignment is found, regions with the same rows and columns have other borders.
         for round in 0..16 {
             let (query, target) = repeats(rng);
-            let scoring =
-                local(5, -4, Ambiguity::Overlap, of(rng, &[Gaps { first: 4, next: 1 }, Gaps { first: 4, next: 4 }]));
+            let scoring = local(
+                5,
+                -4,
+                Ambiguity::Overlap,
+                choose_one(rng, &[Gaps { first: 4, next: 1 }, Gaps { first: 4, next: 4 }]),
+            );
             let top = 3 + rng.below(4);
             let job = LongAlignment { top, min_score: 20, tuning: tuning(rng), ..job(&query, &target, &scoring) };
             let result = run(&job, vec![Lent::boxed(&card)]).unwrap_or_else(|error| panic!("round {round}: {error}"));
@@ -135,15 +139,15 @@ fn two_devices_prune_both_strands() {
 /// Returns sequences in which parts of the query and of its reverse complement are surrounded by
 /// other symbols.
 fn repeats(rng: &mut Rng) -> (Vec<Code>, Vec<Code>) {
-    let query = any(rng);
-    let (turned, mut target) = (oracle::turned(&query), any(rng));
+    let query = random_sequence(rng);
+    let (turned, mut target) = (oracle::reverse_complement(&query), random_sequence(rng));
     target.truncate(40);
     for _ in 0..3 {
         let from = if below(rng, 2) == 0 { &turned } else { &query };
         let begin = below(rng, from.len() / 2);
         let part = support::mutated(rng, Alphabet::Dna, &from[begin..begin + from.len() / 2], 6);
         target.extend_from_slice(&part);
-        target.extend(any(rng).iter().take(20));
+        target.extend(random_sequence(rng).iter().take(20));
     }
     (query, target)
 }
@@ -179,8 +183,12 @@ fn two_devices_find_several_and_are_stopped() {
     let mut stops = 0;
     for round in 0..12 {
         let (query, target) = repeats(rng);
-        let scoring =
-            local(5, -4, Ambiguity::Overlap, of(rng, &[Gaps { first: 11, next: 1 }, Gaps { first: 4, next: 4 }]));
+        let scoring = local(
+            5,
+            -4,
+            Ambiguity::Overlap,
+            choose_one(rng, &[Gaps { first: 11, next: 1 }, Gaps { first: 4, next: 4 }]),
+        );
         let (top, strand) = (2 + rng.below(4), Strands::Both);
         let job = LongAlignment { top, strand, min_score: 30, tuning: tuning(rng), ..job(&query, &target, &scoring) };
         let expected = oracle::best(&query, &target, &scoring, strand, (top, 30));

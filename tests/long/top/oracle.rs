@@ -27,7 +27,7 @@ struct Matrices {
 }
 
 /// Returns the reverse complement. A code is a set of the bases A = 1, C = 2, G = 4, T = 8.
-pub(crate) fn turned(codes: &[Code]) -> Vec<Code> {
+pub(crate) fn reverse_complement(codes: &[Code]) -> Vec<Code> {
     let facing =
         |code: Code| [(1, 8), (2, 4), (4, 2), (8, 1)].iter().map(|&(a, b)| if code & a > 0 { b } else { 0 }).sum();
     codes.iter().rev().map(|&code| facing(code)).collect()
@@ -52,7 +52,7 @@ fn fill(query: &[Code], target: &[Code], scoring: &Scoring, forbidden: &[(Range<
 }
 
 /// Traces back from a cell. Returns the last point and the columns of the path.
-fn walk(
+fn trace_back(
     matrices: &Matrices,
     side: &Side,
     target: &[Code],
@@ -102,8 +102,8 @@ pub(crate) fn best(
     let side = |strand, query| Side { strand, query, forbidden: Vec::new() };
     let mut sides = match strand {
         Strands::Plus => vec![side(Strand::Plus, query.to_vec())],
-        Strands::Minus => vec![side(Strand::Minus, turned(query))],
-        Strands::Both => vec![side(Strand::Plus, query.to_vec()), side(Strand::Minus, turned(query))],
+        Strands::Minus => vec![side(Strand::Minus, reverse_complement(query))],
+        Strands::Both => vec![side(Strand::Plus, query.to_vec()), side(Strand::Minus, reverse_complement(query))],
     };
     let (m, mut hits) = (query.len(), Vec::new());
     while hits.len() < top as usize {
@@ -125,7 +125,7 @@ pub(crate) fn best(
         if score < min_score.max(1) {
             break;
         }
-        let (begin, cigar) = walk(&matrices, &sides[index], target, scoring, end);
+        let (begin, cigar) = trace_back(&matrices, &sides[index], target, scoring, end);
         let side = &mut sides[index];
         side.forbidden.push((begin.0..end.0, begin.1..end.1));
         let rows = match side.strand {

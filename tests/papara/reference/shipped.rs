@@ -10,7 +10,7 @@ fn path(file: &str) -> String {
 }
 
 /// Returns the read, the best edge and the score of each line.
-fn shipped(file: &str) -> Vec<(String, u32, i64)> {
+fn read_shipped(file: &str) -> Vec<(String, u32, i64)> {
     let text = std::fs::read_to_string(path(file)).unwrap();
     let line = |line: &str| {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -42,7 +42,7 @@ fn check(folder: &str, alphabet: Alphabet, reads: usize) {
             (store.name(id).to_owned(), edge, score)
         };
         let actual: Vec<(String, u32, i64)> = (0..reads as u32).into_par_iter().map(best).collect();
-        assert_eq!(actual, shipped(&format!("{folder}/papara.{name}.scores.tsv")), "{folder}, {name}");
+        assert_eq!(actual, read_shipped(&format!("{folder}/papara.{name}.scores.tsv")), "{folder}, {name}");
     }
 }
 

@@ -24,7 +24,7 @@ fn log_sum(one: f64, other: f64) -> f64 {
 }
 
 /// Propagates a side across an edge. Only the logarithms change.
-fn across(side: Side, share: f64, length: f64) -> Side {
+fn propagate(side: Side, share: f64, length: f64) -> Side {
     let (p, e) = (share, (-length).exp());
     let table = [[1.0 - p + p * e, p * (1.0 - e)], [(1.0 - p) * (1.0 - e), p + (1.0 - p) * e]];
     let log = |state: usize| log_sum(table[state][0].ln() + side.logs[0], table[state][1].ln() + side.logs[1]);
@@ -42,14 +42,14 @@ fn join(sides: &[Side]) -> Side {
 }
 
 /// Returns the values of the side behind a node, propagated across the given edge.
-fn behind(reference: &Reference, share: f64, node: NodeId, edge: usize, site: u32) -> Side {
+fn side_behind(reference: &Reference, share: f64, node: NodeId, edge: usize, site: u32) -> Side {
     let edges = &reference.tree.edges;
     let at = |edge: &usize| edges[*edge].above == node || edges[*edge].below == node;
     let others = (0..edges.len()).filter(at).filter(|&other| other != edge);
     let sides: Vec<Side> = others
         .map(|other| {
             let beyond = if edges[other].above == node { edges[other].below } else { edges[other].above };
-            behind(reference, share, beyond, other, site)
+            side_behind(reference, share, beyond, other, site)
         })
         .collect();
     let side = match reference.leaf_row(node) {
@@ -63,14 +63,14 @@ fn behind(reference: &Reference, share: f64, node: NodeId, edge: usize, site: u3
         }
         None => join(&sides),
     };
-    across(side, share, edges[edge].length)
+    propagate(side, share, edges[edge].length)
 }
 
 /// Returns the expected set and flags of an edge at a site. The flags are `None` if they depend on
 /// rounding errors.
 fn expected(reference: &Reference, share: f64, model: GapModel, edge: usize, site: u32) -> (u32, Option<bool>) {
     let ends = [reference.tree.edges[edge].above, reference.tree.edges[edge].below];
-    let both = join(&ends.map(|node| behind(reference, share, node, edge, site)));
+    let both = join(&ends.map(|node| side_behind(reference, share, node, edge, site)));
     let is_gap = match model {
         GapModel::Parsimony => Some(both.is_gap && !both.is_open),
         GapModel::Likelihood if both.logs == [f64::NEG_INFINITY; 2] => Some(false),

@@ -1,6 +1,6 @@
 //! `pairwave mpi --dry-run`.
 
-use super::machine::{broken, machine, settle};
+use super::machine::{divide_resources, machine, serialization_error};
 use super::{GPU_SPEED, Options, THREAD_SPEED, block_cells, one_input};
 use crate::cli::blocks::BlockCommand;
 use crate::cli::common::is_standard;
@@ -24,7 +24,7 @@ pub(super) fn print_prediction<C: BlockCommand>(
 ) -> Result<()> {
     let machine = machine(&command);
     let known = machine.as_ref().ok().cloned();
-    let settled = settle(wire, machine, options.gpus);
+    let settled = divide_resources(wire, machine, options.gpus);
     let speed = settled.as_ref().map_or(0.0, |(run, _)| {
         let gpus = run.devices.iter().filter(|device| matches!(device, Device::Adapter(_))).count();
         let has_threads = gpus == 0 || run.devices.iter().any(|device| matches!(device, Device::Cpu));
@@ -34,7 +34,7 @@ pub(super) fn print_prediction<C: BlockCommand>(
         .as_ref()
         .map_or_else(|error| error.to_string(), |(_, member)| format!("{}: {}", member.host, member.devices));
     if !is_first {
-        wire.send(LEAD, serde_json::to_vec(&(speed, &member)).map_err(broken)?);
+        wire.send(LEAD, serde_json::to_vec(&(speed, &member)).map_err(serialization_error)?);
         return settled.map(|_| ());
     }
     // Receives the messages of all other ranks, even after an error on this rank.
@@ -46,7 +46,7 @@ pub(super) fn print_prediction<C: BlockCommand>(
                 None => std::thread::sleep(Duration::from_millis(1)),
             }
         };
-        all[rank.0] = serde_json::from_slice(&bytes).map_err(broken)?;
+        all[rank.0] = serde_json::from_slice(&bytes).map_err(serialization_error)?;
     }
     settled?;
     let Some((run, offer)) = known else { return Ok(()) };

@@ -18,7 +18,7 @@ pub(super) struct Ledger<'a, J> {
 }
 
 impl<J: Divisible> LeadHandler for Ledger<'_, J> {
-    fn joined(&mut self, rank: dispatch::Rank, member: &RankInfo) {
+    fn rank_joined(&mut self, rank: dispatch::Rank, member: &RankInfo) {
         tracing::debug!("rank {rank} on {} has {}", member.host, member.devices);
     }
 

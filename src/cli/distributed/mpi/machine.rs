@@ -35,7 +35,7 @@ fn name_of(device: &Device) -> Option<String> {
 }
 
 /// Restricts a rank to its share of its machine. Returns a description of the share.
-fn take(run: &mut Run, share: &ResourceShare) -> String {
+fn apply_share(run: &mut Run, share: &ResourceShare) -> String {
     let users = |device: &Device| {
         let name = name_of(device)?;
         share.gpus.iter().find(|(gpu, _)| *gpu == name).map(|(_, users)| *users as u64)
@@ -66,7 +66,7 @@ fn take(run: &mut Run, share: &ResourceShare) -> String {
 }
 
 /// Exchanges resources between all ranks of a machine, and takes this rank's share.
-pub(super) fn settle(
+pub(super) fn divide_resources(
     wire: &mut MpiWire,
     machine: Result<(Run, RankResources)>,
     gpus: Option<usize>,
@@ -76,15 +76,15 @@ pub(super) fn settle(
         Ok((run, offer)) => (Ok(run), offer),
         Err(error) => (Err(error), RankResources::default()),
     };
-    let given = serde_json::to_vec(&offer).map_err(broken)?;
+    let given = serde_json::to_vec(&offer).map_err(serialization_error)?;
     let (machine_rank, all) = wire.neighbours(given);
     let offers: Vec<RankResources> = all.iter().map(|one| serde_json::from_slice(one).unwrap_or_default()).collect();
     let mut run = run?;
-    let devices = take(&mut run, &share(machine_rank, &offers, gpus));
+    let devices = apply_share(&mut run, &share(machine_rank, &offers, gpus));
     tracing::debug!(host = host(), machine_rank, devices, "this rank computes on");
     Ok((run, RankInfo { host: host(), devices }))
 }
 
-pub(super) fn broken(error: serde_json::Error) -> Error {
+pub(super) fn serialization_error(error: serde_json::Error) -> Error {
     Error::Internal(format!("a message between ranks: {error}"))
 }

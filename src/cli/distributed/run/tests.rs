@@ -24,7 +24,7 @@ impl Job for Units {
         Ok(())
     }
 
-    fn whole(&self, (): &()) -> Block {
+    fn whole_block(&self, (): &()) -> Block {
         Block { units: 0..UNITS, targets: None, pairs: UNITS, cells: UNITS }
     }
 
@@ -84,7 +84,7 @@ fn directory(folder: &tempfile::TempDir) -> Directory {
 /// blocks.
 fn run(directory: &Directory, failing: &[u64], which: &BlockSelection) -> (Vec<usize>, Vec<usize>, u64) {
     let job = Units { failing: failing.iter().copied().collect(), ..Units::default() };
-    let wanted = wanted::<Units>(directory, which).unwrap();
+    let wanted = blocks_to_compute::<Units>(directory, which).unwrap();
     let order: Vec<usize> = wanted.iter().copied().collect();
     let run = Run::default();
     let bar = BlockBar::new(Arc::clone(&run.progress));

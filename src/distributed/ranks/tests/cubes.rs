@@ -86,7 +86,7 @@ impl Job for Cubes {
         Ok(())
     }
 
-    fn whole(&self, (): &()) -> Block {
+    fn whole_block(&self, (): &()) -> Block {
         Block { units: 0..self.units, targets: None, pairs: 0, cells: 0 }
     }
 

@@ -51,7 +51,7 @@ impl<'a> SideGroup<'a> {
 
     /// Returns the reach in overlap mode.
     #[inline(always)]
-    pub(super) fn reach(&self) -> Option<OverlapReach> {
+    pub(super) fn overlap_reach(&self) -> Option<OverlapReach> {
         if let EditMode::Overlap(reach) = self.mode { Some(reach) } else { None }
     }
 
@@ -64,7 +64,7 @@ impl<'a> SideGroup<'a> {
     #[inline(always)]
     pub(super) unsafe fn set_patterns<V: LanesU64, M: Matcher>(&self, buffer: &mut [u64]) -> [u64; MAX_PAIRS] {
         let SideGroup { pairs, planes, at, words, .. } = *self;
-        let (is_global, is_overlap) = (self.is_global(), self.reach().is_some());
+        let (is_global, is_overlap) = (self.is_global(), self.overlap_reach().is_some());
         // Padding rows precede the first row of a pattern. Its last row is therefore the top bit of
         // a word, which is recorded. In global mode, no row is recorded, and rows after the last
         // one do no harm.
@@ -77,7 +77,7 @@ impl<'a> SideGroup<'a> {
         for (lane, pair) in pairs.iter().enumerate() {
             let same_as_before = lane > 0 && std::ptr::eq(pairs[lane - 1].pattern, pair.pattern);
             let rows_before = padding(pair);
-            paddings[lane] = below(rows_before, 0);
+            paddings[lane] = bits_below(rows_before, 0);
             for word in 0..words {
                 if same_as_before {
                     for plane in 0..=M::PLANES {
@@ -90,13 +90,13 @@ impl<'a> SideGroup<'a> {
                 // SAFETY: the caller guarantees the instructions of V.
                 unsafe { planes.read::<V>(pair.pattern, first, &mut bits[..M::PLANES]) };
                 if let Some(plane) = planes.padding() {
-                    bits[plane] = below(rows_before, word);
+                    bits[plane] = bits_below(rows_before, word);
                 }
                 for (plane, bits) in bits[..M::PLANES].iter().enumerate() {
                     buffer[at.plane(word, plane) + lane] = *bits;
                 }
                 // An overlap starts in any row at no cost.
-                buffer[at.pv(word) + lane] = if is_overlap { 0 } else { !below(rows_before, word) };
+                buffer[at.pv(word) + lane] = if is_overlap { 0 } else { !bits_below(rows_before, word) };
             }
         }
         paddings
@@ -107,7 +107,7 @@ impl<'a> SideGroup<'a> {
     #[inline(always)]
     fn open(&self) -> [[usize; MAX_PAIRS]; 2] {
         let (mut open_rows, mut open_columns) = ([0; MAX_PAIRS], [0; MAX_PAIRS]);
-        if let Some(reach) = self.reach() {
+        if let Some(reach) = self.overlap_reach() {
             for (lane, (&m, &n)) in self.patterns.iter().zip(&self.texts).enumerate().take(self.pairs.len()) {
                 let before = |length: usize, other: usize| {
                     let last = length as u64 - 1;
@@ -163,7 +163,7 @@ impl GroupLastRows {
     #[inline(always)]
     pub(super) fn advance(&mut self, group: &SideGroup<'_>, steps: RowSteps<MAX_PAIRS>, before: usize) {
         let columns = group.texts.map(|end| end.saturating_sub(before).min(BITS));
-        match group.reach() {
+        match group.overlap_reach() {
             None => self.rows.advance(steps, before, columns),
             Some(reach) => {
                 let skipped = self.open_columns.map(|open| open.saturating_sub(before));
@@ -192,8 +192,8 @@ impl GroupLastRows {
     /// Writes the final results.
     #[inline(always)]
     pub(super) fn finish(&self, group: &SideGroup<'_>, results: &mut [EditDistance]) {
-        if group.reach().is_some() {
-            for (results, least) in results.iter_mut().zip(self.ends.least()) {
+        if group.overlap_reach().is_some() {
+            for (results, least) in results.iter_mut().zip(self.ends.least_distances()) {
                 *results = EditDistance { distance: results.distance.min(least), end: 0 };
             }
         } else if !group.is_global() {
@@ -203,7 +203,7 @@ impl GroupLastRows {
 }
 
 /// Returns the bits of a word that are below a row. Rows are counted from the first word.
-fn below(row: usize, word: usize) -> u64 {
+fn bits_below(row: usize, word: usize) -> u64 {
     match row.saturating_sub(word * BITS) {
         rows @ 0..BITS => (1 << rows) - 1,
         _ => u64::MAX,
@@ -215,7 +215,7 @@ fn below(row: usize, word: usize) -> u64 {
 #[inline(always)]
 pub(super) fn last_cell(words: impl Iterator<Item = (u64, u64)>, m: usize, end: u32) -> EditDistance {
     let distance = words.enumerate().fold(end, |distance, (number, (pv, mv))| {
-        let mask = below(m, number);
+        let mask = bits_below(m, number);
         distance + (pv & mask).count_ones() - (mv & mask).count_ones()
     });
     EditDistance { distance, end }
@@ -233,5 +233,5 @@ fn least_down(words: impl Iterator<Item = (u64, u64)>, skipped: usize, most: imp
         let skipped = skipped.saturating_sub(number * BITS);
         ends.advance(steps, [skipped], [BITS], |_, row| most(number * BITS + row));
     }
-    ends.least()[0]
+    ends.least_distances()[0]
 }

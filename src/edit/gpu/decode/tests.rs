@@ -113,7 +113,7 @@ fn results_survive_encoding_and_decoding() {
                     words.extend(result_words);
                     expected.push(distances);
                 }
-                let each = decoder.each(&words, shelf.take()).expect("all can be");
+                let each = decoder.decode_all(&words, shelf.take()).expect("all can be");
                 assert!(*each == expected, "{mode:?}, {limit:?}, {grouping:?}");
                 let report = EditReport { distances: BatchDistances::Each(each), ..EditReport::default() };
                 Edit::check(&batch, &report).expect("what is found here is what the check looks for");
@@ -128,7 +128,7 @@ fn results_survive_encoding_and_decoding() {
                     listed.extend(words);
                     assert_eq!(decoder.listed(&listed), None);
                 }
-                assert_eq!(decoder.each(&words[1..], shelf.take()), None, "too few words");
+                assert_eq!(decoder.decode_all(&words[1..], shelf.take()), None, "too few words");
             }
         }
     }
@@ -157,7 +157,11 @@ fn impossible_result_is_detected() {
                 for (word, value) in [(2 * pair, m.max(n) + 1), (2 * pair + 1, n + 1), (2 * pair, u32::MAX)] {
                     let mut wrong = words.clone();
                     wrong[word] = value;
-                    assert_eq!(decoder.each(&wrong, PooledVec::default()), None, "pair {pair} of {m} and {n} symbols");
+                    assert_eq!(
+                        decoder.decode_all(&wrong, PooledVec::default()),
+                        None,
+                        "pair {pair} of {m} and {n} symbols"
+                    );
                     let entry = [pair as u32, wrong[2 * pair], wrong[2 * pair + 1]];
                     // A distance above the limit is dropped from the list.
                     let is_left_out = wrong[2 * pair] > m.max(n);

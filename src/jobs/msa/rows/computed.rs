@@ -86,7 +86,7 @@ impl ClustalLists {
         let chunks = BlockChunks::new(blocks, cutter);
         let ran = owner::run_set(engine_set, reserve, chunks, known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
-            gather(plan, pairs_before, &mut ordered, &outcome)?;
+            add_counts(plan, pairs_before, &mut ordered, &outcome)?;
             while let Some((units, counts)) = ordered.complete() {
                 if job.check {
                     let pairs = units.clone().flat_map(|unit| plan.chunk.pairs(&plan.blocks[unit as usize]));
@@ -103,7 +103,7 @@ impl ClustalLists {
                     })
                     .collect();
                 due.rows_from(units.start.into(), &rows)?;
-                due.reached(units.end.into())?;
+                due.end_block_at(units.end.into())?;
             }
             Ok(())
         })?;
@@ -143,7 +143,7 @@ impl ChunkCutter<Clustal> for ListChunks {
 }
 
 /// Adds the counts of an outcome to its chunk.
-fn gather(
+fn add_counts(
     plan: &ClustalPlan,
     pairs_before: &[u64],
     ordered: &mut Ordered<Vec<u32>>,

@@ -56,9 +56,9 @@ fn any_two_points_of_a_path_have_its_columns_between_them() {
             let (late, early) = (a.min(b), a.max(b));
             let (start, end) = (traceback.points[early].0, traceback.points[late].0);
             states[start.state as usize] += 1;
-            let cigar = pieces.between(&query, &target, start, StartWalls::default(), end);
+            let cigar = pieces.path_columns(&query, &target, start, StartWalls::default(), end);
             let what = format!("round {round}: {start:?} to {end:?}, {:?} {:?}", scoring.gaps, scoring.mode);
-            assert_eq!(cigar.to_string(), traceback.between(late, early).to_string(), "{what}");
+            assert_eq!(cigar.to_string(), traceback.columns_between(late, early).to_string(), "{what}");
         }
     }
     assert!(states.iter().all(|&times| times > 20), "all states are tried: {states:?}");

@@ -50,7 +50,7 @@ impl TileDirections {
 
     /// Returns the next step of a traceback at a cell in state H. Row and column count from 0.
     pub fn step(&self, row: usize, column: usize) -> DirectionStep {
-        let word = self.word(row, column);
+        let word = self.shifted_u64(row, column);
         match (word & 1, word >> 16 & 1) {
             (1, 1) => DirectionStep::Ends,
             (1, _) => DirectionStep::Two,
@@ -62,18 +62,18 @@ impl TileDirections {
     /// Returns whether the gap that enters the row below a cell is opened at the cell. A traceback
     /// then leaves the gap there.
     pub fn insertion_leaves(&self, row: usize, column: usize) -> bool {
-        self.word(row, column) >> 32 & 1 == 1
+        self.shifted_u64(row, column) >> 32 & 1 == 1
     }
 
     /// Returns whether the gap that enters the column right of a cell is opened at the cell.
     pub fn deletion_leaves(&self, row: usize, column: usize) -> bool {
-        self.word(row, column) >> 48 & 1 == 1
+        self.shifted_u64(row, column) >> 48 & 1 == 1
     }
 
     /// Returns the u64 of a cell, shifted so that the cell's bits are the lowest bits of the
     /// fields.
     #[inline]
-    fn word(&self, row: usize, column: usize) -> u64 {
+    fn shifted_u64(&self, row: usize, column: usize) -> u64 {
         let strip = self.strips[self.of_row[row] as usize];
         let row = row - strip.first_row;
         match strip.shape {

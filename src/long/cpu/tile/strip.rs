@@ -62,7 +62,7 @@ pub(super) struct TileStrip<'a> {
 }
 
 /// Returns the number of rows per lane in high strips, for this number of lanes.
-const fn high(lanes: usize) -> usize {
+const fn high_rows_per_lane(lanes: usize) -> usize {
     if lanes == 16 { 8 } else { 4 }
 }
 
@@ -70,7 +70,7 @@ const fn high(lanes: usize) -> usize {
 /// instruction set.
 pub(super) fn shapes(instruction_set: InstructionSet) -> [(usize, usize); 2] {
     let lanes = instruction_set.i32_lanes();
-    [(lanes, high(lanes)), (lanes, 1)]
+    [(lanes, high_rows_per_lane(lanes)), (lanes, 1)]
 }
 
 /// Computes a strip with `slots` rows per lane (see [`shapes`]). Returns its greatest value if H is
@@ -93,7 +93,7 @@ impl<const WHAT: u8> SimdKernel for StripKernel<'_, '_, WHAT> {
         // SAFETY: `SimdKernel::run` requires the instructions of `S`. The strip was built with a
         // profile of a row of `stride` scores for each code.
         unsafe {
-            match const { high(S::I32Lanes::COUNT) } {
+            match const { high_rows_per_lane(S::I32Lanes::COUNT) } {
                 8 => choose::<S::I32Lanes, 8, WHAT>(self.slots, self.strip),
                 _ => choose::<S::I32Lanes, 4, WHAT>(self.slots, self.strip),
             }
@@ -238,7 +238,7 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
                 if WHAT == LOCATE {
                     let lanes = cell.equal(value);
                     if lanes != 0 {
-                        note(strip, lanes, count, R, slot, t);
+                        record_cells(strip, lanes, count, R, slot, t);
                     }
                 }
                 if WHAT == DIRECTIONS {
@@ -299,7 +299,7 @@ fn unused_from_start<const N: usize>(mut rows: [*const i8; N], sources: [*const 
 
 /// Records the cells of a step that have the value.
 #[cold]
-fn note(strip: &mut TileStrip<'_>, lanes: u64, count: usize, slots: usize, slot: usize, t: usize) {
+fn record_cells(strip: &mut TileStrip<'_>, lanes: u64, count: usize, slots: usize, slot: usize, t: usize) {
     for lane in (0..count).filter(|lane| lanes >> lane & 1 == 1) {
         let block = count - 1 - lane;
         if t < block || t - block >= strip.columns {

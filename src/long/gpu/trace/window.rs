@@ -27,7 +27,7 @@ pub struct WindowReach {
 impl WindowReach {
     /// Adapts the extent after a traceback entered a window at `before` and left it at `at`. The
     /// next window has at most `blocks` blocks.
-    pub fn follow(&mut self, window: &BlockWindow, before: PathPoint, at: PathPoint, chunk: u32, blocks: usize) {
+    pub fn adapt_extent(&mut self, window: &BlockWindow, before: PathPoint, at: PathPoint, chunk: u32, blocks: usize) {
         let (rows, columns) = (before.i - at.i, before.j - at.j);
         // A single gap may be the greater part of a short path, so its slope is not used.
         if rows > 4 * chunk && columns > 4 * chunk {
@@ -190,7 +190,7 @@ mod tests {
         for method in [Method::Striped, Method::Chunked1, Method::Chunked2] {
             for at in [(1, 1), (1, 100), (100, 1), (33, 47), (20, 30), (21, 31)] {
                 let window = BlockWindow::new(method, DIVISION, at.0, at.1, &reach);
-                let span = window.spans.last().expect("the strip where the walk is");
+                let span = window.spans.last().expect("the strip where the traceback is");
                 assert_eq!(window.strip_begin + window.spans.len() as u32 - 1, (at.1 - 1) / 10);
                 assert_eq!(span[1], (at.0 - 1) / 20 + 1);
                 assert!(window.blocks.len() <= 7);
@@ -209,9 +209,9 @@ mod tests {
         let at = |i, j| PathPoint { i, j, state: PathState::H };
         let mut reach = WindowReach { blocks: 4096, ..REACH };
         let window = BlockWindow::new(Method::Chunked2, DIVISION, 1000, 1000, &reach);
-        reach.follow(&window, at(1000, 1000), at(900, 990), 20, 4096);
+        reach.adapt_extent(&window, at(1000, 1000), at(900, 990), 20, 4096);
         assert_eq!((reach.margin, reach.blocks, reach.slope), (40, 2048, 1.0));
-        reach.follow(&window, at(1000, 1000), at(200, 600), 20, 4096);
+        reach.adapt_extent(&window, at(1000, 1000), at(200, 600), 20, 4096);
         assert_eq!((reach.margin, reach.blocks, reach.slope), (20, 4096, 2.0));
     }
 

@@ -51,7 +51,7 @@ impl<W: Lanes> LastCells<W> {
     #[inline(always)]
     pub(super) fn take_rows(&self, best: &mut [Greatest; MAX_LANES]) {
         for (lane, best) in best[..W::COUNT].iter_mut().enumerate() {
-            let (value, first, least) = self.greatest(lane);
+            let (value, first, least) = self.lane_maximum(lane);
             if value > best.value {
                 let rows = Greatest { value, rows_left: first, least_rows: least, ..Greatest::default() };
                 *best = Greatest { least_columns: NO_GAP, ..rows };
@@ -62,7 +62,7 @@ impl<W: Lanes> LastCells<W> {
     }
 
     /// Returns the greatest value of a lane, and the lengths of its longest and its shortest gap.
-    pub(super) fn greatest(&self, lane: usize) -> (i64, u32, u32) {
+    pub(super) fn lane_maximum(&self, lane: usize) -> (i64, u32, u32) {
         (i64::from(self.best[lane]), self.first[lane], self.least[lane])
     }
 }

@@ -93,7 +93,7 @@ impl LaneTraceback {
     }
 
     /// Returns the value of the current cell.
-    pub(super) fn rest(&self) -> i64 {
+    pub(super) fn cell_value(&self) -> i64 {
         self.expected - self.value
     }
 

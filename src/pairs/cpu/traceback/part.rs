@@ -152,7 +152,7 @@ unsafe fn trace_lanes<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Group
                     _ => kept.value(index, lane_trace.lane, column),
                 });
                 if let Some(above) = above {
-                    Diagonal::before(lane_trace.i, lane_trace.j, pairs, target, query)
+                    Diagonal::pairs_before(lane_trace.i, lane_trace.j, pairs, target, query)
                         .take_if_right(form, above, &matches, lane_trace);
                 }
             }
@@ -353,7 +353,7 @@ impl<W: Lanes> RecomputedPart<'_, W> {
                 let most = (k + 1).min(lane_trace.i - top).min(lane_trace.j - columns.start);
                 let goes_on = |pairs: usize| directions.origins[at - 2 * pairs].diagonal >> (lane + pairs) & 1 == 1;
                 let pairs = (1..most).take_while(|&pairs| goes_on(pairs)).count() + 1;
-                let diagonal = Diagonal::before(lane_trace.i - top, lane_trace.j, pairs, rows, query);
+                let diagonal = Diagonal::pairs_before(lane_trace.i - top, lane_trace.j, pairs, rows, query);
                 diagonal.take(diagonal.value(form), matches, lane_trace);
                 continue;
             }
@@ -381,7 +381,7 @@ struct Diagonal<'a> {
 impl<'a> Diagonal<'a> {
     /// Returns the `pairs` pairs up to and including the cell after `i` rows and `j` columns.
     #[inline(always)]
-    fn before(i: usize, j: usize, pairs: usize, rows: &'a [Code], columns: &'a [Code]) -> Self {
+    fn pairs_before(i: usize, j: usize, pairs: usize, rows: &'a [Code], columns: &'a [Code]) -> Self {
         Diagonal { rows: &rows[i - pairs..i], columns: &columns[j - pairs..j] }
     }
 
@@ -407,7 +407,7 @@ impl<'a> Diagonal<'a> {
         lane_trace: &mut LaneTraceback,
     ) {
         let value = self.value(form);
-        if E::from_number(lane_trace.rest() - value) == above {
+        if E::from_number(lane_trace.cell_value() - value) == above {
             self.take(value, matches, lane_trace);
         }
     }

@@ -89,7 +89,7 @@ impl RecomputedPairs {
 
     /// Returns one run per block.
     pub(super) fn runs(&self) -> Vec<TileRun> {
-        let run = |block: &PairsBlock| TileRun::alone(block.query, block.targets.start, block.targets.clone());
+        let run = |block: &PairsBlock| TileRun::single_query(block.query, block.targets.start, block.targets.clone());
         self.blocks.iter().map(run).collect()
     }
 

@@ -200,7 +200,7 @@ pub(in crate::pairs::gpu) struct Tiles {
 impl Tiles {
     /// Chooses the kernels for a batch: the kernel that the user selected, or the fastest that the
     /// device supports.
-    pub(super) fn ways(
+    pub(super) fn choose_kernels(
         &mut self,
         gpu: &Gpu,
         shape: &TileShape,

@@ -1,4 +1,4 @@
-// nw_walk: traceback. Computes each pair's value and the runs of its alignment from the borders and
+// nw_traceback: computes each pair's value and the runs of its alignment from the borders and
 //             directions that a kernel stored in the arena.
 // Recurrence: the canonical traceback (src/trace.rs). It prefers the diagonal, then a query symbol
 //             against a gap, then a target symbol against a gap. Inside a gap, it leaves the gap as
@@ -88,7 +88,7 @@ fn main(
     }
     let pair = task.pairs_begin + slot;
     out.data[3u * pair] = bitcast<u32>(value);
-    if (params.walk == 0u) {
+    if (params.traces_back == 0u) {
         return;
     }
 
@@ -102,9 +102,9 @@ fn main(
     start_traceback(i, j, m, n, turned);
     var quad_at_hand = NO_QUAD;
     var at_hand = vec4<u32>(0u);
-    while (walk_i > 0u && walk_j > 0u) {
-        let column = walk_j - 1u + column_pad;
-        let row = walk_i - 1u + row_pad;
+    while (trace_i > 0u && trace_j > 0u) {
+        let column = trace_j - 1u + column_pad;
+        let row = trace_i - 1u + row_pad;
         // A quad contains the directions of several steps.
         let place = direction_place(task, lanes, column / CELLS, row);
         if (place.x != quad_at_hand) {
