@@ -7,8 +7,7 @@ use crate::edit::{EditBatch, cpu};
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, OverlapReach, Scoring, edit_filter};
 use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore, Strands};
 
-/// Creates families of sequences: whole, cut at either end, with an unrelated start or end, with a
-/// few ambiguous symbols, and some that are too short to prune.
+/// Creates families of sequences: whole, cut at either end, with a few ambiguous symbols, and some that are too short to prune.
 fn families(random: &mut fastrand::Rng, alphabet: Alphabet, sequences: usize, longest: usize) -> Arc<SequenceStore> {
     let mut store = SequenceStore::builder(alphabet);
     let code = |random: &mut fastrand::Rng| match alphabet {
@@ -40,15 +39,6 @@ fn families(random: &mut fastrand::Rng, alphabet: Alphabet, sequences: usize, lo
         }
         let unlike = [0, 0, 10, 100][random.usize(..4)];
         codes.extend((0..unlike).map(|_| code(random)));
-        if number % 6 == 5 {
-            // Overlaps with the end or the start of its relatives only.
-            let kept = codes.len() * random.usize(2..8) / 10;
-            let unrelated: Vec<Code> = (kept..codes.len()).map(|_| code(random)).collect();
-            codes = match random.bool() {
-                true => [&codes[codes.len() - kept..], &unrelated].concat(),
-                false => [&unrelated, &codes[..kept]].concat(),
-            };
-        }
         if number % 40 == 7 {
             codes.truncate(random.usize(..12));
         }
@@ -103,6 +93,7 @@ fn no_pair_within_the_limit_is_pruned() {
         edit_filter(IdentityDefinition::Columns, 0.9, &Scoring::protein()).unwrap(),
     ];
     let (mut within, mut beyond, mut pruned) = (0, 0, 0);
+    let mut pruned_overlaps = 0;
     let mut workspace = cpu::DistanceWorkspace::default();
     for scheme in schemes {
         let alphabet = scheme.equality.alphabet();
@@ -121,6 +112,7 @@ fn no_pair_within_the_limit_is_pruned() {
                     regions.map(|(pattern, index)| (pattern, batch.chunk.region(index).text)).zip(results).collect();
                 let (remaining, left) = prune(planned);
                 pruned += left.pairs;
+                pruned_overlaps += if matches!(scheme.mode, EditMode::Overlap(_)) { left.pairs } else { 0 };
                 let kept = pairs(&remaining);
                 assert_eq!((kept.len() as u64 + left.pairs, left.cells > 0), (batch.pairs(), left.pairs > 0));
                 for (pair, results) in all {
@@ -135,8 +127,60 @@ fn no_pair_within_the_limit_is_pruned() {
             }
         }
     }
-    println!("{within} pairs within, {beyond} beyond, {pruned} left out");
+    println!("{within} pairs within, {beyond} beyond, {pruned} left out, {pruned_overlaps} of them overlaps");
+    assert!(pruned_overlaps > pruned / 4);
     assert!(within > 200 && pruned > beyond / 4, "{within} within, {pruned} of {beyond} left out");
+}
+
+#[test]
+fn short_overlaps_within_the_limit_are_kept() {
+    let seed = 0x5E07;
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let symbols =
+        |random: &mut fastrand::Rng, count: usize| -> Vec<Code> { (0..count).map(|_| 1 << random.u8(..4)).collect() };
+    let [patterns, texts] = [20, 600].map(|_| SequenceStore::builder(Alphabet::Dna));
+    let (mut patterns, mut texts) = (patterns, texts);
+    // Each text overlaps one pattern: its start with the pattern's end, or the other way round.
+    let cores: Vec<Vec<Code>> = (0..20)
+        .map(|_| {
+            let count = random.usize(60..350);
+            symbols(&mut random, count)
+        })
+        .collect();
+    for (number, core) in cores.iter().enumerate() {
+        let count = random.usize(400..600) - core.len();
+        let rest = symbols(&mut random, count);
+        let codes = if number % 2 == 0 { [core, &rest[..]].concat() } else { [&rest[..], core].concat() };
+        patterns.push(format!("{number}"), &codes).unwrap();
+    }
+    for number in 0..600 {
+        let mut core = cores[number % 20].clone();
+        for _ in 0..random.usize(..3) {
+            let at = random.usize(..core.len());
+            core[at] = 1 << random.u8(..4);
+        }
+        let count = random.usize(400..600) - core.len();
+        let rest = symbols(&mut random, count);
+        let codes = if number % 2 == 0 { [&rest[..], &core].concat() } else { [&core[..], &rest].concat() };
+        texts.push(format!("{number}"), &codes).unwrap();
+    }
+    let (patterns, texts) = (Arc::new(patterns.build()), Arc::new(texts.build()));
+    for scoring in [Scoring::dna(), Scoring::truong()] {
+        let scheme = edit_filter(IdentityDefinition::InnerColumns, 0.97, &scoring).unwrap();
+        let planned = job(&patterns, Some(&texts), scheme).chunks(u64::MAX).next().unwrap();
+        let blocks: Vec<EditBlock> = planned.2.iter().map(|(_, block)| block.clone()).collect();
+        let batch = EditBatch { chunk: Arc::clone(&planned.1), blocks };
+        let results = cpu::run(&batch, &mut cpu::DistanceWorkspace::default());
+        let all = batch.blocks.iter().flat_map(|block| block.regions.clone().map(|index| (block.pattern, index)));
+        let all = all.map(|(pattern, index)| (pattern, batch.chunk.region(index).text));
+        let within: Vec<_> = all.zip(results).filter(|(_, result)| result.is_some()).map(|(pair, _)| pair).collect();
+        let (remaining, left) = prune(planned);
+        let kept = pairs(&remaining);
+        println!("{} pairs within, {} left out", within.len(), left.pairs);
+        assert!(within.len() > 100 && left.pairs > 11_000);
+        within.iter().for_each(|pair| assert!(kept.binary_search(pair).is_ok(), "{pair:?}"));
+    }
 }
 
 #[test]

@@ -24,6 +24,8 @@ use crate::simd::{InstructionSet, Simd, SimdKernel};
 const WORDS: usize = 8;
 /// Length of the longest text of a tile per symbol of the starts and ends of texts.
 const TEXT_PER_PART: usize = 2;
+/// Length of the longest text of a tile per symbol of the shortest text that is tested.
+const LONGEST_PER_TESTED: u32 = 3;
 /// The parts of texts that have their own index.
 const PARTS: [TextPart; 2] = [TextPart::Start, TextPart::End];
 /// Number of texts in a tile.
@@ -85,9 +87,11 @@ pub(super) struct TextTile<'a> {
     parts: Option<[Index; PARTS.len()]>,
     /// Number of symbols of a start or an end.
     part_symbols: usize,
-    /// Texts that may contain any q-gram, because they have a window with too many readings.
-    any: TextBits,
-    /// Distinct lengths of the texts.
+    /// Texts that always pass: those that may contain any q-gram, because they have a window with too
+    /// many readings, and those that are much shorter than the longest one. A short overlap with a
+    /// short text would weaken the tests of all texts.
+    untested: TextBits,
+    /// Distinct lengths of the tested texts.
     lengths: Vec<u32>,
 }
 
@@ -114,9 +118,17 @@ impl<'a> TextTile<'a> {
     pub(super) fn new(chunk: &EditChunk, texts: &[SequenceId], letters: &'a GramLetters) -> Self {
         debug_assert!(texts.len() <= TEXTS);
         let mut lengths: Vec<u32> = texts.iter().map(|&text| chunk.texts.length(text)).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let is_short = |length: u32| length < longest / LONGEST_PER_TESTED;
+        let short = (0..).zip(&lengths).filter(|&(_, &length)| is_short(length)).map(|(number, _)| number);
+        let short = short.fold(TextBits::NONE, |mut short, number| {
+            short.set(number);
+            short
+        });
+        lengths.retain(|&length| !is_short(length));
         lengths.sort_unstable();
         lengths.dedup();
-        let longest = lengths.last().map_or(0, |&longest| longest as usize);
+        let longest = longest as usize;
         let grams = Grams::new(letters, longest);
         let codes = texts.iter().map(|&text| chunk.texts.codes(text));
         let (whole, any) = Index::new(grams, codes.clone());
@@ -126,7 +138,7 @@ impl<'a> TextTile<'a> {
             let ends = codes.map(|text| &text[text.len().saturating_sub(part_symbols)..]);
             [Index::new(grams, starts).0, Index::new(grams, ends).0]
         });
-        TextTile { grams, whole, parts, part_symbols, any, lengths }
+        TextTile { grams, whole, parts, part_symbols, untested: any.union(short), lengths }
     }
 
     /// Returns the maximum number of bytes of a tile for texts of at most `longest` symbols.
@@ -150,7 +162,7 @@ impl<'a> TextTile<'a> {
         self.grams.of_pattern(pattern, rows);
         let parts = self.parts.as_ref().map(|parts| parts.each_ref().map(|index| &index.0[..]));
         let passed = instructions.run(GramCount { whole: &self.whole.0, parts, rows, tests, sums });
-        passed.union(self.any)
+        passed.union(self.untested)
     }
 }
 
