@@ -36,6 +36,10 @@ const MAX_BYTES: u64 = 4 << 30;
 /// Maximum number of cells for the probabilities of all pairs. They take a few threads some
 /// minutes. Larger jobs align families first.
 const MAX_CELLS: u64 = 200_000_000_000;
+/// Number of sequences above which families are aligned first, unless the job needs all pairs: for a
+/// given tree, or to report distances. Of short sequences, combining the probabilities of all pairs
+/// takes far longer than computing them, and the alignments are not better.
+const MAX_SEQUENCES: usize = 200;
 
 /// The method of a multiple alignment.
 #[derive(Debug, Clone)]
@@ -134,8 +138,7 @@ impl MultiAlign {
         match self.mode {
             MsaMode::Clustal(_) if self.guide_tree.is_some() || self.given.is_some() => 0,
             MsaMode::Clustal(_) => cells_of(&self.sequences),
-            // Identical sequences are aligned once.
-            MsaMode::Accurate(_) => cells_of(&DistinctSequences::new(&self.sequences).sequences),
+            MsaMode::Accurate(_) => cells_of(&self.distinct_sequences().sequences),
         }
     }
 
@@ -145,6 +148,24 @@ impl MultiAlign {
         let is_given =
             self.guide_tree.is_some() || self.given.is_some() || self.distance.is_some() || self.tree.is_some();
         is_given || matches!(self.mode, MsaMode::Clustal(_))
+    }
+
+    /// Returns the sequences that accurate mode aligns: one of several identical ones, and in large
+    /// sets one of several similar ones.
+    fn distinct_sequences(&self) -> DistinctSequences {
+        let distinct = DistinctSequences::new(&self.sequences);
+        let needs_all = self.is_guided() || self.needs_distances;
+        if needs_all || self.takes_all_pairs(&distinct.sequences) { distinct } else { distinct.with_similar() }
+    }
+
+    /// Returns whether accurate mode computes the probabilities of all pairs of these sequences.
+    fn takes_all_pairs(&self, sequences: &SequenceStore) -> bool {
+        let lengths = sequences.lengths();
+        let needs_all = self.is_guided() || self.needs_distances;
+        (needs_all || lengths.len() <= MAX_SEQUENCES)
+            && posterior::memory(lengths) <= MAX_BYTES
+            && cells_of(sequences) <= MAX_CELLS
+            && lengths.iter().all(|&length| (length as usize) < posterior::LENGTH_LIMIT)
     }
 
     /// Returns the job that builds the guide tree.
@@ -223,18 +244,15 @@ impl MultiAlign {
         run: &Run,
         summary: &mut MsaSummary,
     ) -> Result<MsaResult> {
-        let distinct = DistinctSequences::new(&self.sequences);
+        let distinct = self.distinct_sequences();
         let sequences = &distinct.sequences;
-        let lengths = sequences.lengths();
-        let (bytes, cells) = (posterior::memory(lengths), cells_of(sequences));
-        let is_long = lengths.iter().any(|&length| length as usize >= posterior::LENGTH_LIMIT);
-        let is_large = bytes > MAX_BYTES || cells > MAX_CELLS || is_long;
+        let is_large = !self.takes_all_pairs(sequences);
         let guided = self.is_guided();
         if is_large && (guided || self.needs_distances) {
             return Err(Error::usage(format!(
                 "{} sequences are too many or too long for probabilities of all pairs: families are \
                  aligned separately, which uses no guide tree or distances and cannot write distances of all pairs",
-                lengths.len()
+                sequences.len()
             )));
         }
         let guide = match guided {
@@ -249,11 +267,11 @@ impl MultiAlign {
         let advance = |pairs, cells| run.progress.advance(pairs, cells);
         let (alignment, tree, computed) = if is_large {
             tracing::info!(
-                "{} sequences are too many or too long for probabilities of all pairs ({:.1} GiB, {:.1e} cells): families are \
-                 aligned separately, and joined by profiles and representative sequences",
-                lengths.len(),
-                bytes as f64 / (1u64 << 30) as f64,
-                cells as f64
+                "{} different sequences are aligned in families, which are joined by profiles and representative \
+                 sequences: probabilities of all pairs would take {:.1} GiB and {:.1e} cells",
+                sequences.len(),
+                posterior::memory(sequences.lengths()) as f64 / (1u64 << 30) as f64,
+                cells_of(sequences) as f64
             );
             let limits = posterior::large::FamilyLimits::default();
             let (alignment, tree) =

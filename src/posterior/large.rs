@@ -19,6 +19,7 @@ mod tree;
 mod tuning;
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use rayon::prelude::*;
 
@@ -84,6 +85,8 @@ fn align_with(
         return Err(Error::usage("multiple alignments need proteins or nucleotides"));
     };
     let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
+    let started = Instant::now();
+    let seconds = || started.elapsed().as_secs_f64();
     let guide = tree::guide(&sequences, store.alphabet().size(), pool);
     let weights = tree::weights(&guide);
     let inputs = JoinInputs {
@@ -99,9 +102,11 @@ fn align_with(
             size.leaves <= limits.sequences && size.cells <= limits.cells && size.longest < LENGTH_LIMIT
         };
         let families = tree::families(&guide, &lengths, fits);
+        tracing::debug!(families = families.members.len(), seconds = seconds(), "guide tree");
         let small = FamilyAligner { inputs: &inputs, options, advance, interrupt };
         let aligned = small.all(&families.members)?;
         let places = join_families(&inputs, &families, aligned, &weights, interrupt)?;
+        tracing::debug!(seconds = seconds(), "joins");
         let finished = places.into_alignment().ok_or_else(|| Error::Internal("columns do not increase".into()))?;
         Ok((finished, guide))
     })

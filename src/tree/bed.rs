@@ -135,8 +135,8 @@ pub fn embedded(
         let pairs = |members: &[u32]| {
             let members: Vec<usize> = members.iter().map(|&member| member as usize).collect();
             let mut distances = Distances::new(members.len());
-            for (index, &member) in members.iter().enumerate().skip(1) {
-                let row = from_one(member, &members[..index]);
+            let rows = members.par_iter().enumerate().map(|(index, &member)| from_one(member, &members[..index]));
+            for (index, row) in rows.collect::<Vec<_>>().into_iter().enumerate() {
                 (0..).zip(row).for_each(|(other, distance)| distances.set(index, other, distance));
             }
             distances

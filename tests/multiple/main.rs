@@ -1,4 +1,5 @@
-//! Tests of the kernels of multiple alignment.
+//! Tests of multiple alignment: its kernels, and large sets.
 
 mod clustal;
+mod large;
 mod profile;

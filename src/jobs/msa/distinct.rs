@@ -1,4 +1,6 @@
-//! Identical sequences, which are aligned only once.
+//! Identical sequences, which are aligned only once, and in large sets also similar ones.
+
+mod similar;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,12 +10,12 @@ use crate::error::{Error, Result};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::tree::{Distances, GuideTree, Join};
 
-/// The distinct sequences of a store.
+/// The distinct sequences of a store, or their representatives.
 #[derive(Debug)]
 pub(super) struct DistinctSequences {
-    /// Number of the distinct sequence for each sequence of the store.
+    /// Number of the distinct sequence, or of its representative, for each sequence of the store.
     numbers: Vec<usize>,
-    /// Each distinct sequence once, in order of first occurrence.
+    /// Each of these sequences once, in the order of the store.
     pub(super) sequences: Arc<SequenceStore>,
 }
 
@@ -39,6 +41,28 @@ impl DistinctSequences {
             Arc::new(builder.build())
         };
         DistinctSequences { numbers, sequences }
+    }
+
+    /// Replaces sequences by a similar one of the same length ([`similar::representatives`]). Their
+    /// rows have the columns of that sequence. A tree of all sequences can then no longer be pruned.
+    pub(super) fn with_similar(self) -> Self {
+        let DistinctSequences { mut numbers, sequences } = self;
+        let codes: Vec<&[Code]> = (0..sequences.len() as SequenceId).map(|id| sequences.codes(id)).collect();
+        let mut copies = vec![0; codes.len()];
+        numbers.iter().for_each(|&number| copies[number] += 1);
+        let representatives = similar::representatives(&codes, &copies);
+        let mut builder = SequenceStore::builder(sequences.alphabet());
+        let mut places = vec![usize::MAX; codes.len()];
+        let mut next = 0;
+        for (sequence, &representative) in representatives.iter().enumerate() {
+            if sequence == representative {
+                places[sequence] = next;
+                next += 1;
+                builder.push_from(&sequences, sequence as SequenceId);
+            }
+        }
+        numbers.iter_mut().for_each(|number| *number = places[representatives[*number]]);
+        DistinctSequences { numbers, sequences: Arc::new(builder.build()) }
     }
 
     /// Returns whether no sequence occurs twice.
