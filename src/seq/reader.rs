@@ -12,17 +12,22 @@ use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::{FastaReader, FastxReader, Format};
 
 use super::aligned::{aligned_code, alignment_format};
+use super::alphabet::Alphabet;
 pub use super::alphabet::AlphabetChoice;
-use super::alphabet::{Alphabet, Code};
 use super::detect::{self, ILLEGAL, LetterCensus, LetterTable};
 use super::input::{self, InputCompression, SequenceInput};
-use super::messages::{describe, input_error, letter_error};
+use super::messages::{describe, input_error};
 use super::store::{SequenceId, SequenceStore, StoreBuilder};
 use crate::error::{Error, InputLocation, Result};
 
+mod alphabets;
+mod duplicates;
 mod fastq;
 mod record;
 
+use alphabets::build_stores;
+pub(super) use alphabets::decide_alphabet;
+pub(super) use duplicates::{Duplicates, NAMED_DUPLICATES};
 use fastq::{FastqError, FastqReader, FastqRecord};
 
 /// Options for reading sequences.
@@ -78,7 +83,7 @@ fn read_each<P: AsRef<Path>>(
     // All files are opened before the first is read, so that a misspelt name is reported at once.
     let inputs = paths.iter().map(|path| SequenceInput::open(path.as_ref())).collect::<Result<Vec<_>>>()?;
     let files = inputs.into_iter().map(|input| recorder().read_all(input)).collect::<Result<Vec<_>>>()?;
-    settle_alphabet(files, options)
+    build_stores(files, options)
 }
 
 /// Reads two files like [`read_files`], but refuses records without a sequence, because records are
@@ -93,7 +98,7 @@ pub fn read_partners<P: AsRef<Path>>(paths: [P; 2], options: &ReadOptions) -> Re
     }
     let [a, b] = [SequenceInput::open(paths[0])?, SequenceInput::open(paths[1])?];
     let files = vec![Recorder::for_partners(options).read_all(a)?, Recorder::for_partners(options).read_all(b)?];
-    let stores = settle_alphabet(files, options)?;
+    let stores = build_stores(files, options)?;
     stores.try_into().map_err(|_| Error::Internal("a store is missing".into()))
 }
 
@@ -138,7 +143,7 @@ pub fn read_queries(path: impl AsRef<Path>, alphabet: Alphabet, options: &ReadOp
 /// ```
 pub fn read_bytes(name: &str, data: &[u8], options: &ReadOptions) -> Result<SequenceStore> {
     let file = Recorder::new(options, LIMITS).read_all(SequenceInput::new(name, Box::new(data))?)?;
-    Ok(settle_alphabet(vec![file], options)?.remove(0))
+    Ok(build_stores(vec![file], options)?.remove(0))
 }
 
 /// Limits of a store's size.
@@ -157,9 +162,6 @@ const LIMITS: StoreLimits = StoreLimits { letters: u32::MAX as usize, words: u32
 /// Message for a record without a sequence if records are paired by their numbers.
 const EMPTY_PARTNER: &str = "the record has no sequence, and skipping it would change all later pairs: remove it and its partner from \
         both files";
-
-/// Maximum number of duplicate names in a warning.
-pub(super) const NAMED_DUPLICATES: usize = 3;
 
 /// Records of one file, with the information to detect the alphabet.
 struct Loaded {
@@ -349,7 +351,7 @@ impl Recorder {
 
     /// Decides on the alphabet, and returns the store and the kept letters.
     pub(super) fn finish(self, options: &ReadOptions) -> Result<(SequenceStore, KeptLetters)> {
-        let store = settle_alphabet(vec![self.loaded], options)?.remove(0);
+        let store = build_stores(vec![self.loaded], options)?.remove(0);
         Ok((store, self.letters.unwrap_or_default()))
     }
 
@@ -522,110 +524,6 @@ impl Recorder {
         }
         duplicates.warn(&InputLocation::in_file(&self.loaded.name).to_string());
     }
-
-    /// Decides on the alphabet of all files. Also returns the conversion of the codes, if they were
-    /// read in another alphabet.
-    pub(super) fn decide_alphabet(all: Vec<Self>, options: &ReadOptions) -> Result<(Alphabet, Option<Vec<Code>>)> {
-        let read_as = all.first().map(|recorder| recorder.records_so_far().alphabet());
-        let stores = settle_alphabet(all.into_iter().map(|recorder| recorder.loaded).collect(), options)?;
-        let none_read = match options.alphabet {
-            AlphabetChoice::Detect => Alphabet::Protein,
-            AlphabetChoice::Fixed(alphabet) => alphabet,
-        };
-        let alphabet = stores.first().map_or(none_read, SequenceStore::alphabet);
-        let is_other = read_as.is_some_and(|read_as| read_as != alphabet);
-        Ok((alphabet, is_other.then(|| detect::protein_to_dna().to_vec())))
-    }
-}
-
-/// Names that occur more than once.
-#[derive(Debug, Default)]
-pub(super) struct Duplicates {
-    records: u64,
-    /// The first of these names.
-    distinct: Vec<String>,
-    more: bool,
-}
-
-impl Duplicates {
-    /// Creates the list for `records` records with the name of an earlier one. `distinct` contains
-    /// the first of these names, at most one more than [`NAMED_DUPLICATES`].
-    pub(super) fn new(records: u64, mut distinct: Vec<String>) -> Self {
-        let more = distinct.len() > NAMED_DUPLICATES;
-        distinct.truncate(NAMED_DUPLICATES);
-        Duplicates { records, distinct, more }
-    }
-
-    /// Counts a record with the name of an earlier one.
-    pub(super) fn add(&mut self, name: &str) {
-        self.records += 1;
-        if !self.distinct.iter().any(|known| known == name) {
-            if self.distinct.len() < NAMED_DUPLICATES {
-                self.distinct.push(name.to_owned());
-            } else {
-                self.more = true;
-            }
-        }
-    }
-
-    /// Warns about the names, if there are any.
-    pub(super) fn warn(&self, location: &str) {
-        if self.records == 0 {
-            return;
-        }
-        let (listed, more) = (self.distinct.join("', '"), if self.more { ", ..." } else { "" });
-        let records = if self.records == 1 { "1 record has" } else { &format!("{} records have", self.records) };
-        tracing::warn!("{location}: {records} the name of an earlier one: '{listed}'{more}");
-    }
-}
-
-/// Decides on the alphabet from the records read so far, and returns these. The rest is read in
-/// that alphabet.
-pub(super) fn decide_alphabet<const N: usize>(
-    recorders: [&mut Recorder; N],
-    options: &ReadOptions,
-) -> Result<[SequenceStore; N]> {
-    let take = |recorder: &mut Recorder| {
-        let name = recorder.loaded.name.clone();
-        let empty = Loaded {
-            name,
-            builder: SequenceStore::builder(Alphabet::Protein),
-            census: LetterCensus::default(),
-            first_foreign: None,
-        };
-        std::mem::replace(&mut recorder.loaded, empty)
-    };
-    let mut recorders = recorders;
-    let stores = settle_alphabet(recorders.iter_mut().map(|recorder| take(recorder)).collect(), options)?;
-    let alphabet = stores.first().map_or(Alphabet::Protein, SequenceStore::alphabet);
-    for recorder in recorders {
-        recorder.table = detect::table(alphabet, options.degap);
-        recorder.choice = AlphabetChoice::Fixed(alphabet);
-        recorder.loaded.builder = SequenceStore::builder(alphabet);
-    }
-    stores.try_into().map_err(|_| Error::Internal("a store is missing".into()))
-}
-
-/// Decides on the alphabet of all files, converts their codes if necessary, and builds the stores.
-fn settle_alphabet(mut files: Vec<Loaded>, options: &ReadOptions) -> Result<Vec<SequenceStore>> {
-    if options.alphabet == AlphabetChoice::Detect {
-        let mut census = LetterCensus::default();
-        files.iter().for_each(|file| census.merge(&file.census));
-        let alphabet = census.alphabet();
-        if alphabet == Alphabet::Dna {
-            if let Some((letter, location)) = files.iter_mut().find_map(|file| file.first_foreign.take()) {
-                let message = format!(
-                    "{}, the alphabet that was detected; give the alphabet if these are proteins",
-                    letter_error(letter, AlphabetChoice::Fixed(alphabet))
-                );
-                return Err(input_error(location, message));
-            }
-            let recode = detect::protein_to_dna();
-            files.iter_mut().for_each(|file| file.builder.recode(alphabet, &recode));
-        }
-        files.iter().for_each(|file| file.warn_of_alphabet(alphabet, "as all files together look"));
-    }
-    Ok(files.into_iter().map(|file| file.builder.build()).collect())
 }
 
 #[cfg(test)]

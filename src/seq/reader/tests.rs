@@ -43,7 +43,7 @@ fn bytes_are_located_by_line_and_column() {
 fn letters_are_recoded_in_place() {
     let loaded = load(b">a\nACGUN\n>b\nry\n", AlphabetChoice::Detect, LIMITS).unwrap();
     let before = loaded.builder.words();
-    let stores = settle_alphabet(vec![loaded], &ReadOptions::default()).unwrap();
+    let stores = build_stores(vec![loaded], &ReadOptions::default()).unwrap();
     let mut builder = SequenceStore::builder(Alphabet::Dna);
     builder.push_letters("a", b"ACGTN").unwrap();
     builder.push_letters("b", b"RY").unwrap();
@@ -78,6 +78,6 @@ fn wrapped_qualities_are_kept_without_line_ends() {
     let data = &b"@a\nAC\n-G\nT\n+\n1\n2345\n"[..];
     let recorder = Recorder { keeps_qualities: true, ..Recorder::new(&options, LIMITS) };
     let loaded = recorder.read_all(SequenceInput::new("x.fq", Box::new(data)).unwrap()).unwrap();
-    let stores = settle_alphabet(vec![loaded], &options).unwrap();
+    let stores = build_stores(vec![loaded], &options).unwrap();
     assert_eq!(stores[0].qualities(0), b"1245");
 }
