@@ -9,7 +9,7 @@ use super::ClusterContext;
 use crate::cluster::{ClusterMethod, ClusterSet, SequenceCluster};
 use crate::error::{Error, Result};
 use crate::output::Output;
-use crate::output::msa::report::push_html;
+use crate::output::markup::push_html;
 
 const PAGE: &str = include_str!("report/page.html");
 const STYLE: &str = include_str!("report/style.css");

@@ -7,7 +7,7 @@ use super::bitmap::encode_levels;
 use super::colours::Rgb;
 use super::drawing::{Caption, CaptionAnchor, Drawing, DrawnShape};
 use crate::error::Result;
-use crate::output::msa::report::{push_base64, push_html};
+use crate::output::markup::{push_base64, push_html};
 
 /// Distance from half the height of capital letters down to the base line, as a share of the size.
 const BASE: f64 = 0.36;

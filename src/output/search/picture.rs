@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use crate::output::Range32;
-use crate::output::msa::report::push_html;
+use crate::output::markup::push_html;
 use crate::output::ticks::ticks;
 
 /// Maximum number of bars.

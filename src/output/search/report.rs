@@ -12,7 +12,7 @@ use super::rows::{self, BlastRows, header};
 use super::{SearchBody, SearchContext, SearchHit, SearchPairs};
 use crate::error::{Error, Result};
 use crate::output::fields::whole_percentage;
-use crate::output::msa::report::push_html;
+use crate::output::markup::push_html;
 use crate::output::{Context, Output, OutputPair};
 use crate::score::statistics::{BitScore, Evalue};
 use crate::score::{Significance, Statistics};
