@@ -8,14 +8,13 @@ mod run;
 use super::args::*;
 use super::common::plot::PlotFile;
 use super::common::rows::check_fraction;
-use super::common::{ComputeOptions, OutputFiles, check_others, check_strand};
-use super::scoring::ScoringChoice;
+use super::common::{ComputeOptions, OutputFiles, check_others};
+use super::scoring::{PairScheme, ScoringChoice};
 use super::{endings, size};
 use files::ClusterFiles;
 use pairwave::cluster::ClusterMethod;
 use pairwave::jobs::cluster::PAIR_MEMORY;
 use pairwave::score::{CoverageFilter, IdentityDefinition};
-use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{ReadOptions, Strands};
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -61,13 +60,7 @@ impl TryFrom<ClusterArgs> for ClusterOptions {
     type Error = Error;
 
     fn try_from(args: ClusterArgs) -> Result<Self> {
-        let read = ReadOptions::from(args.letters);
-        let scoring = ScoringChoice::try_from(&args.alignment)?;
-        let strand = args.strands.given().unwrap_or_default();
-        if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
-            scoring.resolve(alphabet)?;
-            check_strand(strand, alphabet)?;
-        }
+        let PairScheme { read, scoring, strand } = PairScheme::new(args.letters, &args.alignment, args.strands)?;
         if strand == Strands::Minus {
             return Err(Error::usage("--strand minus: sequences are compared on the plus strand or on both; use both"));
         }

@@ -2,12 +2,15 @@
 //! reading the input.
 
 use super::args::{
-    AlignmentArgs, AmbiguityName, EndGapsName, IdentityArgs, LocalAlignmentArgs, LongModeName, ModeName, ScoringArgs,
+    AlignmentArgs, AmbiguityName, EndGapsName, IdentityArgs, LettersArgs, LocalAlignmentArgs, LongModeName, ModeName,
+    ScoringArgs, StrandArgs,
 };
+use super::common::check_strand;
 use pairwave::score::{
     Ambiguity, EndGaps, Gaps, IdentityDefinition, MAX_SCORE, Mode, NamedScheme, Scoring, SubstitutionMatrix,
 };
-use pairwave::seq::Alphabet;
+use pairwave::seq::reader::AlphabetChoice;
+use pairwave::seq::{Alphabet, ReadOptions, Strands};
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -239,6 +242,28 @@ impl TryFrom<&AlignmentArgs> for ScoringChoice {
             (_, end_gaps) => (Mode::Global, end_gaps.map(EndGaps::from)),
         };
         ScoringChoice::new(&args.scoring, mode, end_gaps)
+    }
+}
+
+/// Options of a job that aligns pairs: how sequences are read, scored and oriented.
+#[derive(Debug)]
+pub(super) struct PairScheme {
+    pub read: ReadOptions,
+    pub scoring: ScoringChoice,
+    pub strand: Strands,
+}
+
+impl PairScheme {
+    /// Validates the options. If the alphabet is given, scoring and strands must suit it.
+    pub(super) fn new(letters: LettersArgs, alignment: &AlignmentArgs, strands: StrandArgs) -> Result<Self> {
+        let read = ReadOptions::from(letters);
+        let scoring = ScoringChoice::try_from(alignment)?;
+        let strand = strands.given().unwrap_or_default();
+        if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
+            scoring.resolve(alphabet)?;
+            check_strand(strand, alphabet)?;
+        }
+        Ok(PairScheme { read, scoring, strand })
     }
 }
 

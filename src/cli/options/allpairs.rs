@@ -3,13 +3,12 @@
 use super::format::format;
 use crate::cli::args::{AllPairsArgs, EditFilterName};
 use crate::cli::common::rows::{check_fraction, check_score_only};
-use crate::cli::common::{ComputeOptions, OutputFiles, check_standard, check_strand, max_hits};
+use crate::cli::common::{ComputeOptions, OutputFiles, check_standard, max_hits};
 use crate::cli::endings;
-use crate::cli::scoring::ScoringChoice;
+use crate::cli::scoring::{PairScheme, ScoringChoice};
 use pairwave::jobs::EditFilter;
 use pairwave::output::PairFormat;
 use pairwave::score::{CoverageFilter, IdentityDefinition, Mode};
-use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{ReadOptions, Strands};
 use pairwave::{Error, Result};
 use std::num::NonZeroU32;
@@ -51,13 +50,7 @@ impl TryFrom<AllPairsArgs> for AllPairsOptions {
 
     fn try_from(mut args: AllPairsArgs) -> Result<Self> {
         args.against = args.against.or(args.other.take());
-        let read = ReadOptions::from(args.letters);
-        let scoring = ScoringChoice::try_from(&args.alignment)?;
-        let strand = args.strands.given().unwrap_or_default();
-        if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
-            scoring.resolve(alphabet)?;
-            check_strand(strand, alphabet)?;
-        }
+        let PairScheme { read, scoring, strand } = PairScheme::new(args.letters, &args.alignment, args.strands)?;
         let selection = selection(&args, scoring.mode())?;
         let format = format(&args, scoring.mode())?;
         let compute = ComputeOptions::try_from(&args.compute)?;

@@ -3,13 +3,11 @@
 use super::format::format;
 use crate::cli::args::{AllPairsArgs, FormatName, PairsArgs, RowsArgs};
 use crate::cli::common::rows::check_score_only;
-use crate::cli::common::{ComputeOptions, OutputFiles, check_standard, check_strand};
+use crate::cli::common::{ComputeOptions, OutputFiles, check_standard};
 use crate::cli::endings;
 use crate::cli::pairs::{Listing, PairsJob};
-use crate::cli::scoring::ScoringChoice;
+use crate::cli::scoring::PairScheme;
 use pairwave::output::{Field, PairFormat};
-use pairwave::seq::ReadOptions;
-use pairwave::seq::reader::AlphabetChoice;
 use pairwave::{Error, Result};
 use std::path::Path;
 
@@ -17,13 +15,7 @@ impl TryFrom<PairsArgs> for PairsJob {
     type Error = Error;
 
     fn try_from(args: PairsArgs) -> Result<Self> {
-        let read = ReadOptions::from(args.letters);
-        let scoring = ScoringChoice::try_from(&args.alignment)?;
-        let strand = args.strands.given().unwrap_or_default();
-        if let AlphabetChoice::Fixed(alphabet) = read.alphabet {
-            scoring.resolve(alphabet)?;
-            check_strand(strand, alphabet)?;
-        }
+        let PairScheme { read, scoring, strand } = PairScheme::new(args.letters, &args.alignment, args.strands)?;
         check_score_only(
             args.results.score_only,
             &[
