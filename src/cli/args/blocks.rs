@@ -237,7 +237,8 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
 
-    /// Draw a dot plot, tree or heat map to this .svg or .png file; long, tree and dist only
+    /// Draw a dot plot, tree or heat map to this .svg or .png file; long, tree, dist and cluster
+    /// only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! Arguments of `pairwave cluster` and `pairwave derep`.
+//! Arguments of `pairwave cluster`.
 
 use crate::cli::args::headings::{COMPUTING, OUTPUT, SELECTION};
 use crate::cli::args::help::{with_first_paragraph, with_more_help};
@@ -53,7 +53,7 @@ pub(crate) struct ClusterArgs {
     #[arg(conflicts_with_all = ["query_cov", "target_cov", "min_cov"])]
     pub cov: Option<f64>,
 
-    /// Apply --cov to these sequences, as MMseqs2 and CD-HIT [default: both]
+    /// Apply --cov to these sequences [default: both]
     #[arg(long, value_name = "MODE", help_heading = SELECTION, value_enum, ignore_case = true)]
     pub cov_mode: Option<CoverageModeName>,
 
@@ -100,7 +100,8 @@ pub(crate) struct ClusterFilesArgs {
     #[arg(long, value_name = "DIRECTORY", help_heading = OUTPUT, value_hint = ValueHint::DirPath)]
     pub clusters: Option<PathBuf>,
 
-    /// Write the abundances of clusters by sample to this table, as vsearch's --otutabout
+    /// Write the abundances of clusters by sample to this file, in the format of vsearch's
+    /// --otutabout
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub otu_table: Option<PathBuf>,
 
@@ -108,11 +109,12 @@ pub(crate) struct ClusterFilesArgs {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub biom: Option<PathBuf>,
 
-    /// Write the clusters at all thresholds to this file, as mothur's list
+    /// Write the clusters at all thresholds to this file, in mothur's list format
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub mothur_list: Option<PathBuf>,
 
-    /// Write the abundances of clusters by sample at all thresholds to this file, as mothur's shared
+    /// Write the abundances of clusters by sample at all thresholds to this file, in mothur's shared
+    /// format
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     #[arg(value_hint = ValueHint::FilePath)]
     pub shared: Option<PathBuf>,
@@ -121,7 +123,7 @@ pub(crate) struct ClusterFilesArgs {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub clstr: Option<PathBuf>,
 
-    /// Write a line with centroid and member for each sequence to this file, as MMseqs2
+    /// Write a line with centroid and member for each sequence to this file, as MMseqs2 does
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub pairs_out: Option<PathBuf>,
 }
@@ -152,7 +154,10 @@ fn as_in_cluster(arg: Arg) -> Arg {
             "Write the table of clusters to this file [default: standard output, unless another output is named]; \
              compressed if the name ends in .gz, .zst, .xz or .bz2",
         ),
-        "strand" => with_more_help(arg, "'minus' alone is refused: a sequence is always compared with itself as read."),
+        "strand" => with_more_help(
+            arg,
+            "'minus' alone is refused, because identical sequences are always joined as they were read.",
+        ),
         "query_cov" => with_first_paragraph(
             arg,
             "Cluster sequences whose alignment covers at least this fraction of the later sequence of a pair (in the \
@@ -165,7 +170,7 @@ fn as_in_cluster(arg: Arg) -> Arg {
         ),
         "min_cov" => with_first_paragraph(
             arg,
-            "Cluster sequences whose alignment covers at least this fraction of both, from 0 to 1",
+            "Cluster sequences whose alignment covers at least this fraction of both sequences, from 0 to 1",
         ),
         "min_score" => with_first_paragraph(arg, "Treat pairs with a lower score as below the threshold"),
         "check" => {
