@@ -1,24 +1,37 @@
 //! Compares the layouts of structures that Rust and WGSL share.
 
-use pairwave::clustal::kernels::layout as clustal_layout;
-use pairwave::clustal::kernels::program::{self as clustal, ClustalPass};
+/// Compares a Rust structure with its shader twin, member by member, in order.
+macro_rules! same_layout {
+    ($rust:ty, $name:literal, $members:tt) => {
+        same_layout!(modules(), $rust, $name, $members)
+    };
+    ($modules:expr, $rust:ty, $name:literal, [$($member:ident),* $(,)?]) => {{
+        let ours = vec![$((stringify!($member).to_string(), std::mem::offset_of!($rust, $member) as u32)),*];
+        for module in $modules {
+            let (theirs, size) = shader_layout(&module, $name);
+            assert_eq!(ours, theirs, "{}", $name);
+            assert_eq!(size_of::<$rust>() as u32, size, "{}", $name);
+        }
+    }};
+}
+
+mod long;
+mod multiple;
+mod papara;
+
+use long::{strip, traceback};
+use multiple::{merge, pass, sums};
+use pairwave::clustal::kernels::program::ClustalPass;
 use pairwave::edit::kernels::myers::{self, LaneGrouping};
 use pairwave::gpu::kernels::{
-    Access, ClustalStage, Family, KERNELS, Kernel, KernelKind, KernelProgram, Packing, PosteriorPass, ProfileStage,
-    of_kind,
+    Access, ClustalStage, Family, KERNELS, Kernel, KernelKind, KernelProgram, Packing, of_kind,
 };
-use pairwave::long::kernels::striped;
-use pairwave::long::kernels::striped_trace::{self, TracebackStage};
 use pairwave::pairs::kernels::layout::{EndGapKind, NwParams, NwTarget, NwTask};
 use pairwave::pairs::kernels::matrix::{self, MatrixTraceback, Scan};
 use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
-use pairwave::papara::kernels::block::{self, ScoreType};
-use pairwave::posterior::kernels::layout as posterior_layout;
-use pairwave::posterior::kernels::program::PosteriorVariant;
-use pairwave::profile::kernels::layout as profile_layout;
-use pairwave::profile::kernels::program as profile;
+use pairwave::papara::kernels::block::ScoreType;
 use pairwave::score::EditMode;
-use pairwave::seq::Alphabet;
+use papara::block;
 
 fn parsed(source: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source).expect("the shader parses")
@@ -89,21 +102,6 @@ fn shader_layout(module: &naga::Module, name: &str) -> (Vec<(String, u32)>, u32)
     let members =
         members.iter().map(|member| (member.name.clone().expect("members have names"), member.offset)).collect();
     (members, *span)
-}
-
-/// Compares a Rust structure with its shader twin, member by member, in order.
-macro_rules! same_layout {
-    ($rust:ty, $name:literal, $members:tt) => {
-        same_layout!(modules(), $rust, $name, $members)
-    };
-    ($modules:expr, $rust:ty, $name:literal, [$($member:ident),* $(,)?]) => {{
-        let ours = vec![$((stringify!($member).to_string(), std::mem::offset_of!($rust, $member) as u32)),*];
-        for module in $modules {
-            let (theirs, size) = shader_layout(&module, $name);
-            assert_eq!(ours, theirs, "{}", $name);
-            assert_eq!(size_of::<$rust>() as u32, size, "{}", $name);
-        }
-    }};
 }
 
 #[test]
@@ -261,308 +259,6 @@ fn params_of_distances_match() {
     assert_eq!(std::mem::offset_of!(myers::PatternRun, region), 4);
     assert_eq!(std::mem::offset_of!(myers::PatternRun, profile), 8);
     assert_eq!(std::mem::offset_of!(myers::PatternRun, pattern_symbols), 12);
-}
-
-fn strip(persistent: bool, shuffle: bool) -> striped::StripedVariant {
-    striped::StripedVariant {
-        lanes: 32,
-        cells: 8,
-        classes: 4,
-        codes: 16,
-        batch: 8,
-        last_cell: 7,
-        local: true,
-        linear: false,
-        best: true,
-        prune: true,
-        persistent,
-        shuffle,
-    }
-}
-
-fn strips() -> Vec<naga::Module> {
-    vec![
-        parsed(&strip(false, false).source().expect("all imports exist")),
-        parsed(&strip(true, true).source().expect("all imports exist")),
-    ]
-}
-
-#[test]
-fn params_of_strips_match() {
-    same_layout!(
-        strips(),
-        striped::StripedParams,
-        "Params",
-        [
-            rows,
-            columns,
-            strips,
-            first_strip,
-            base,
-            steps,
-            lag,
-            total_steps,
-            query_begin,
-            target_begin,
-            whole_entries,
-            inner_entries,
-            inner_mask,
-            columns_stride,
-            mark_blocks,
-            marks,
-            first,
-            next,
-            greatest,
-            rows_to_end,
-            columns_to_end,
-            best_floor,
-            spin_limit,
-            keep_strips,
-            rings_begin,
-            padding,
-            left_reached,
-            turn,
-        ]
-    );
-}
-
-#[test]
-fn shared_state_of_strips_matches() {
-    same_layout!(strips(), striped::StripedShared, "Shared", [best, ticket, stuck, pruned]);
-    // The host clears only the ticket.
-    assert_eq!(std::mem::offset_of!(striped::StripedShared, ticket), 4);
-}
-
-fn traceback(stage: TracebackStage) -> naga::Module {
-    let (local, stored_borders) = (true, true);
-    parsed(
-        &striped_trace::TracebackVariant { stage, workgroup: 4, codes: 16, column_bits: 6, local, stored_borders }
-            .source()
-            .expect("all imports exist"),
-    )
-}
-
-#[test]
-fn params_of_tracebacks_match() {
-    let modules = [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace].map(traceback);
-    same_layout!(
-        modules,
-        striped_trace::TracebackParams,
-        "Params",
-        [
-            query_begin_symbols,
-            target_begin_symbols,
-            rows,
-            columns,
-            rows_stride,
-            columns_stride,
-            strip,
-            chunk,
-            first,
-            next,
-            block_rows,
-            strip_begin,
-            strip_count,
-            block_count,
-            at_row,
-            at_column,
-            at_state,
-            path_capacity,
-            directions_capacity_words,
-            lead,
-        ]
-    );
-}
-
-#[test]
-fn path_structures_match() {
-    let modules = [TracebackStage::Chase, TracebackStage::Trace].map(traceback);
-    same_layout!(
-        modules,
-        striped_trace::PathPart,
-        "Path",
-        [start_row, start_column, start_state, end_row, end_column, end_state, directions_begin, runs_begin, run_count,]
-    );
-    for stage in [TracebackStage::Chase, TracebackStage::Trace] {
-        let (members, _) = shader_layout(&traceback(stage), "Paths");
-        let list = members.iter().find(|(name, _)| name == "list").expect("the parts");
-        assert_eq!(list.1 as usize, 4 * striped_trace::PATHS_HEADER_WORDS);
-    }
-}
-
-fn block(numbers: ScoreType) -> naga::Module {
-    let (workgroup, columns) = (16, block::columns(numbers)[0]);
-    let variant =
-        block::BlockVariant { numbers, workgroup, columns, chunk: block::CHUNK, is_plain: false, is_protein: true };
-    parsed(&variant.source().expect("all imports exist"))
-}
-
-fn blocks() -> [naga::Module; 2] {
-    [ScoreType::I32, ScoreType::F16].map(block)
-}
-
-#[test]
-fn params_of_blocks_match() {
-    same_layout!(
-        blocks(),
-        block::BlockParams,
-        "Params",
-        [
-            place_begin,
-            place_end,
-            groups,
-            site_begin,
-            site_end,
-            sites,
-            columns,
-            scratch_vectors,
-            free_read_ends,
-            matching,
-            mismatch,
-            gap_site,
-            deletion_first,
-            deletion_next,
-            insertion_first,
-            insertion_next,
-        ]
-    );
-}
-
-#[test]
-fn places_of_blocks_match() {
-    same_layout!(blocks(), block::BlockTask, "Place", [read, symbols, rows, row_count, octet, score]);
-}
-
-/// The host sizes scratch memory by the size of its numbers.
-#[test]
-fn scratch_numbers_have_the_expected_size() {
-    for numbers in [ScoreType::I32, ScoreType::F16] {
-        let (module, columns) = (block(numbers), block::columns(numbers)[1]);
-        let mut all = module.global_variables.iter();
-        let (_, scratch) = all.find(|(_, variable)| variable.name.as_deref() == Some("scratch")).expect("it is bound");
-        let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
-        let variant =
-            block::BlockVariant { numbers, workgroup: 16, columns, chunk: 32, is_plain: true, is_protein: false };
-        assert_eq!(u64::from(stride), variant.vector_bytes(), "{numbers:?}");
-    }
-}
-
-fn pass(pass: ClustalPass) -> naga::Module {
-    parsed(&clustal::ClustalVariant::new(pass, Alphabet::Protein, 16).source().expect("all imports exist"))
-}
-
-#[test]
-fn params_of_clustal_passes_match() {
-    same_layout!(
-        ClustalPass::ALL.map(pass),
-        clustal_layout::ClustalParams,
-        "Params",
-        [task_begin, task_end, groups, slice_begin, slice_end, entries, extension, reserved]
-    );
-}
-
-#[test]
-fn lists_of_clustal_passes_match() {
-    same_layout!(
-        ClustalPass::ALL.map(pass),
-        clustal_layout::ClustalPair,
-        "Pair",
-        [query, query_symbols, target_begin, target_symbols, opening, by_rows]
-    );
-    same_layout!(
-        ClustalPass::ALL.map(pass),
-        clustal_layout::ClustalPairResult,
-        "PairResult",
-        [score, end_row, end_column, rows_back, columns_back, identities, reserved0, reserved1]
-    );
-    let slices = [ClustalPass::Ends, ClustalPass::Starts].map(pass);
-    same_layout!(slices, clustal_layout::ClustalTask, "Task", [first, count]);
-}
-
-/// The host sizes scratch memory by the size of its entries.
-#[test]
-fn scratch_entries_have_the_expected_size() {
-    for kind in ClustalPass::ALL {
-        let module = pass(kind);
-        let mut all = module.global_variables.iter();
-        let (_, scratch) = all.find(|(_, variable)| variable.name.as_deref() == Some("scratch")).expect("it is bound");
-        let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
-        // One vector per invocation, or three; or two per half.
-        let each = match kind {
-            ClustalPass::Ends | ClustalPass::Starts => 16,
-            ClustalPass::ForwardReverse => 4,
-            ClustalPass::ForwardReverseThread => 48,
-        };
-        let variant = clustal::ClustalVariant::new(kind, Alphabet::Protein, 16);
-        assert_eq!(u64::from(stride) * each, variant.entry_bytes(), "{kind:?}");
-    }
-}
-
-/// Returns a kernel for probabilities of pairs.
-fn sums(sweep: PosteriorPass) -> naga::Module {
-    parsed(&PosteriorVariant::new(sweep, Alphabet::Protein, 16, 4).source().expect("all imports exist"))
-}
-
-#[test]
-fn structures_of_posterior_kernels_match() {
-    let modules = || [PosteriorPass::Forward, PosteriorPass::Backward].map(sums);
-    same_layout!(
-        modules(),
-        posterior_layout::PosteriorParams,
-        "Params",
-        [
-            task_begin,
-            task_count,
-            strip_begin,
-            strip_end,
-            capacity,
-            arena_begin,
-            zero,
-            open,
-            extend,
-            cutoff,
-            reserved0,
-            reserved1
-        ]
-    );
-    same_layout!(
-        modules(),
-        posterior_layout::PosteriorPair,
-        "Pair",
-        [row_begin, rows, column_begin, columns, out_begin, reserved0, reserved1, reserved2]
-    );
-    same_layout!(
-        modules(),
-        posterior_layout::PosteriorTask,
-        "Task",
-        [first, count, groups, strips, kept_begin, scratch_begin, list, reserved]
-    );
-}
-
-fn merge(step: ProfileStage) -> naga::Module {
-    let variant = match step {
-        ProfileStage::Tile => profile::ProfileVariant::Tile { workgroup: 16, columns: 32, letters: 8 },
-        ProfileStage::Cross => profile::ProfileVariant::Cross { workgroup: 16 },
-    };
-    parsed(&variant.source().expect("all imports exist"))
-}
-
-#[test]
-fn structures_of_profiles_match() {
-    let both = || [ProfileStage::Tile, ProfileStage::Cross].map(merge);
-    same_layout!(
-        both(),
-        profile_layout::ProfileParams,
-        "Params",
-        [problems, node_begin, nodes, tile_rows, diagonal, reserved0, reserved1, reserved2]
-    );
-    same_layout!(
-        both(),
-        profile_layout::ProfileProblem,
-        "Problem",
-        [m, n, fours, scored, tenths, first, second, nodes, rows, columns, corners, corner_count]
-    );
-    same_layout!(both(), profile_layout::RectangleNode, "Node", [a, b, m, n, ends, column, in_gap, reserved]);
 }
 
 /// Returns a variant of a kernel that declares all its bindings and arenas.
