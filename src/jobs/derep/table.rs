@@ -104,8 +104,8 @@ impl DerepTable {
         self.entries.len()
     }
 
-    /// Returns the bytes of memory that the table uses, with those for sorting it. A table with too
-    /// many entries returns the greatest number.
+    /// Returns the number of bytes that the table uses, including the memory for sorting it. Returns
+    /// [`u64::MAX`] for a table with the maximum number of entries.
     pub(super) fn memory(&self) -> u64 {
         if self.entries.len().max(self.blocks.len()) >= MAX_ENTRIES {
             return u64::MAX;

@@ -17,7 +17,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Returns the result of a job with one thread, which must be that with three.
+/// Returns the result of a job with one thread, after checking that three threads return the same.
 fn result(job: &Dereplication) -> (Vec<OwnedSequence>, DerepSummary) {
     let [one, three] = [1, 3].map(|threads| {
         let mut all = Vec::new();
