@@ -18,12 +18,16 @@ pub mod newick;
 
 mod average;
 mod bed;
+mod bionj;
+mod bme;
 mod bootstrap;
 mod columns;
 mod distances;
 mod guide;
 mod join;
 mod kmers;
+mod method;
+mod model;
 mod read;
 mod root;
 mod unrooted;
@@ -31,12 +35,16 @@ mod weights;
 
 pub use average::average_linkage;
 pub use bed::{EmbeddedTreeOptions, embedded};
+pub use bionj::bionj;
+pub use bme::balanced_minimum_evolution;
 pub use bootstrap::Bootstrap;
-pub use columns::{RowComparison, UnreliablePairs};
+pub use columns::{Correction, RowComparison, UnreliablePairs};
 pub use distances::Distances;
 pub use guide::{GuideTree, Join};
 pub use join::neighbour_joining;
 pub use kmers::Kmers;
+pub use method::{BuiltTree, TreeMethod, name_order};
+pub use model::{MAX_DISTANCE, ModelKind, SubstitutionModel};
 pub use unrooted::{Labels, UnrootedTree};
 pub use weights::Identities;
 

@@ -31,6 +31,8 @@ impl From<TreeMethodName> for TreeMethod {
     fn from(name: TreeMethodName) -> Self {
         match name {
             TreeMethodName::Nj => TreeMethod::NeighbourJoining,
+            TreeMethodName::Bionj => TreeMethod::Bionj,
+            TreeMethodName::Bme => TreeMethod::BalancedMinimumEvolution,
             TreeMethodName::Upgma => TreeMethod::Upgma,
             TreeMethodName::Mbed => TreeMethod::Mbed,
         }

@@ -19,7 +19,7 @@ use self::distinct::DistinctSequences;
 
 pub use self::distances::PairDistance;
 pub use self::rows::{DistanceRows, GatheredDistances, PairCounts};
-pub use self::tree::{MadeTree, PairDistances, SequenceTree, TreeMethod, TreeSummary};
+pub use self::tree::{MadeTree, PairDistances, SequenceTree, TreeSummary};
 use super::session::SessionStart;
 use super::{Feed, Job, Run, Summary};
 use crate::alignment::MultipleAlignment;
@@ -28,6 +28,7 @@ use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::seq::{Alphabet, SequenceId, SequenceStore};
+pub use crate::tree::TreeMethod;
 use crate::tree::{Distances, GuideTree};
 use crate::{posterior, profile};
 

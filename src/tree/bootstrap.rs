@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::columns::{ComparedColumns, RowComparison};
-use super::{UnrootedTree, neighbour_joining};
+use super::{BuiltTree, Join, TreeMethod};
 use crate::seq::{Alphabet, Code};
 
 /// Parameters of a bootstrap analysis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bootstrap {
     /// Number of resampled alignments.
     pub trials: u32,
@@ -17,11 +17,13 @@ pub struct Bootstrap {
     pub seed: u32,
     /// Comparison of the alignment's rows.
     pub comparison: RowComparison,
+    /// Method that builds the trees.
+    pub method: TreeMethod,
 }
 
 impl Default for Bootstrap {
     fn default() -> Self {
-        Bootstrap { trials: 1000, seed: 111, comparison: RowComparison::default() }
+        Bootstrap { trials: 1000, seed: 111, comparison: RowComparison::default(), method: TreeMethod::default() }
     }
 }
 
@@ -54,12 +56,13 @@ impl ClustalRandom {
     }
 }
 
-impl UnrootedTree {
+impl BuiltTree {
     /// Returns, for each join, the number of trees of resampled alignments that contain the same
-    /// split of the sequences.
+    /// split of the sequences, or the same group of sequences if trees have a root. The root itself
+    /// has no support.
     ///
     /// # Panics
-    /// Panics if the rows have different lengths, or if their number is not `leaves`.
+    /// Panics if the rows have different lengths, or if their number is not that of the leaves.
     pub fn support(
         &self,
         alphabet: Alphabet,
@@ -67,12 +70,13 @@ impl UnrootedTree {
         bootstrap: Bootstrap,
         threads: &rayon::ThreadPool,
     ) -> Vec<u32> {
-        assert_eq!(rows.len(), self.leaves, "rows of other sequences");
+        let (leaves, joins) = self.parts();
+        assert_eq!(rows.len(), leaves, "rows of other sequences");
         let columns = ComparedColumns::new(alphabet, rows, bootstrap.comparison);
         let width = columns.width();
-        let own_joins: HashMap<Vec<u64>, usize> = self.splits().into_iter().zip(0..).collect();
+        let own_joins: HashMap<Vec<u64>, usize> = self.groups().into_iter().zip(0..).collect();
         let mut random = ClustalRandom::new(bootstrap.seed);
-        let mut counts = vec![0; self.joins.len()];
+        let mut counts = vec![0; joins.len()];
         let mut left = bootstrap.trials;
         while left > 0 {
             // Random numbers are drawn in sequence. The trees are built in parallel.
@@ -80,12 +84,12 @@ impl UnrootedTree {
             left -= some;
             let drawn: Vec<Vec<usize>> = (0..some).map(|_| (0..width).map(|_| random.below(width)).collect()).collect();
             let matching_joins: Vec<Vec<usize>> = threads.install(|| {
-                let same = |tree: UnrootedTree| {
-                    tree.splits().iter().filter_map(|split| own_joins.get(split)).copied().collect()
+                let same = |tree: BuiltTree| -> Vec<usize> {
+                    tree.groups().iter().filter_map(|group| own_joins.get(group)).copied().collect()
                 };
                 drawn
                     .par_iter()
-                    .map(|drawn| same(neighbour_joining(columns.drawn(drawn).distances(threads).0, threads)))
+                    .map(|drawn| same(bootstrap.method.build(columns.drawn(drawn).distances(threads).0, threads)))
                     .collect()
             });
             matching_joins.iter().flatten().for_each(|&join| counts[join] += 1);
@@ -93,24 +97,38 @@ impl UnrootedTree {
         counts
     }
 
-    /// Returns the leaves on one side of the branch above each join, as bit sets. It is the side
-    /// without the first leaf.
-    fn splits(&self) -> Vec<Vec<u64>> {
-        let words = self.leaves.div_ceil(64);
-        let mut sets: Vec<Vec<u64>> = Vec::with_capacity(self.joins.len());
-        for join in &self.joins {
+    /// Returns the number of leaves, and the joins.
+    fn parts(&self) -> (usize, &[Join]) {
+        match self {
+            BuiltTree::Unrooted(tree) => (tree.leaves, &tree.joins),
+            BuiltTree::Rooted(tree) => (tree.leaves, &tree.joins),
+        }
+    }
+
+    /// Returns sets of leaves, as bits, for the joins. If the tree has a root, they are the leaves
+    /// below each join except the root. Otherwise, they are the leaves on the side of the branch
+    /// above the join that does not contain the first leaf.
+    fn groups(&self) -> Vec<Vec<u64>> {
+        let (leaves, joins) = self.parts();
+        let words = leaves.div_ceil(64);
+        let mut sets: Vec<Vec<u64>> = Vec::with_capacity(joins.len());
+        for join in joins {
             let mut set = vec![0; words];
             for child in join.children.map(|child| child as usize) {
-                match child.checked_sub(self.leaves) {
+                match child.checked_sub(leaves) {
                     None => set[child / 64] |= 1 << (child % 64),
                     Some(below) => set.iter_mut().zip(&sets[below]).for_each(|(word, below)| *word |= below),
                 }
             }
             sets.push(set);
         }
+        if matches!(self, BuiltTree::Rooted(_)) {
+            sets.pop();
+            return sets;
+        }
         for set in sets.iter_mut().filter(|set| set[0] & 1 == 1) {
             set.iter_mut().for_each(|word| *word = !*word);
-            let rest = self.leaves % 64;
+            let rest = leaves % 64;
             if let (Some(last), 1..) = (set.last_mut(), rest) {
                 *last &= (1 << rest) - 1;
             }

@@ -4,16 +4,28 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Distances;
+use super::model::{self, SubstitutionModel};
 use crate::seq::{Alphabet, Code, PAD};
 
 /// Options for comparing the rows of an alignment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RowComparison {
     /// Whether to skip every column where any sequence has a gap.
     pub without_gaps: bool,
-    /// Whether to correct for multiple substitutions (Kimura 1980 for nucleotides, 1983 for
-    /// proteins).
-    pub kimura: bool,
+    /// Correction for multiple substitutions.
+    pub correction: Correction,
+}
+
+/// Correction of distances for residues that changed more than once.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Correction {
+    /// No correction: the fraction of columns that differ.
+    #[default]
+    Uncorrected,
+    /// Kimura's formulas as in ClustalW 2.1 (1980 for nucleotides, 1983 for proteins).
+    Kimura,
+    /// A model of substitution.
+    Model(SubstitutionModel),
 }
 
 /// Distance of nucleotides if the correction is undefined.
@@ -76,6 +88,9 @@ impl ComparedColumns {
         if self.whole.contains(&false) {
             return self.drawn(&(0..self.width()).collect::<Vec<usize>>()).distances(threads);
         }
+        if let Correction::Model(model) = self.comparison.correction {
+            return model::distances(self.alphabet, &self.rows, model, threads);
+        }
         let (far, apart) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let first_apart = Mutex::new(None);
         let distances = Distances::filled(self.rows.len(), threads, |a, to_earlier| {
@@ -86,7 +101,7 @@ impl ComparedColumns {
                     let mut first = first_apart.lock().unwrap_or_else(PoisonError::into_inner);
                     *first = Some(first.map_or([b, a], |first: [usize; 2]| first.min([b, a])));
                 }
-                let corrected = match (self.comparison.kimura, self.alphabet) {
+                let corrected = match (self.comparison.correction == Correction::Kimura, self.alphabet) {
                     (false, _) => Some(counts.part(counts.differ)),
                     (true, Alphabet::Dna) => counts.nucleotides(),
                     (true, _) => counts.proteins(),
@@ -108,7 +123,7 @@ pub struct UnreliablePairs {
     /// Number of pairs that are too distant for the correction.
     pub far: usize,
     /// Number of pairs without a column where both have a residue. Their distance is 0, as in
-    /// ClustalW.
+    /// ClustalW, or the mean of the other distances under a model of substitution.
     pub apart: usize,
     /// The first of the pairs that `apart` counts, with the earlier row first.
     pub first_apart: Option<[usize; 2]>,
@@ -121,7 +136,7 @@ impl Distances {
     /// [`PAD`] for gaps. Ambiguous bases are ignored.
     ///
     /// # Panics
-    /// Panics if the rows have different lengths.
+    /// Panics if the rows have different lengths, or if the model has another alphabet.
     pub fn from_rows(
         alphabet: Alphabet,
         rows: &[Vec<Code>],
@@ -216,7 +231,13 @@ mod tests {
         assert_eq!(part(&[1; 1000], &[2; 1000]), 1.0);
         let pool = crate::engine::thread_pool(2).unwrap();
         let doubts = |rows: &[Vec<Code>], without_gaps| {
-            Distances::from_rows(Alphabet::Dna, rows, RowComparison { without_gaps, kimura: true }, &pool).1
+            Distances::from_rows(
+                Alphabet::Dna,
+                rows,
+                RowComparison { without_gaps, correction: Correction::Kimura },
+                &pool,
+            )
+            .1
         };
         let rows = [vec![1, 2, 4, 1], vec![1, 2, PAD, PAD], vec![PAD, PAD, 4, 8], vec![15, 15, 4, 15]];
         // Rows 0 and 2 differ by a transversion in half of their columns, where Kimura's

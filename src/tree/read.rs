@@ -6,7 +6,7 @@ use std::io::Write;
 use bstr::{BString, ByteSlice};
 
 use super::newick::{self, NameStyle, NewickError};
-use super::{GuideTree, Join, root};
+use super::{GuideTree, Join, Labels, root};
 use crate::error::Result;
 
 /// Returns a name in the form for inexact comparison: in lower case, and with `_` for the
@@ -54,10 +54,24 @@ impl GuideTree {
     /// # Panics
     /// Panics if there are fewer names than leaves.
     pub fn newick_in<S: AsRef<[u8]>>(&self, style: NameStyle, names: &[S]) -> BString {
+        self.text(style, names, &vec![0; self.joins.len()], Labels::Nodes)
+    }
+
+    /// Formats the tree like [`GuideTree::newick`], with the support of each join if it is not 0.
+    ///
+    /// # Panics
+    /// Panics if there are fewer names than leaves, or fewer numbers than joins.
+    pub fn labelled<S: AsRef<[u8]>>(&self, names: &[S], support: &[u32], labels: Labels) -> BString {
+        self.text(NameStyle::Quoted, names, support, labels)
+    }
+
+    fn text<S: AsRef<[u8]>>(&self, style: NameStyle, names: &[S], support: &[u32], labels: Labels) -> BString {
         enum WriteStep {
             Node(u32),
             Text(&'static str),
             Length(f64),
+            /// Support of a node, if it is written in this place.
+            Label(u32, Labels),
         }
         let mut text = BString::default();
         let root = (self.leaves + self.joins.len()).checked_sub(1);
@@ -71,17 +85,25 @@ impl GuideTree {
                     write!(text, ":{}", length as f32).expect("memory takes all");
                 }
                 WriteStep::Length(length) => write!(text, ":{length}").expect("memory takes all"),
+                WriteStep::Label(node, place) => {
+                    let join = (node as usize).checked_sub(self.leaves);
+                    match join.map(|join| support[join]).filter(|&count| count > 0 && place == labels) {
+                        Some(count) if place == Labels::Nodes => write!(text, "{count}"),
+                        Some(count) => write!(text, "[{count}]"),
+                        None => Ok(()),
+                    }
+                    .expect("memory takes all");
+                }
                 WriteStep::Node(node) => match (node as usize).checked_sub(self.leaves) {
                     None => text.extend_from_slice(&style.written(names[node as usize].as_ref())),
                     Some(join) => {
                         let Join { children: [left, right], lengths: [to_left, to_right] } = self.joins[join];
-                        stack.extend([
-                            WriteStep::Text(")"),
-                            WriteStep::Length(to_right),
-                            WriteStep::Node(right),
-                            WriteStep::Text(","),
-                        ]);
-                        stack.extend([WriteStep::Length(to_left), WriteStep::Node(left), WriteStep::Text("(")]);
+                        stack.push(WriteStep::Text(")"));
+                        for (child, length, before) in [(right, to_right, ","), (left, to_left, "(")] {
+                            stack.extend([WriteStep::Label(child, Labels::Branches), WriteStep::Length(length)]);
+                            stack.extend([WriteStep::Label(child, Labels::Nodes), WriteStep::Node(child)]);
+                            stack.push(WriteStep::Text(before));
+                        }
                     }
                 },
             }

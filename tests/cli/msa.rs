@@ -292,7 +292,7 @@ fn pictures_show_every_sequence_and_change_no_other_output() {
     let aligned = path(&folder, "aligned.fa");
     pairwave(&["msa", &genes, "-q", "-o", &aligned]).assert().success();
     let bootstrap = ["tree", "--aligned", &aligned, "--bootstrap", "100"];
-    let jobs: [&[&str]; 8] = [
+    let jobs: [&[&str]; 10] = [
         &["dist", &genes],
         &["dist", &genes, "--distance", "edit", "--format", "tsv"],
         &["dist", "--aligned", &aligned, "--kimura"],
@@ -300,6 +300,8 @@ fn pictures_show_every_sequence_and_change_no_other_output() {
         &["tree", &genes, "--tree", "upgma"],
         &["tree", &genes, "--tree", "mbed"],
         &["tree", "--aligned", &aligned],
+        &["tree", "--aligned", &aligned, "--model", "gtr", "--tree", "bme"],
+        &["dist", "--aligned", &aligned, "--model", "gtr"],
         &bootstrap,
     ];
     let drawn = |job: &[&str]| {
@@ -415,6 +417,8 @@ fn messages_name_the_problem() {
         vec!["dist", "--aligned", &two, "--distance", "edit"],
         vec!["dist", &two, "--format", "clustal", "--matrix-shape", "lower"],
         vec!["dist", "--aligned", &far, "--kimura", "-o", &matrix],
+        vec!["dist", "--aligned", &far, "--model", "k80", "-o", &matrix],
+        vec!["tree", "--aligned", &far, "--model", "lg", "-o", &out],
     ];
     for command in ["msa", "tree", "dist"] {
         let mut text = String::new();
@@ -452,7 +456,7 @@ fn rows_without_common_columns_give_one_warning() {
              as 0, as in ClustalW; the first are 'a' and 'b'\n"
         )
     };
-    for command in [&["dist"][..], &["tree"], &["tree", "--bootstrap", "3"]] {
+    for command in [&["dist"][..], &["tree"], &["tree", "--bootstrap", "3"], &["tree", "--tree", "upgma"]] {
         for (more, pairs, what) in
             [(&[][..], 1, ""), (&["--kimura"], 1, ""), (&["--no-gap-columns"], 6, " that --no-gap-columns keeps")]
         {
@@ -463,5 +467,88 @@ fn rows_without_common_columns_give_one_warning() {
                 said.split_inclusive('\n').filter(|line| line.contains("in common columns")).collect();
             assert_eq!(warnings, expected(pairs, what), "{arguments:?}");
         }
+    }
+}
+
+/// Aligned genes with gaps. The first two are equal.
+const ALIGNED: [&str; 6] =
+    ["ACGTACGATTCAGA", "ACGTACGATTCAGA", "ACTTACGATACAGC", "ACTTACG-TACTGC", "TCTTACGACACTCC", "TCTTACGACACTCA"];
+
+fn aligned(order: [usize; 6]) -> String {
+    order.iter().map(|&row| format!(">s{row}\n{}\n", ALIGNED[row])).collect()
+}
+
+#[test]
+fn distances_of_models_are_substitutions_per_site() {
+    let folder = folder();
+    let rows = file(&folder, "rows.fa", aligned([0, 1, 2, 3, 4, 5]));
+    let table = |more: &[&str]| -> Vec<Vec<f64>> {
+        let text = &outputs(&[&["dist", "--aligned", &rows, "--format", "tsv"], more].concat(), &[])[0];
+        let values = |line: &str| line.split('\t').skip(1).map(|value| value.parse().expect("a number")).collect();
+        text.lines().skip(1).map(values).collect()
+    };
+    // Rows 0 and 2 differ in 3 of 14 columns: G-T, T-A and A-C.
+    let jukes_cantor = -0.75 * (1.0 - 3.0 / 14.0 / 0.75_f64).ln();
+    assert!((table(&["--model", "jc69"])[0][2] - jukes_cantor).abs() < 2e-6);
+    for model in ["jc69", "k80", "f84", "tn93", "gtr"] {
+        let (plain, gamma) =
+            (table(&["--model", model, "--gamma", "none"]), table(&["--model", model, "--gamma", "1"]));
+        for row in 0..6 {
+            assert_eq!((plain[row][row], plain[0][1]), (0.0, 0.0), "{model}");
+            for column in 0..6 {
+                assert_eq!(plain[row][column], plain[column][row], "{model}");
+                assert!(model == "gtr" || gamma[row][column] >= plain[row][column], "{model}");
+            }
+        }
+        let default = if model == "gtr" { gamma } else { plain };
+        assert_eq!(table(&["--model", model]), default, "{model}");
+    }
+    let proteins = ["lg", "wag", "jtt"].map(|model| table(&["--alphabet", "protein", "--model", model])[0][2]);
+    assert!(proteins.iter().all(|&distance| distance > 3.0 / 14.0), "{proteins:?}");
+}
+
+#[test]
+fn every_method_builds_trees_with_support_from_every_model() {
+    let folder = folder();
+    let rows = file(&folder, "rows.fa", aligned([0, 1, 2, 3, 4, 5]));
+    for tree in ["nj", "bionj", "bme", "upgma"] {
+        for model in [&[][..], &["--kimura"], &["--model", "tn93"], &["--model", "gtr", "--gamma", "0.5"]] {
+            let arguments = [&["tree", "--aligned", &rows, "--tree", tree], model].concat();
+            let built = |more: &[&str]| outputs(&[&arguments[..], more].concat(), &[])[0].clone();
+            let plain = built(&[]);
+            let nodes = built(&["--bootstrap", "20"]);
+            let branches = built(&["--bootstrap", "20", "--labels", "branches"]);
+            for text in [&plain, &nodes, &branches] {
+                assert!((0..6).all(|row| text.contains(&format!("s{row}:"))) && text.ends_with(";\n"), "{text}");
+            }
+            let parts = branches.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest));
+            let unlabelled: String = parts.collect();
+            assert!(branches.contains('[') && unlabelled == plain, "{branches}");
+            assert!(nodes != plain && !nodes.contains('['), "{nodes}");
+        }
+    }
+}
+
+/// The order of the rows changes neither trees nor support.
+#[test]
+fn trees_of_minimum_evolution_do_not_depend_on_the_order_of_rows() {
+    let folder = folder();
+    let first = file(&folder, "first.fa", aligned([0, 1, 2, 3, 4, 5]));
+    let second = file(&folder, "second.fa", aligned([4, 2, 0, 5, 3, 1]));
+    for tree in ["bionj", "bme"] {
+        for more in [&[][..], &["--bootstrap", "30"]] {
+            let built = |input: &str, threads: &str| {
+                let arguments = ["tree", "--aligned", input, "--model", "gtr", "--tree", tree, "--threads", threads];
+                outputs(&[&arguments[..], more].concat(), &[])[0].clone()
+            };
+            let expected = built(&first, "1");
+            assert!(expected.contains("s5"), "{expected}");
+            assert_eq!(built(&second, "1"), expected, "{tree} {more:?}");
+            assert_eq!(built(&second, "3"), expected, "{tree} {more:?}");
+        }
+        // Sequences without an alignment, too.
+        let degapped =
+            |input: &str| outputs(&["tree", input, "--degap", "--distance", "edit", "--tree", tree], &[])[0].clone();
+        assert_eq!(degapped(&first), degapped(&second), "{tree}");
     }
 }

@@ -67,7 +67,7 @@ pub(crate) struct MsaArgs {
     pub compute: ComputeArgs,
 }
 
-/// Build a tree of sequences by neighbour joining or UPGMA
+/// Build a tree of sequences by neighbour joining, minimum evolution or UPGMA
 ///
 /// Aligned sequences (rows of equal length with gaps, --aligned) are compared column by column, all
 /// others pair by pair by --distance.
@@ -176,8 +176,19 @@ pub(crate) struct ColumnArgs {
 
     /// Correct distances for residues that changed more than once, by Kimura's formulas as ClustalW
     /// does
-    #[arg(long, help_heading = DISTANCES, requires = "aligned")]
+    #[arg(long, help_heading = DISTANCES, requires = "aligned", conflicts_with = "model")]
     pub kimura: bool,
+
+    /// Estimate the substitutions per site under this model [default: none, the fraction of columns
+    /// that differ]
+    #[arg(long, value_name = "MODEL", help_heading = DISTANCES, value_enum, ignore_case = true)]
+    #[arg(requires = "aligned")]
+    pub model: Option<SubstitutionModelName>,
+
+    /// Let the rates of sites have a gamma distribution of this shape, 0.05 to 100, or 'none'
+    /// [default: 1 for gtr, lg, wag and jtt, none for the others]
+    #[arg(long, value_name = "SHAPE", help_heading = DISTANCES, requires = "model")]
+    pub gamma: Option<String>,
 }
 
 // Distance of two sequences.
@@ -195,7 +206,7 @@ pub(crate) struct DistanceArgs {
     pub pair: PairDistanceArgs,
 
     /// Build the tree from the distances by this method [default: nj]
-    #[arg(long, alias = "clustering", value_name = "METHOD", help_heading = DISTANCES, value_enum, ignore_case = true)]
+    #[arg(long, alias = "clustering", alias = "method", value_name = "METHOD", help_heading = DISTANCES, value_enum, ignore_case = true)]
     pub tree: Option<TreeMethodName>,
 }
 
@@ -304,7 +315,9 @@ Examples:
   Build ClustalW's guide tree:
     pairwave tree genes.fa -o genes.dnd
   Build a tree of an alignment with bootstrap values, and draw it:
-    pairwave tree --aligned aligned.fa --bootstrap 1000 -o genes.nwk --plot genes.svg";
+    pairwave tree --aligned aligned.fa --bootstrap 1000 -o genes.nwk --plot genes.svg
+  Build the most accurate tree of aligned proteins; use --model gtr for nucleotides:
+    pairwave tree --aligned proteins.fa --model lg --tree bme -o proteins.nwk";
 
 const DIST_EXAMPLES: &str = "\
 Examples:
@@ -312,6 +325,8 @@ Examples:
     pairwave dist genes.fa -o genes.phy
   Write edit distances divided by the length of the longer sequence:
     pairwave dist genes.fa --distance edit --matrix-shape lower
+  Write substitutions per site of aligned nucleotides:
+    pairwave dist --aligned aligned.fa --model tn93 -o genes.phy
   Draw a heat map of the distances:
     pairwave dist genes.fa -o genes.phy --plot genes.svg";
 
@@ -372,10 +387,37 @@ pub(crate) enum PairDistanceName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SubstitutionModelName {
+    /// Nucleotides, equal rates (Jukes and Cantor 1969)
+    #[value(alias = "jc")]
+    Jc69,
+    /// Nucleotides, transitions and transversions (Kimura 1980)
+    #[value(alias = "k2p")]
+    K80,
+    /// Nucleotides, as k80 with frequencies of bases (Felsenstein 1984)
+    F84,
+    /// Nucleotides, as f84 with two kinds of transitions (Tamura and Nei 1993)
+    Tn93,
+    /// Nucleotides, maximum likelihood with all rates estimated from the alignment
+    Gtr,
+    /// Proteins, maximum likelihood (Le and Gascuel 2008)
+    Lg,
+    /// Proteins, maximum likelihood (Whelan and Goldman 2001)
+    Wag,
+    /// Proteins, maximum likelihood (Jones, Taylor and Thornton 1992)
+    Jtt,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TreeMethodName {
     /// Neighbour joining, rooted where the leaves' mean distances balance, as in ClustalW
     #[value(alias = "neighbour-joining", alias = "neighbor-joining")]
     Nj,
+    /// Neighbour joining with variances (BIONJ, Gascuel 1997)
+    Bionj,
+    /// Balanced minimum evolution, improved by moving subtrees (as FastME 2)
+    #[value(alias = "fastme")]
+    Bme,
     /// Average linkage (UPGMA)
     Upgma,
     /// Clusters by the distances to some seed sequences, for more sequences than a matrix can hold

@@ -1,7 +1,7 @@
 //! Options and input that trees and distances share. The input is sequences, or rows of an
 //! alignment.
 
-use crate::cli::args::{ColumnArgs, PairScoringArgs, SequencesArgs};
+use crate::cli::args::{ColumnArgs, PairScoringArgs, SequencesArgs, SubstitutionModelName};
 use crate::cli::common::plot::PlotFile;
 use crate::cli::common::{ComputeOptions, OutputFiles};
 use crate::cli::msa::{SequenceFile, SequenceSet};
@@ -13,7 +13,9 @@ use pairwave::jobs::msa::PairDistance;
 use pairwave::seq::aligned::aligned_code;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{AlignedRows, Alphabet, Code, PAD};
-use pairwave::tree::{Distances, RowComparison, UnreliablePairs};
+use pairwave::tree::{
+    Correction, Distances, MAX_DISTANCE, ModelKind, RowComparison, SubstitutionModel, UnreliablePairs, name_order,
+};
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,8 +51,10 @@ impl ComparisonOptions {
 
     /// Reads the input.
     pub(super) fn read(&self) -> Result<Compared> {
-        if self.columns.is_some() {
-            return Ok(Compared::Rows(CodedRows::read(&self.source.path, self.source.options.alphabet)?));
+        if let Some(columns) = self.columns {
+            let rows = CodedRows::read(&self.source.path, self.source.options.alphabet)?;
+            rows.check_model(columns.correction)?;
+            return Ok(Compared::Rows(rows));
         }
         Ok(Compared::Sequences(self.source.read()?))
     }
@@ -84,19 +88,57 @@ impl CodedRows {
         Ok(CodedRows { file: rows.file, names: rows.names, alphabet, codes })
     }
 
+    /// Rejects a model of other letters.
+    fn check_model(&self, correction: Correction) -> Result<()> {
+        match correction {
+            Correction::Model(model) if model.kind.alphabet() != self.alphabet => Err(Error::usage(format!(
+                "--model {}: this model is for {}, but the rows of {} are {}: use {} or give --alphabet",
+                model_name(model.kind),
+                model.kind.alphabet().letters(),
+                self.file,
+                self.alphabet.letters(),
+                if self.alphabet == Alphabet::Dna { "--model gtr" } else { "--model lg" }
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the rows in the order of their names.
+    pub(super) fn by_name(mut self) -> CodedRows {
+        let order = name_order(&self.names);
+        self.codes = order.iter().map(|&row| std::mem::take(&mut self.codes[row])).collect();
+        self.names = order.iter().map(|&row| std::mem::take(&mut self.names[row])).collect();
+        self
+    }
+
     pub(super) fn distances(&self, comparison: RowComparison, threads: &rayon::ThreadPool) -> Distances {
         let (distances, doubts) = Distances::from_rows(self.alphabet, &self.codes, comparison, threads);
         let pairs = self.codes.len() * self.codes.len().saturating_sub(1) / 2;
         if let UnreliablePairs { far: far @ 1.., .. } = doubts {
-            let most = if self.alphabet == Alphabet::Dna { "3.5" } else { "10" };
-            tracing::warn!("--kimura: {far} of {pairs} distances are too large to be corrected and count as {most}");
+            match comparison.correction {
+                Correction::Model(SubstitutionModel { kind, .. }) => tracing::warn!(
+                    "--model {}: {far} of {pairs} distances are undefined or exceed {MAX_DISTANCE} and count as \
+                     {MAX_DISTANCE}",
+                    model_name(kind)
+                ),
+                _ => {
+                    let most = if self.alphabet == Alphabet::Dna { "3.5" } else { "10" };
+                    tracing::warn!(
+                        "--kimura: {far} of {pairs} distances are too large to be corrected and count as {most}"
+                    );
+                }
+            }
         }
         if let Some([a, b]) = doubts.first_apart {
             let location = InputLocation::in_file(&self.file);
             let left = if comparison.without_gaps { " that --no-gap-columns keeps" } else { "" };
+            let replaced = match comparison.correction {
+                Correction::Model(_) => "the mean of the others",
+                _ => "0, as in ClustalW",
+            };
             tracing::warn!(
-                "{location}: {} of {pairs} pairs of rows have no residues in common columns{left}: their distance counts as 0, as \
-                 in ClustalW; the first are '{}' and '{}'",
+                "{location}: {} of {pairs} pairs of rows have no residues in common columns{left}: their distance counts as \
+                 {replaced}; the first are '{}' and '{}'",
                 doubts.apart,
                 self.names[a],
                 self.names[b]
@@ -116,8 +158,15 @@ impl ColumnArgs {
     }
 
     /// Returns how columns are compared, if they are.
-    pub(super) fn comparison(&self) -> Option<RowComparison> {
-        self.aligned.then_some(RowComparison { without_gaps: self.no_gap_columns, kimura: self.kimura })
+    pub(super) fn comparison(&self) -> Result<Option<RowComparison>> {
+        let correction = match self.model.map(ModelKind::from) {
+            Some(kind) => {
+                Correction::Model(SubstitutionModel { kind, shape: gamma_shape(kind, self.gamma.as_deref())? })
+            }
+            None if self.kimura => Correction::Kimura,
+            None => Correction::Uncorrected,
+        };
+        Ok(self.aligned.then_some(RowComparison { without_gaps: self.no_gap_columns, correction }))
     }
 }
 
@@ -128,5 +177,46 @@ impl Compared {
             Compared::Sequences(sequences) => Ok(sequences),
             Compared::Rows(_) => Err(Error::usage("--aligned: the comparison of columns cannot be split into blocks")),
         }
+    }
+}
+
+impl From<SubstitutionModelName> for ModelKind {
+    fn from(name: SubstitutionModelName) -> Self {
+        match name {
+            SubstitutionModelName::Jc69 => ModelKind::Jc69,
+            SubstitutionModelName::K80 => ModelKind::K80,
+            SubstitutionModelName::F84 => ModelKind::F84,
+            SubstitutionModelName::Tn93 => ModelKind::Tn93,
+            SubstitutionModelName::Gtr => ModelKind::Gtr,
+            SubstitutionModelName::Lg => ModelKind::Lg,
+            SubstitutionModelName::Wag => ModelKind::Wag,
+            SubstitutionModelName::Jtt => ModelKind::Jtt,
+        }
+    }
+}
+
+/// Returns the value of `--model`.
+pub(super) fn model_name(kind: ModelKind) -> &'static str {
+    match kind {
+        ModelKind::Jc69 => "jc69",
+        ModelKind::K80 => "k80",
+        ModelKind::F84 => "f84",
+        ModelKind::Tn93 => "tn93",
+        ModelKind::Gtr => "gtr",
+        ModelKind::Lg => "lg",
+        ModelKind::Wag => "wag",
+        ModelKind::Jtt => "jtt",
+    }
+}
+
+/// Returns the shape of the gamma distribution of the rates of sites, if there is one.
+fn gamma_shape(kind: ModelKind, typed: Option<&str>) -> Result<Option<f64>> {
+    match typed {
+        None => Ok(kind.is_numerical().then_some(1.0)),
+        Some(typed) if typed.eq_ignore_ascii_case("none") => Ok(None),
+        Some(typed) => match typed.parse() {
+            Ok(shape) if (0.05..=100.0).contains(&shape) => Ok(Some(shape)),
+            _ => Err(Error::usage(format!("--gamma {typed}: must be a number from 0.05 to 100, or none"))),
+        },
     }
 }

@@ -19,6 +19,8 @@ use pairwave::output::msa::{DistanceFormat, write_distances};
 #[cfg(feature = "plot")]
 use pairwave::output::plot::HeatMap;
 use pairwave::output::{DistanceMatrixShape, Output};
+#[cfg(feature = "plot")]
+use pairwave::tree::Correction;
 use pairwave::tree::Distances;
 use pairwave::{Error, Result};
 use serde::Serialize;
@@ -50,7 +52,7 @@ impl TryFrom<DistArgs> for DistanceMatrix {
             && let Some(option) = args.distance.distance.map(|_| "--distance").or_else(|| args.pairs.given())
         {
             return Err(Error::usage(format!(
-                "{option} has no effect with --aligned, where a distance is the fraction of columns that differ: remove it"
+                "{option} has no effect with --aligned, where --model selects the distance: remove it"
             )));
         }
         if args.shape.matrix_shape.is_some() && args.format != DistanceFormatName::Phylip {
@@ -66,7 +68,7 @@ impl TryFrom<DistArgs> for DistanceMatrix {
             },
             comparison: ComparisonOptions {
                 source: args.input.into(),
-                columns: args.columns.comparison(),
+                columns: args.columns.comparison()?,
                 distance: args.distance.distance.map_or_else(PairDistance::default, PairDistance::from),
                 pairs: args.pairs,
                 files,
@@ -155,9 +157,10 @@ impl DistanceMatrix {
     fn draw(&self, distances: &Distances, names: &[&[u8]], picture: Option<Output>) -> Result<()> {
         let ComparisonOptions { source, columns, distance, plot, .. } = &self.comparison;
         let (Some(picture), Some(plot)) = (picture, plot) else { return Ok(()) };
-        let legend = match (columns, distance) {
-            (Some(columns), _) if columns.kimura => "Kimura's distance of the columns",
-            (Some(_), _) => "Fraction of columns that differ",
+        let legend = match (columns.map(|columns| columns.correction), distance) {
+            (Some(Correction::Kimura), _) => "Kimura's distance of the columns",
+            (Some(Correction::Model(_)), _) => "Substitutions per site",
+            (Some(Correction::Uncorrected), _) => "Fraction of columns that differ",
             (None, PairDistance::Clustal) => "ClustalW's distance: 1 - identities / shorter length",
             (None, PairDistance::Identity) => "1 - identities / shorter length",
             (None, PairDistance::Edit) => "Levenshtein distance / longer length",

@@ -13,7 +13,7 @@ use bstr::{BStr, BString};
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
-use pairwave::jobs::msa::{DistanceRows, PairDistance, SequenceTree, TreeMethod, TreeSummary};
+use pairwave::jobs::msa::{DistanceRows, PairDistance, SequenceTree, TreeSummary};
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::output::Output;
 use pairwave::output::dotplot::Picture;
@@ -23,7 +23,7 @@ use pairwave::seq::NameRules;
 use pairwave::tree::newick::NameStyle;
 #[cfg(feature = "plot")]
 use pairwave::tree::newick::nodes;
-use pairwave::tree::{Bootstrap, Labels, neighbour_joining};
+use pairwave::tree::{Bootstrap, Labels, TreeMethod};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -55,12 +55,12 @@ impl TreeTexts {
     }
 }
 
-/// Returns the tree of an alignment, as ClustalW writes it.
+/// Returns the tree of an alignment. Trees of neighbour joining are written as ClustalW writes them.
 fn tree_of_rows(rows: &CodedRows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<TreeTexts> {
     let pool = thread_pool(run.threads)?;
-    let tree = neighbour_joining(rows.distances(bootstrap.comparison, &pool), &pool);
+    let tree = bootstrap.method.build(rows.distances(bootstrap.comparison, &pool), &pool);
     if bootstrap.trials == 0 {
-        return Ok(TreeTexts::new(tree.dnd(&rows.names)));
+        return Ok(TreeTexts::new(tree.newick_in(NameStyle::Quoted, &rows.names)));
     }
     if rows.codes.len() < 4 {
         return Err(Error::usage(format!(
@@ -87,26 +87,29 @@ impl TryFrom<TreeArgs> for TreeMake {
         args.columns.check(&args.input)?;
         let given = [
             ("--distance", args.distances.pair.distance.is_some()),
-            ("--tree", args.distances.tree.is_some()),
             (args.pairs.given().unwrap_or_default(), args.pairs.given().is_some()),
         ];
-        let columns = args.columns.comparison();
+        let columns = args.columns.comparison()?;
         if columns.is_some()
             && let Some(option) = first_given(&given)
         {
             return Err(Error::usage(format!(
-                "{option} has no effect with --aligned, where neighbour joining uses the columns that differ: remove it"
+                "{option} has no effect with --aligned, where --model selects the distance: remove it"
             )));
+        }
+        let method = args.distances.tree.map_or_else(TreeMethod::default, TreeMethod::from);
+        if columns.is_some() && method == TreeMethod::Mbed {
+            return Err(Error::usage("--tree mbed compares shared k-mers, not columns: remove it or --aligned"));
         }
         size::check_positive("--bootstrap", args.bootstrap)?;
         let trials = args.bootstrap.unwrap_or(0);
         Ok(TreeMake {
-            bootstrap: Bootstrap { trials, seed: args.seed, comparison: columns.unwrap_or_default() },
+            bootstrap: Bootstrap { trials, seed: args.seed, comparison: columns.unwrap_or_default(), method },
             labels: match args.labels {
                 LabelsName::Nodes => Labels::Nodes,
                 LabelsName::Branches => Labels::Branches,
             },
-            method: args.distances.tree.map_or_else(TreeMethod::default, TreeMethod::from),
+            method,
             comparison: ComparisonOptions {
                 source: args.input.into(),
                 columns,
@@ -204,6 +207,7 @@ impl JobCommand for TreeMake {
             Compared::Sequences(sequences) => sequences,
             Compared::Rows(rows) => {
                 let begin = Instant::now();
+                let rows = if self.method.sorts_by_name() { rows.by_name() } else { rows };
                 let texts = tree_of_rows(&rows, self.bootstrap, self.labels, &runner.run)?;
                 self.write(&texts, runner.picture.take(), output)?;
                 return Ok(TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() });

@@ -16,22 +16,7 @@ use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::seq::SequenceStore;
 use crate::tree::newick::NameStyle;
-use crate::tree::{
-    Distances, EmbeddedTreeOptions, GuideTree, UnrootedTree, average_linkage, embedded, neighbour_joining,
-};
-
-/// The method that builds a tree from distances.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub enum TreeMethod {
-    /// Neighbour joining, rooted like ClustalW's trees.
-    #[default]
-    NeighbourJoining,
-    /// Average linkage of clusters (UPGMA).
-    Upgma,
-    /// Clusters by k-mer distances to some seed sequences. Does not need the distances of all
-    /// pairs.
-    Mbed,
-}
+use crate::tree::{BuiltTree, Distances, EmbeddedTreeOptions, GuideTree, TreeMethod, UnrootedTree, embedded};
 
 /// The distances of all pairs of sequences.
 #[derive(Debug, Clone)]
@@ -115,7 +100,7 @@ pub struct SequenceTree {
 pub struct MadeTree {
     /// The rooted tree.
     pub tree: GuideTree,
-    /// The unrooted tree of neighbour joining.
+    /// The tree without a root, for methods that build one.
     pub unrooted: Option<UnrootedTree>,
     /// The distances of all pairs, if requested and computed.
     pub distances: Option<Distances>,
@@ -131,8 +116,8 @@ pub struct TreeSummary {
 }
 
 impl MadeTree {
-    /// Returns the tree as a Newick text with these leaf names in this style. A tree of neighbour
-    /// joining is unrooted, as in ClustalW's files.
+    /// Returns the tree as a Newick text with these leaf names in this style. It has no root if its
+    /// method gives none, as in ClustalW's files.
     ///
     /// # Panics
     /// If there are fewer names than leaves.
@@ -199,12 +184,10 @@ impl SequenceTree {
         let started = Instant::now();
         run.progress.step("tree", 0, 1);
         let kept = self.needs_distances.then(|| distances.clone());
-        let (tree, unrooted) = match self.method {
-            TreeMethod::NeighbourJoining => {
-                let unrooted = neighbour_joining(distances, pool);
-                (unrooted.rooted(pool), Some(unrooted))
-            }
-            TreeMethod::Upgma | TreeMethod::Mbed => (average_linkage(distances), None),
+        let names: Vec<&[u8]> = (0..self.sequences.len() as u32).map(|id| self.sequences.name_bytes(id)).collect();
+        let (tree, unrooted) = match self.method.build_named(distances, &names, pool) {
+            BuiltTree::Unrooted(unrooted) => (unrooted.rooted(pool), Some(unrooted)),
+            BuiltTree::Rooted(tree) => (tree, None),
         };
         let summary = TreeSummary { distances: took, tree_seconds: started.elapsed().as_secs_f64() };
         Ok((MadeTree { tree, unrooted, distances: kept }, summary))

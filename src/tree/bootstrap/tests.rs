@@ -3,7 +3,7 @@
 use super::*;
 use crate::seq::PAD;
 use crate::tree::tests::threads;
-use crate::tree::{Distances, Labels};
+use crate::tree::{Correction, Distances, Labels, UnrootedTree, neighbour_joining};
 
 const PROTEINS: [&str; 6] = [
     "RD-RTCHHDQI-VRLEDVCGPFYDVATDFYVIYCPMGVHTH-GAFVKCVD",
@@ -35,9 +35,9 @@ fn of_rows(alphabet: Alphabet, rows: &[Vec<Code>], comparison: RowComparison) ->
 
 fn text(alphabet: Alphabet, texts: &[&str], without_gaps: bool, labels: Labels) -> String {
     let rows = rows(alphabet, texts);
-    let comparison = RowComparison { without_gaps, kimura: false };
-    let tree = of_rows(alphabet, &rows, comparison);
-    let bootstrap = Bootstrap { trials: 40, seed: 5, comparison };
+    let comparison = RowComparison { without_gaps, correction: Correction::Uncorrected };
+    let tree = BuiltTree::Unrooted(of_rows(alphabet, &rows, comparison));
+    let bootstrap = Bootstrap { trials: 40, seed: 5, comparison, ..Bootstrap::default() };
     let support = tree.support(alphabet, &rows, bootstrap, &threads());
     tree.labelled(&["s1", "s2", "s3", "s4", "s5", "s6"], &support, labels).to_string().replace('\n', "~")
 }
@@ -86,7 +86,7 @@ fn splits_exclude_the_first_leaf() {
             joins.push(join([leaves + leaf - 1, leaf]));
         }
         let tree = UnrootedTree { leaves: leaves as usize, joins, centre: vec![] };
-        for (number, split) in (0..).zip(tree.splits()) {
+        for (number, split) in (0..).zip(BuiltTree::Unrooted(tree).groups()) {
             // The first leaf and the last are in all groups, then leaf 1, 2 and so on.
             let has = |leaf: u32| split[leaf as usize / 64] >> (leaf % 64) & 1 == 1;
             let outside: Vec<u32> = (0..leaves).filter(|&leaf| has(leaf)).collect();

@@ -1,0 +1,125 @@
+//! Methods that build a tree from distances.
+
+use bstr::BString;
+use serde::Serialize;
+
+use super::newick::NameStyle;
+use super::{
+    Distances, GuideTree, Labels, UnrootedTree, average_linkage, balanced_minimum_evolution, bionj, neighbour_joining,
+};
+
+/// The method that builds a tree from distances.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub enum TreeMethod {
+    /// Neighbour joining with ClustalW's numbers.
+    #[default]
+    NeighbourJoining,
+    /// Neighbour joining with variances ([`bionj`]).
+    Bionj,
+    /// Balanced minimum evolution ([`balanced_minimum_evolution`]).
+    BalancedMinimumEvolution,
+    /// Average linkage of clusters (UPGMA).
+    Upgma,
+    /// Clusters by k-mer distances to some seed sequences. Does not need the distances of all
+    /// pairs.
+    Mbed,
+}
+
+/// A tree of a method.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BuiltTree {
+    /// A tree without a root.
+    Unrooted(UnrootedTree),
+    /// A tree of average linkage.
+    Rooted(GuideTree),
+}
+
+impl TreeMethod {
+    /// Returns whether the callers sort the sequences by name, so that ties between equally good
+    /// trees do not depend on the order of the input. ClustalW's methods keep its order.
+    pub fn sorts_by_name(self) -> bool {
+        matches!(self, TreeMethod::Bionj | TreeMethod::BalancedMinimumEvolution)
+    }
+
+    /// Builds the tree. [`TreeMethod::Mbed`] without seeds is average linkage. The work is done by
+    /// `threads`.
+    pub fn build(self, distances: Distances, threads: &rayon::ThreadPool) -> BuiltTree {
+        match self {
+            TreeMethod::NeighbourJoining => BuiltTree::Unrooted(neighbour_joining(distances, threads)),
+            TreeMethod::Bionj => BuiltTree::Unrooted(bionj(&distances, threads)),
+            TreeMethod::BalancedMinimumEvolution => {
+                BuiltTree::Unrooted(balanced_minimum_evolution(&distances, threads))
+            }
+            TreeMethod::Upgma | TreeMethod::Mbed => BuiltTree::Rooted(average_linkage(distances)),
+        }
+    }
+
+    /// Builds the tree of sequences with these names. If the method [sorts by
+    /// name](Self::sorts_by_name), the tree depends on the names instead of the order.
+    ///
+    /// # Panics
+    /// Panics if the number of names is not the number of sequences.
+    pub fn build_named<S: AsRef<[u8]>>(
+        self,
+        distances: Distances,
+        names: &[S],
+        threads: &rayon::ThreadPool,
+    ) -> BuiltTree {
+        assert_eq!(names.len(), distances.sequences(), "names of other sequences");
+        if !self.sorts_by_name() {
+            return self.build(distances, threads);
+        }
+        let order = name_order(names);
+        let mut sorted = Distances::new(names.len());
+        for (a, &first) in order.iter().enumerate() {
+            for (b, &second) in order[..a].iter().enumerate() {
+                sorted.set(a, b, distances.get(first, second));
+            }
+        }
+        match self.build(sorted, threads) {
+            BuiltTree::Unrooted(mut tree) => {
+                let original = |node: &mut u32| {
+                    if let Some(&leaf) = order.get(*node as usize) {
+                        *node = leaf as u32;
+                    }
+                };
+                tree.joins.iter_mut().flat_map(|join| &mut join.children).for_each(original);
+                tree.centre.iter_mut().for_each(|(node, _)| original(node));
+                BuiltTree::Unrooted(tree)
+            }
+            rooted @ BuiltTree::Rooted(_) => rooted,
+        }
+    }
+}
+
+/// Returns the indices of names in the order of their bytes. Equal names keep their order.
+pub fn name_order<S: AsRef<[u8]>>(names: &[S]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|&index| names[index].as_ref());
+    order
+}
+
+impl BuiltTree {
+    /// Returns the tree as a Newick text.
+    ///
+    /// # Panics
+    /// Panics if there are fewer names than leaves.
+    pub fn newick_in<S: AsRef<[u8]>>(&self, style: NameStyle, names: &[S]) -> BString {
+        match self {
+            BuiltTree::Unrooted(tree) => tree.dnd_in(style, names),
+            BuiltTree::Rooted(tree) => tree.newick_in(style, names),
+        }
+    }
+
+    /// Returns the Newick text of a tree of three or more leaves with the support of each join if
+    /// it is not 0.
+    ///
+    /// # Panics
+    /// Panics if there are fewer names than leaves, or fewer numbers than joins.
+    pub fn labelled<S: AsRef<[u8]>>(&self, names: &[S], support: &[u32], labels: Labels) -> BString {
+        match self {
+            BuiltTree::Unrooted(tree) => tree.labelled(names, support, labels),
+            BuiltTree::Rooted(tree) => tree.labelled(names, support, labels),
+        }
+    }
+}
