@@ -120,14 +120,14 @@ fn probabilities_obey_chapman_and_kolmogorov() {
         assert!((product - both[at]).abs() < 1e-12);
     }
     // A gamma distribution of shape 1 is exponential.
-    let steps = 200_000;
+    let steps = 40_000;
     let mut mean = [0.0; 16];
     for step in 0..steps {
         let rate = -(1.0 - (f64::from(step) + 0.5) / f64::from(steps)).ln();
         mean.iter_mut().zip(of(0.4 * rate)).for_each(|(mean, probability)| *mean += probability / f64::from(steps));
     }
     for (mean, exact) in mean.iter().zip(model.probabilities(0.4, Some(1.0)).0) {
-        assert!((mean - exact).abs() < 1e-5, "{mean} {exact}");
+        assert!((mean - exact).abs() < 1e-4, "{mean} {exact}");
     }
 }
 
