@@ -478,12 +478,18 @@ fn aligned(order: [usize; 6]) -> String {
     order.iter().map(|&row| format!(">s{row}\n{}\n", ALIGNED[row])).collect()
 }
 
+/// Returns the standard output of a command on the CPU.
+fn written(arguments: &[&str]) -> String {
+    let run = pairwave(arguments).args(["--quiet", "--device", "cpu"]).assert().success().stderr("");
+    String::from_utf8(run.get_output().stdout.clone()).expect("text")
+}
+
 #[test]
 fn distances_of_models_are_substitutions_per_site() {
     let folder = folder();
     let rows = file(&folder, "rows.fa", aligned([0, 1, 2, 3, 4, 5]));
     let table = |more: &[&str]| -> Vec<Vec<f64>> {
-        let text = &outputs(&[&["dist", "--aligned", &rows, "--format", "tsv"], more].concat(), &[])[0];
+        let text = written(&[&["dist", "--aligned", &rows, "--format", "tsv"], more].concat());
         let values = |line: &str| line.split('\t').skip(1).map(|value| value.parse().expect("a number")).collect();
         text.lines().skip(1).map(values).collect()
     };
@@ -512,9 +518,9 @@ fn every_method_builds_trees_with_support_from_every_model() {
     let folder = folder();
     let rows = file(&folder, "rows.fa", aligned([0, 1, 2, 3, 4, 5]));
     for tree in ["nj", "bionj", "bme", "upgma"] {
-        for model in [&[][..], &["--kimura"], &["--model", "tn93"], &["--model", "gtr", "--gamma", "0.5"]] {
+        for model in [&[][..], &["--kimura"], &["--model", "gtr", "--gamma", "0.5"]] {
             let arguments = [&["tree", "--aligned", &rows, "--tree", tree], model].concat();
-            let built = |more: &[&str]| outputs(&[&arguments[..], more].concat(), &[])[0].clone();
+            let built = |more: &[&str]| written(&[&arguments[..], more].concat());
             let plain = built(&[]);
             let nodes = built(&["--bootstrap", "20"]);
             let branches = built(&["--bootstrap", "20", "--labels", "branches"]);
@@ -539,7 +545,7 @@ fn trees_of_minimum_evolution_do_not_depend_on_the_order_of_rows() {
         for more in [&[][..], &["--bootstrap", "30"]] {
             let built = |input: &str, threads: &str| {
                 let arguments = ["tree", "--aligned", input, "--model", "gtr", "--tree", tree, "--threads", threads];
-                outputs(&[&arguments[..], more].concat(), &[])[0].clone()
+                written(&[&arguments[..], more].concat())
             };
             let expected = built(&first, "1");
             assert!(expected.contains("s5"), "{expected}");
@@ -547,8 +553,7 @@ fn trees_of_minimum_evolution_do_not_depend_on_the_order_of_rows() {
             assert_eq!(built(&second, "3"), expected, "{tree} {more:?}");
         }
         // Sequences without an alignment, too.
-        let degapped =
-            |input: &str| outputs(&["tree", input, "--degap", "--distance", "edit", "--tree", tree], &[])[0].clone();
+        let degapped = |input: &str| written(&["tree", input, "--degap", "--distance", "edit", "--tree", tree]);
         assert_eq!(degapped(&first), degapped(&second), "{tree}");
     }
 }
