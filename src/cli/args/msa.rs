@@ -176,7 +176,7 @@ pub(crate) struct ColumnArgs {
 
     /// Correct distances for residues that changed more than once, by Kimura's formulas as ClustalW
     /// does
-    #[arg(long, help_heading = DISTANCES, requires = "aligned", conflicts_with = "model")]
+    #[arg(long, help_heading = DISTANCES, requires = "aligned", conflicts_with_all = ["model", "gamma"])]
     pub kimura: bool,
 
     /// Estimate the substitutions per site under this model [default: none, the fraction of columns

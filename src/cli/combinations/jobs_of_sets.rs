@@ -79,6 +79,7 @@ fn options_of_tree_have_an_effect_or_are_rejected() {
         ],
         idle: &[
             ("--alphabet", "--alphabet", "columns are compared letter by letter"),
+            ("--tree bionj", "--distance kmer", "it depends on the sequences"),
             ("--degap", "--pair-matrix blosum", "what the other option says or implies"),
             ("--alphabet", "--aligned", "columns are compared letter by letter"),
         ],
