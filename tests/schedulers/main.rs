@@ -239,3 +239,16 @@ fn snakemake_equals_the_plain_output_after_failures() {
     run_command(&mut snakemake("1"));
     assert!(fs::read(&output).unwrap() == plain(&genes));
 }
+
+#[test]
+fn snakemake_refuses_names_that_it_would_read_as_wildcards() {
+    let parent = TempDir::new().unwrap();
+    for (option, name) in [("sequences", "{genes}.fa"), ("output", "genes{.tsv")] {
+        let mut command = Command::new("snakemake");
+        command.args(["--snakefile", &format!("{CLUSTER}/Snakefile"), "--cores", "1", "--dry-run"]);
+        command.current_dir(parent.path()).stdin(Stdio::null()).arg("--config").arg(format!("{option}={name}"));
+        let refused = command.output().expect("Snakemake is installed (pip install snakemake)");
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && message.contains(&format!("{option}={name}: ")), "{message}");
+    }
+}
