@@ -24,7 +24,7 @@ pub fn write_biom(context: &ClusterContext<'_>, clusters: &ClusterSet, mut outpu
     let has_taxonomy = rows.values().any(|row| row.taxonomy.is_some());
     let (version, shape) = (env!("CARGO_PKG_VERSION"), (rows.len(), samples.samples.len()));
     let mut start = String::from("{\"id\":null,\n\"format\":\"Biological Observation Matrix 1.0.0\",\n");
-    start += "\"format_url\":\"http://biom-format.org/documentation/format_versions/biom-1.0.html\",\n";
+    start += "\"format_url\":\"http://biom-format.org\",\n";
     start += &format!("\"type\":\"OTU table\",\n\"generated_by\":\"pairwave {version}\",\n\"date\":\"{DATE}\",\n");
     start += "\"matrix_type\":\"sparse\",\n\"matrix_element_type\":\"int\",\n";
     start += &format!("\"shape\":[{},{}],\n\"rows\":[", shape.0, shape.1);
@@ -99,7 +99,7 @@ mod tests {
         let text = biom(&example, &example.sets[0]);
         let expected = "{\"id\":null,
 \"format\":\"Biological Observation Matrix 1.0.0\",
-\"format_url\":\"http://biom-format.org/documentation/format_versions/biom-1.0.html\",
+\"format_url\":\"http://biom-format.org\",
 \"type\":\"OTU table\",
 \"generated_by\":\"pairwave VERSION\",
 \"date\":\"1970-01-01T00:00:00\",
