@@ -1,5 +1,7 @@
 //! mothur's files: lists of the sequences of each OTU, and abundances in samples.
 
+use std::collections::HashSet;
+
 use super::ClusterContext;
 use super::otu_table::push_dense;
 use super::samples::{SampleIndex, SparseCounts};
@@ -15,8 +17,9 @@ const MAX_DECIMALS: usize = 9;
 /// Checks that [`write_list`] can write these records, before they are clustered.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if a name is empty or contains a comma.
+/// Returns [`Error::Usage`] if a name is empty, contains a comma, or is that of an earlier record.
 pub fn check_list(records: &SequenceStore) -> Result<()> {
+    let mut names: HashSet<&[u8]> = HashSet::with_capacity(records.len());
     for record in 0..records.len() as SequenceId {
         let name = records.name_bytes(record);
         if name.is_empty() {
@@ -26,6 +29,11 @@ pub fn check_list(records: &SequenceStore) -> Result<()> {
             let name = records.name(record);
             let message = "mothur's list separates names by commas; rename the record or write a table";
             return Err(Error::usage(format!("record '{name}': {message}")));
+        }
+        if !names.insert(name) {
+            let (number, name) = (record + 1, records.name(record));
+            let message = "an earlier record has this name, but mothur's list needs different names; rename the record";
+            return Err(Error::usage(format!("record {number} '{name}': {message}")));
         }
     }
     Ok(())
