@@ -28,7 +28,7 @@ impl CentroidIdentities {
         let all = set.clusters.len();
         let title = match centroids.len() {
             shown if shown == all => format!("Identities of {all} centroids"),
-            shown => format!("Identities of the centroids of the largest {shown} of {all} clusters"),
+            shown => format!("Centroids of the largest {shown} of {all} clusters"),
         };
         Ok(CentroidIdentities {
             names: centroids.iter().map(|&id| clusters.unique.store.name_bytes(id).to_vec()).collect(),

@@ -60,7 +60,7 @@ pub fn write_report(
     up_to("{{heat_map}}", &mut rest, &mut output)?;
     if let Some(picture) = &report.heat_map {
         let out = output.buffer();
-        out.extend_from_slice(b"<section>\n<h2>Identities of centroids</h2>\n<div class=\"picture\">\n");
+        out.extend_from_slice(b"<section>\n<h2>Identities of centroids</h2>\n<div class=\"map\">\n");
         out.extend_from_slice(picture.as_bytes());
         out.extend_from_slice(b"</div>\n</section>\n");
     }

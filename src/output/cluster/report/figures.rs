@@ -8,14 +8,14 @@ const HEIGHT: f64 = 300.0;
 /// Edges of the area of the data.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 624.0;
-const TOP: f64 = 24.0;
+const TOP: f64 = 34.0;
 const BOTTOM: f64 = 250.0;
 /// Maximum width of a bar with the space after it.
 const MAX_STEP: f64 = 60.0;
-/// Minimum distance between two labels of bars.
-const LABEL_STEP: f64 = 30.0;
-/// Width of a digit in a label of a bar.
-const DIGIT: f64 = 6.6;
+/// Minimum distance between two labels of bars, for the larger letters of narrow screens.
+const LABEL_STEP: f64 = 36.0;
+/// Width of a digit in a label of a bar, on narrow screens.
+const DIGIT: f64 = 8.5;
 /// Minimum distance between two points of a curve.
 const MIN_DISTANCE: f64 = 0.5;
 /// Maximum number of clusters whose points are drawn as dots.
@@ -107,7 +107,7 @@ pub(super) fn push_ranks(sizes: &[u64], out: &mut Vec<u8>) {
 }
 
 fn start_picture(label: &str, out: &mut Vec<u8>) {
-    put(out, format_args!("<div class=\"picture\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" "));
+    put(out, format_args!("<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" "));
     put(out, format_args!("aria-label=\"{label}\">\n"));
 }
 
@@ -116,7 +116,7 @@ fn end_picture(x_title: &str, y_title: &str, out: &mut Vec<u8>) {
     put(out, format_args!("<path class=\"axis\" d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\"/>\n"));
     let middle = (LEFT + RIGHT) / 2.0;
     put(out, format_args!("<text x=\"{middle}\" y=\"290\" text-anchor=\"middle\">{x_title}</text>\n"));
-    put(out, format_args!("<text x=\"4\" y=\"12\">{y_title}</text>\n</svg></div>\n"));
+    put(out, format_args!("<text x=\"4\" y=\"14\">{y_title}</text>\n</svg>\n"));
 }
 
 /// Appends a horizontal line with its label.
