@@ -29,7 +29,10 @@ pub(crate) use located::{LocatedChunk, LocatedChunks};
 pub use names::{NameRules, Namer, Renamed};
 pub use paired::{PairedChunk, PairedChunks};
 pub use part::QueryPart;
-pub use reader::{ReadOptions, read_bytes, read_described, read_files, read_partners, read_qualified, read_queries};
+pub use reader::{
+    NameCheck, ReadOptions, read_bytes, read_checked, read_described, read_files, read_partners, read_qualified,
+    read_queries,
+};
 pub use store::{SequenceId, SequenceStore, StoreBuilder};
 pub use strand::{QueryStrands, Strand, Strands, reverse_complement, reverse_complement_letters};
 pub(crate) use strand::{has_lesser_reverse_complement, push_reverse_complement};

@@ -2,7 +2,7 @@
 
 use super::args::{DerepArgs, JoinedStrands};
 use super::common::{OutputFiles, check_others, check_standard, check_strand, check_temporary};
-use super::progress::ProgressDisplay;
+use super::progress::{ProgressDisplay, counted};
 use super::runner::{results, write_json};
 use super::{endings, interrupt, log, size};
 use indicatif::HumanCount;
@@ -100,13 +100,10 @@ pub(super) fn run(derep: &Derep, quiet: bool) -> Result<()> {
 /// Returns the summary as text.
 fn line(summary: &DerepSummary) -> String {
     let DerepSummary { reads, sequences, abundance, written, seconds, .. } = *summary;
-    let plural = |count: u64| if count == 1 { "" } else { "s" };
     format!(
-        "{} read{}, {} different sequence{}, abundance {} in {seconds:.3} s: {} reads/s; {} written",
-        HumanCount(reads),
-        plural(reads),
-        HumanCount(sequences),
-        plural(sequences),
+        "{}, {}, abundance {} in {seconds:.3} s: {} reads/s; {} written",
+        counted(reads, "read"),
+        counted(sequences, "different sequence"),
         HumanCount(abundance),
         HumanCount((reads as f64 / seconds.max(1e-6)).round() as u64),
         HumanCount(written),

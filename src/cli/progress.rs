@@ -214,7 +214,12 @@ pub(super) fn summary_lines(summary: &Summary, is_filtered: bool) -> Vec<String>
 
 /// Formats a number of pairs with its noun. Each aligned strand of a query counts as a pair.
 pub(super) fn pairs_in_words(pairs: u64) -> String {
-    format!("{} {}", HumanCount(pairs), if pairs == 1 { "pair" } else { "pairs" })
+    counted(pairs, "pair")
+}
+
+/// Formats a number with its noun, in the singular or the plural.
+pub(super) fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", HumanCount(number), if number == 1 { "" } else { "s" })
 }
 
 fn summary_line(summary: &Summary, is_filtered: bool) -> String {

@@ -19,6 +19,17 @@ pub fn abundance(name: &[u8]) -> Option<u64> {
     }
 }
 
+/// Message for a name whose abundance is wrong.
+pub(crate) const WRONG_ABUNDANCE: &str = "the abundance after ';size=' must be a positive whole number";
+
+/// Refuses a name whose [`abundance`] is wrong.
+///
+/// # Errors
+/// Returns the message of an error.
+pub fn check_abundance(name: &[u8]) -> Result<(), &'static str> {
+    abundance(name).map(|_| ()).ok_or(WRONG_ABUNDANCE)
+}
+
 /// Returns a name without its abundance.
 pub fn without_abundance(name: &[u8]) -> Vec<u8> {
     let is_size = |part: &&[u8]| part.starts_with(b"size=");

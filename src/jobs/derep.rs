@@ -29,7 +29,7 @@ use self::item::{DerepItem, DerepRules, push_read, reads_of_list};
 use self::runs::{RunFile, RunOrder};
 use self::table::{DerepTable, in_output_order};
 use super::run::Run;
-use crate::cluster::annotations::{abundance, sample};
+use crate::cluster::annotations::{WRONG_ABUNDANCE, abundance, sample};
 use crate::cluster::{DifferentSequence, IdenticalRead};
 use crate::engine::threads::{no_thread, thread_pool};
 use crate::error::{Error, Result};
@@ -295,10 +295,7 @@ impl DereplicatedReads {
             ids.map_init(Vec::new, |scratch, id| self.key(chunk, id, scratch)).collect()
         });
         if let Some(id) = keys.iter().position(|key| key.abundance == 0) {
-            return Err(Error::Input {
-                location: chunk.location(id as SequenceId),
-                message: "the abundance after ';size=' must be a positive whole number".into(),
-            });
+            return Err(Error::Input { location: chunk.location(id as SequenceId), message: WRONG_ABUNDANCE.into() });
         }
         self.reads += keys.len() as u64;
         self.abundance = keys.iter().fold(self.abundance, |sum, key| sum.saturating_add(key.abundance));

@@ -71,6 +71,19 @@ pub fn read_qualified<P: AsRef<Path>>(paths: &[P], options: &ReadOptions) -> Res
     read_each(paths, options, || Recorder { keeps_qualities: true, ..Recorder::new(options, LIMITS) })
 }
 
+/// Checks the name of a record. Returns the message of an error.
+pub type NameCheck = fn(&[u8]) -> std::result::Result<(), &'static str>;
+
+/// Reads a file like [`read_files`], and refuses records whose names `check` refuses.
+///
+/// # Errors
+/// Returns the errors of [`read_files`], and [`Error::Input`] with the location and the message for
+/// a refused name.
+pub fn read_checked(path: impl AsRef<Path>, options: &ReadOptions, check: NameCheck) -> Result<SequenceStore> {
+    let recorder = || Recorder { check_name: Some(check), ..Recorder::new(options, LIMITS) };
+    read_each(&[path], options, recorder)?.pop().ok_or_else(|| Error::Internal("a file without a store".into()))
+}
+
 /// Reads every file with its own recorder.
 fn read_each<P: AsRef<Path>>(
     paths: &[P],
@@ -246,6 +259,8 @@ pub(super) struct Recorder {
     /// Whether the qualities of FASTQ are kept.
     keeps_qualities: bool,
     empty: EmptyRecords,
+    /// Check of the names, besides that of all files.
+    check_name: Option<NameCheck>,
     skipped: Skipped,
     /// Whether a record with a sequence was read.
     has_sequence: bool,
@@ -274,6 +289,7 @@ impl Recorder {
             keeps_descriptions: false,
             keeps_qualities: false,
             empty: EmptyRecords::Skip,
+            check_name: None,
             skipped: Skipped::default(),
             has_sequence: false,
             choice: options.alphabet,

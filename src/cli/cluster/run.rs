@@ -5,11 +5,10 @@ use super::ClusterOptions;
 use super::pictures::{CentroidIdentities, PLOT_CENTROIDS, REPORT_CENTROIDS};
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::common::{ComputeOptions, check_strand};
-use crate::cli::progress::{engine_lines, pairs_in_words};
+use crate::cli::progress::{counted, engine_lines, pairs_in_words};
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use indicatif::HumanCount;
 use pairwave::cluster::{ClusterSet, UniqueSet, annotations};
-use pairwave::error::InputLocation;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::stats::JobStats;
@@ -18,10 +17,10 @@ use pairwave::output::Output;
 use pairwave::output::cluster::{ClusterContext, ClusterReport, write_report, write_table};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::Scoring;
-use pairwave::seq::{SequenceId, SequenceStore, Strands, read_files};
+use pairwave::seq::{SequenceId, SequenceStore, Strands, read_checked};
 use pairwave::{Error, Result};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Input of `pairwave cluster`.
@@ -55,17 +54,6 @@ struct ClusterStats<'a> {
     thresholds: Vec<f64>,
     /// Number of clusters at each threshold.
     clusters: Vec<u64>,
-}
-
-/// Returns the abundance of every record.
-fn abundances(path: &Path, records: &SequenceStore) -> Result<Vec<u64>> {
-    let abundance = |record: SequenceId| {
-        annotations::abundance(records.name_bytes(record)).ok_or_else(|| Error::Input {
-            location: InputLocation { record: Some(records.name(record).to_owned()), ..InputLocation::in_file(path) },
-            message: "the abundance after ';size=' must be a positive whole number".into(),
-        })
-    };
-    (0..records.len() as SequenceId).map(abundance).collect()
 }
 
 impl ClusterOptions {
@@ -163,12 +151,12 @@ impl JobCommand for ClusterOptions {
     fn read(&self, _run: &Run) -> Result<ClusterInput> {
         self.others.check()?;
         self.plot.as_ref().map_or(Ok(()), |plot| Output::check(&plot.path))?;
-        let records = read_files(&[&self.seqs], &self.read)?;
-        let records = records.into_iter().next().ok_or_else(|| Error::Internal("a file without a store".into()))?;
+        let records = read_checked(&self.seqs, &self.read, annotations::check_abundance)?;
         let scoring = self.scoring.resolve(records.alphabet())?.scoring()?;
         check_strand(self.strand, records.alphabet())?;
         self.others.check_names(&records)?;
-        let sizes = abundances(&self.seqs, &records)?;
+        let size = |record: SequenceId| annotations::abundance(records.name_bytes(record)).unwrap_or(1);
+        let sizes: Vec<u64> = (0..records.len() as SequenceId).map(size).collect();
         let unique = Arc::new(UniqueSet::new(&records, &sizes, self.strand == Strands::Both));
         Ok(ClusterInput { records: Arc::new(records), sizes, unique, scoring: Arc::new(scoring) })
     }
@@ -193,11 +181,11 @@ impl JobCommand for ClusterOptions {
         let ClusterSummary { summary, records, unique, clusters } = summary;
         let clusters: Vec<String> = clusters
             .iter()
-            .map(|(threshold, clusters)| format!("{} clusters at {threshold}", HumanCount(*clusters)))
+            .map(|&(threshold, clusters)| format!("{} at {threshold}", counted(clusters, "cluster")))
             .collect();
         let line = format!(
-            "{} sequences, {} different: {}; {} compared in {:.3} s",
-            HumanCount(*records),
+            "{}, {} different: {}; {} compared in {:.3} s",
+            counted(*records, "sequence"),
             HumanCount(*unique),
             clusters.join(", "),
             pairs_in_words(summary.pairs),

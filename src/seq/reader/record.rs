@@ -127,7 +127,8 @@ impl Recorder {
             let message = format!("{} in the record's name", describe(header[index]));
             return Err(input_error(location(index as u64 + before), message));
         }
-        Ok(())
+        let checked = self.check_name.map_or(Ok(()), |check| check(name));
+        checked.map_err(|message| input_error(record.at(&self.loaded.name, record.line, None), message))
     }
 
     /// Refuses letters that the alphabet lacks, and carriage returns within lines. `letters` are
