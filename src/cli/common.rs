@@ -243,10 +243,15 @@ pub(super) fn max_hits(hits: Option<u32>) -> Result<Option<NonZeroU32>> {
     hits.map(positive).transpose()
 }
 
-/// Returns whether two paths name the same existing file.
+/// Returns whether two paths name the same file, which need not exist.
 pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b && a.is_file(),
+    let of_missing = |path: &Path| {
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(directory.canonicalize().ok()?.join(path.file_name()?))
+    };
+    let resolved = |path: &Path| path.canonicalize().ok().or_else(|| of_missing(path));
+    match (resolved(a), resolved(b)) {
+        (Some(a), Some(b)) => a == b && (a.is_file() || !a.exists()),
         _ => false,
     }
 }

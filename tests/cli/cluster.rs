@@ -119,6 +119,7 @@ fn messages_name_the_option_or_the_record() {
     let genes = input("genes.fa", ">a\nGATTACA\n>b\nGATTACC\n");
     let sizes = input("sizes.fa", ">a\nGATTACA\n>b;size=x\nGATTACC\n");
     let commas = input("commas.fa", ">a,b\nGATTACA\n");
+    let twice = input("twice.fa", ">a\nGATTACA\n>b\nGATTACA\n>a\nGATTACA\n");
     let proteins = input("proteins.fa", ">p\nMKTAYIAKQRQ\n>q\nMKTAYIAKQRW\n");
     let out = path(&folder, "out");
     let lines: Vec<Vec<&str>> = vec![
@@ -138,6 +139,7 @@ fn messages_name_the_option_or_the_record() {
         vec![&genes, "--min-identity", "0.9", "--method", "nearest-neighbor"],
         vec![&sizes, "--min-identity", "0.9"],
         vec![&commas, "--min-identity", "0.9", "--mothur-list", &out],
+        vec![&twice, "--min-identity", "0.9", "--mothur-list", &out],
         vec![&proteins, "--min-identity", "0.9", "--strand", "both"],
         vec![AMPLICONS, "--min-identity", "0.9", "--method", "complete", "--pair-memory", "64K", "-o", &out],
     ];
@@ -152,4 +154,17 @@ fn messages_name_the_option_or_the_record() {
     }
     assert!(!Path::new(&out).exists());
     assert_snapshot!(text.replace(place, "DIR"));
+}
+
+#[test]
+fn two_spellings_of_an_output_file_are_one_file() {
+    let folder = folder();
+    let genes = file(&folder, "genes.fa", ">a\nGATTACA\n>b\nGATTACC\n");
+    for options in [["-o", "--uc"], ["--uc", "--clstr"], ["--stats", "-o"]] {
+        let [first, second] = options;
+        let line = ["cluster", &genes, "--min-identity", "0.9", "--quiet", first, "out", second, "./out"];
+        let mut refused = pairwave(&line);
+        refused.current_dir(folder.path()).assert().code(2).stdout("");
+        assert!(!folder.path().join("out").exists(), "{options:?}");
+    }
 }
