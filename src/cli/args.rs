@@ -48,7 +48,7 @@ pub(super) use papara::*;
 pub(super) use request::{JobRequest, LAYOUT};
 pub(super) use scoring::*;
 pub(super) use search::*;
-pub(super) use selection::CoverageArgs;
+pub(super) use selection::{CoverageArgs, EditFilterArgs, EditFilterName};
 
 /// Exact sequence alignment on any GPU, on CPUs, and on both at once.
 #[derive(Debug, Parser)]

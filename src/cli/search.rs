@@ -8,6 +8,7 @@ use super::common::rows::{check_fraction, check_score_only};
 use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, check_strand};
 use super::endings;
 use super::scoring::ScoringChoice;
+use pairwave::jobs::EditFilter;
 use pairwave::output::search::SearchFormat;
 use pairwave::output::{Field, SEARCH_FIELDS};
 use pairwave::score::{CoverageFilter, Mode, Scoring};
@@ -55,6 +56,8 @@ pub(super) struct SearchSelection {
     pub query_cover: Option<f64>,
     pub coverage: CoverageFilter,
     pub score_only: bool,
+    /// When edit distances exclude pairs before they are scored.
+    pub edit_filter: EditFilter,
 }
 
 /// Output format. Its default fields depend on the sequences.
@@ -155,6 +158,7 @@ fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
         query_cover: args.query_cover,
         coverage: args.coverage.filter(args.results.score_only)?,
         score_only: args.results.score_only,
+        edit_filter: args.filter.choice(args.identities.min_identity)?,
     })
 }
 

@@ -217,6 +217,15 @@ fn searches_can_align_whole_sequences() {
 }
 
 #[test]
+fn the_edit_filter_changes_no_byte() {
+    let global = [GENES, GENES, "--mode", "semi-global", "--min-identity", "0.8", "--scheme", "truong"];
+    let hits = |filter: &str| search(&[&global[..], &["--edit-filter", filter]].concat());
+    let off = hits("off");
+    assert!(off.lines().count() > 12, "{off}");
+    assert_eq!([hits("auto"), hits("on")], [off.clone(), off]);
+}
+
+#[test]
 fn scores_without_statistical_parameters_give_a_warning() {
     let arguments = [QUERIES, SUBJECTS, "--gap-open", "3", "--gap-extend", "3", "-k", "1", "--device", "cpu"];
     let run = pairwave(&["search"]).args(arguments).assert().success();
@@ -262,6 +271,7 @@ fn wrong_input_is_one_clear_error() {
     refused(&[&both[..], &["--report", "a.html", "--mode", "global"]].concat(), "--mode local");
     refused(&[&both[..], &["--outfmt", "0", "--mode", "global"]].concat(), "blast0 applies only to --mode local");
     refused(&[&both[..], &["--match", "2"]].concat(), "apply only to nucleotides");
+    refused(&[&both[..], &["--edit-filter", "on"]].concat(), "--edit-filter has no effect without --min-identity");
     let damaged = file(&folder, "damaged.fa", ">a\nMK7T\n");
     refused(&[QUERIES, &damaged], "damaged.fa, line 2, column 3");
     refused(&[&damaged, SUBJECTS], "damaged.fa, line 2, column 3");

@@ -1,12 +1,12 @@
 //! Arguments of `pairwave allpairs`.
 
-use crate::cli::args::headings::{COMPUTING, OUTPUT, SELECTION};
+use crate::cli::args::headings::{OUTPUT, SELECTION};
 use crate::cli::args::help::with_more_help;
 use crate::cli::args::input::{LettersArgs, StrandArgs};
 use crate::cli::args::machine::ComputeArgs;
 use crate::cli::args::output::{MatrixShapeArgs, OutputArgs, RowsArgs, WidthArgs};
 use crate::cli::args::scoring::{AlignmentArgs, IdentityArgs};
-use crate::cli::args::selection::{CoverageArgs, MinIdentityArgs, MinScoreArgs, ScoreOnlyArgs};
+use crate::cli::args::selection::{CoverageArgs, EditFilterArgs, MinIdentityArgs, MinScoreArgs, ScoreOnlyArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -86,12 +86,8 @@ pub(crate) struct AllPairsArgs {
     #[command(flatten)]
     pub shape: MatrixShapeArgs,
 
-    /// Skip pairs whose edit distance rules out --min-identity before they are scored [default:
-    /// auto]
-    ///
-    /// The output is the same with and without the filter.
-    #[arg(long, value_name = "WHEN", help_heading = COMPUTING, value_enum, ignore_case = true)]
-    pub edit_filter: Option<EditFilterName>,
+    #[command(flatten)]
+    pub filter: EditFilterArgs,
 
     #[command(flatten)]
     pub compute: ComputeArgs,
@@ -168,14 +164,4 @@ pub enum DistanceName {
     /// -b ln(1 - p/b) with b = 3/4 for nucleotides and 19/20 for proteins
     #[value(alias = "jc", alias = "jc69")]
     JukesCantor,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EditFilterName {
-    /// Filter where it saves time: large jobs with a high identity
-    Auto,
-    /// Filter wherever an edit distance can rule out pairs
-    On,
-    /// Never filter
-    Off,
 }

@@ -6,7 +6,7 @@ use crate::cli::args::input::{LettersArgs, StrandArgs};
 use crate::cli::args::machine::ComputeArgs;
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::scoring::LocalAlignmentArgs;
-use crate::cli::args::selection::{CoverageArgs, MinIdentityArgs, MinScoreArgs, ScoreOnlyArgs};
+use crate::cli::args::selection::{CoverageArgs, EditFilterArgs, MinIdentityArgs, MinScoreArgs, ScoreOnlyArgs};
 use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -103,6 +103,9 @@ pub(crate) struct SearchArgs {
     /// Write an HTML page of the hits, with pictures and alignments, to this file; --mode local
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub filter: EditFilterArgs,
 
     #[command(flatten)]
     pub compute: ComputeArgs,

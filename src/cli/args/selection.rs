@@ -1,6 +1,7 @@
 //! Arguments that select what is computed and written, for the jobs that score pairs.
 
-use crate::cli::args::headings::SELECTION;
+use crate::cli::args::headings::{COMPUTING, SELECTION};
+use clap::ValueEnum;
 
 // Plain comments: clap would take a doc comment as the help of the command.
 // Least identity of written pairs.
@@ -46,6 +47,27 @@ pub(crate) struct ScoreOnlyArgs {
     /// Compute scores only, no alignments
     #[arg(long, help_heading = SELECTION)]
     pub score_only: bool,
+}
+
+// Edit distances that exclude pairs.
+#[derive(Debug, Clone, Copy, clap::Args, Default)]
+pub(crate) struct EditFilterArgs {
+    /// Skip pairs whose edit distance rules out --min-identity before they are scored [default:
+    /// auto]
+    ///
+    /// The output is the same with and without the filter.
+    #[arg(long, value_name = "WHEN", help_heading = COMPUTING, value_enum, ignore_case = true)]
+    pub edit_filter: Option<EditFilterName>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EditFilterName {
+    /// Filter where it saves time: large jobs with a high identity
+    Auto,
+    /// Filter wherever an edit distance can rule out pairs
+    On,
+    /// Never filter
+    Off,
 }
 
 impl CoverageArgs {

@@ -1,8 +1,9 @@
 //! Options for the rows that a job writes, and their validation.
 
-use crate::cli::args::{CoverageArgs, RowFormat, RowsArgs, WidthArgs};
+use crate::cli::args::{CoverageArgs, EditFilterArgs, EditFilterName, RowFormat, RowsArgs, WidthArgs};
 use crate::cli::tips::share_of_percent;
 use crate::cli::{endings, size};
+use pairwave::jobs::EditFilter;
 use pairwave::score::CoverageFilter;
 use pairwave::{Error, Result};
 
@@ -67,6 +68,20 @@ impl CoverageArgs {
             check_score_only(score_only, &[(option, given.is_some(), "needs alignments")])?;
         }
         Ok(CoverageFilter { query: self.query_cov, target: self.target_cov, both: self.min_cov, shorter: None })
+    }
+}
+
+impl EditFilterArgs {
+    /// Returns when edit distances exclude pairs. Rejects the option without `--min-identity`.
+    pub(in crate::cli) fn choice(&self, min_identity: Option<f64>) -> Result<EditFilter> {
+        match self.edit_filter {
+            Some(_) if min_identity.is_none() => {
+                Err(Error::usage("--edit-filter has no effect without --min-identity: add --min-identity or remove it"))
+            }
+            None | Some(EditFilterName::Auto) => Ok(EditFilter::Auto),
+            Some(EditFilterName::On) => Ok(EditFilter::On),
+            Some(EditFilterName::Off) => Ok(EditFilter::Off),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Validated options of `pairwave allpairs`.
 
 use super::format::format;
-use crate::cli::args::{AllPairsArgs, EditFilterName};
+use crate::cli::args::AllPairsArgs;
 use crate::cli::common::rows::{check_fraction, check_score_only};
 use crate::cli::common::{ComputeOptions, OutputFiles, check_standard, max_hits};
 use crate::cli::endings;
@@ -83,15 +83,6 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<AllPairsSelection> {
         max_hits: max_hits(args.max_hits)?,
         top_hits_only: args.top_hits_only,
         score_only: args.results.score_only,
-        edit_filter: match args.edit_filter {
-            Some(_) if args.identities.min_identity.is_none() => {
-                return Err(Error::usage(
-                    "--edit-filter has no effect without --min-identity: add --min-identity or remove it",
-                ));
-            }
-            None | Some(EditFilterName::Auto) => EditFilter::Auto,
-            Some(EditFilterName::On) => EditFilter::On,
-            Some(EditFilterName::Off) => EditFilter::Off,
-        },
+        edit_filter: args.filter.choice(args.identities.min_identity)?,
     })
 }

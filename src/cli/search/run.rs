@@ -134,7 +134,7 @@ impl BlockCommand for SearchOptions {
 
     fn job(&self, input: &SearchInput) -> Result<jobs::Search> {
         let SearchSelection { evalue, min_score, max_hits, min_identity, query_cover, coverage, .. } = self.selection;
-        let SearchSelection { top_hits_only, score_only, .. } = self.selection;
+        let SearchSelection { top_hits_only, score_only, edit_filter, .. } = self.selection;
         let (queries, scoring) = (Arc::clone(&input.queries), Arc::new(input.scoring.clone()));
         let usual = jobs::Search::new(queries, Arc::clone(&input.subjects), scoring);
         let has_filters = min_identity.is_some() || query_cover.is_some() || coverage.is_set();
@@ -147,6 +147,7 @@ impl BlockCommand for SearchOptions {
             min_query_cover: query_cover,
             coverage,
             top_hits_only,
+            edit_filter,
             max_hits: max_hits.map_or(usual.max_hits, NonZeroUsize::get),
             score_only: score_only || !(needs_alignment || self.compute.check),
             check: self.compute.check,
