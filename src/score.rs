@@ -16,6 +16,8 @@ pub mod gaps;
 pub mod identity;
 #[doc(hidden)]
 pub mod local;
+#[doc(hidden)]
+pub mod local_bound;
 pub mod matrix;
 #[doc(hidden)]
 pub mod offset;
@@ -34,6 +36,7 @@ pub use edit_filter::edit_filter;
 pub use gaps::{EndGaps, Gaps, Mode};
 pub use identity::{AlignmentCounts, IdentityDefinition};
 pub use local::LocalScoring;
+pub use local_bound::LocalScoreBound;
 pub use matrix::SubstitutionMatrix;
 pub use offset::OffsetScoring;
 pub use phylo::PhyloScheme;

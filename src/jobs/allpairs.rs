@@ -6,7 +6,9 @@
 //!
 //! Local alignments ([`Mode::Local`]) are computed in the same way. No score bounds their identity,
 //! so a minimum identity requires the traceback of every pair with a score above 0. All other pairs
-//! have an empty alignment. A minimum score of 1 ([`AllPairs::min_score`]) excludes them.
+//! have an empty alignment. A minimum score of 1 ([`AllPairs::min_score`]) excludes them. A high
+//! minimum identity together with a minimum coverage implies a score ([`LocalScoreBound`]), and
+//! engines then report only the pairs that reach it.
 //!
 //! For nucleotides, the reverse complement of each query can be compared as well
 //! ([`AllPairs::strand`]). Engines treat it as a separate query. The row of a pair has the better
@@ -35,8 +37,10 @@ use crate::output::{Details, LineMaker, OutputPair};
 use crate::pairs::kernels::family_of;
 use crate::pairs::plan;
 use crate::pairs::{Pairs, ResultFilter, ScoreThresholds};
-use crate::score::{AlignmentCounts, CoverageFilter, IdentityDefinition, IdentityFilter, Mode, Scoring};
-use crate::seq::{QueryStrands, SequenceId, SequenceStore, Strand, Strands};
+use crate::score::{
+    AlignmentCounts, CoverageFilter, IdentityDefinition, IdentityFilter, LocalScoreBound, Mode, Scoring,
+};
+use crate::seq::{Code, QueryStrands, SequenceId, SequenceStore, Strand, Strands};
 
 /// Maximum number of traced results that the calling thread processes alone. Only GPUs report more.
 const MAX_RESULTS_ALONE: usize = 1 << 16;
@@ -178,7 +182,9 @@ impl AllPairs {
     pub fn job(&self) -> plan::PairsSpec {
         let strands = self.strands();
         let queries = strands.store(&self.queries);
+        let thresholds = self.local_thresholds(&queries);
         let filter = match (self.filter(), self.min_score) {
+            _ if thresholds.is_some() => ResultFilter::AtLeast(Arc::new(thresholds.into_iter().flatten().collect())),
             // The caller does not need matches, so engines may drop pairs with lower scores.
             (_, Some(least)) if self.score_only || self.is_local() => {
                 ResultFilter::AtLeast(Arc::new(ScoreThresholds::uniform(least, queries.len())))
@@ -195,6 +201,31 @@ impl AllPairs {
             strands,
             parts: None,
         }
+    }
+
+    /// Returns the score that local alignments of each query must reach, if minimum identity and
+    /// coverage imply a score ([`LocalScoreBound`]).
+    fn local_thresholds(&self, queries: &SequenceStore) -> Option<Vec<i64>> {
+        let identity = self.min_identity.filter(|_| self.is_local() && self.coverage.is_set())?;
+        let targets = self.targets();
+        let mut is_present = vec![false; self.scoring.substitution.size()];
+        for target in 0..targets.len() as SequenceId {
+            targets.codes(target).iter().for_each(|&code| is_present[usize::from(code)] = true);
+        }
+        let codes: Vec<Code> =
+            (0..).zip(is_present).filter_map(|(code, is_present)| is_present.then_some(code)).collect();
+        let bound = LocalScoreBound::new(self.definition, identity, &self.scoring, &codes)?;
+        let shortest = targets.lengths().iter().copied().min().unwrap_or(0);
+        // Each sequence of a set is the query of some pairs and the target of others.
+        let may_be_target = self.against.is_none();
+        let least = |query: SequenceId| {
+            let covered = self.coverage.least_covered(queries.length(query), shortest, may_be_target);
+            // Without a match, the identity is 0.
+            bound.least_score(queries.codes(query), covered).max(1).max(self.min_score.unwrap_or(1))
+        };
+        let thresholds: Vec<i64> = (0..queries.len() as SequenceId).map(least).collect();
+        let useless = self.min_score.unwrap_or(1).max(1);
+        thresholds.iter().any(|&threshold| threshold > useless).then_some(thresholds)
     }
 
     fn is_local(&self) -> bool {

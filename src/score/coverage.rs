@@ -43,6 +43,19 @@ impl CoverageFilter {
         self.are_covered(query_length.min(target_length).into(), query_length, target_length)
     }
 
+    /// Returns a lower bound on the symbols of a sequence of `length` symbols that an alignment with
+    /// sufficient coverages covers. The other sequence has at least `shortest` symbols. The sequence
+    /// is the query, or either of the two if `may_be_target` is set.
+    pub fn least_covered(&self, length: u32, shortest: u32, may_be_target: bool) -> u64 {
+        let CoverageFilter { query, target, both, shorter } = *self;
+        let lesser = length.min(shortest);
+        let (of_query, of_target) = if may_be_target { (lesser, lesser) } else { (length, shortest) };
+        let minimums = [(query, of_query), (target, of_target), (both, length.max(shortest)), (shorter, lesser)];
+        // The tolerance exceeds the rounding error of the product.
+        let covered = |(minimum, length): (Option<f64>, u32)| Some((minimum? * f64::from(length) - 1e-5).ceil() as u64);
+        minimums.into_iter().filter_map(covered).max().unwrap_or(0)
+    }
+
     /// Returns whether `covered` symbols of each sequence suffice.
     fn are_covered(&self, covered: u64, query_length: u32, target_length: u32) -> bool {
         let CoverageFilter { query, target, both, shorter } = *self;
@@ -146,6 +159,13 @@ mod tests {
             prop_assert_eq!(shorter.passes(&counts, m, n), reaches(covered, m.min(n)));
             for filter in [query, target, both, shorter] {
                 prop_assert!(filter.may_pass(m, n) || !filter.passes(&counts, m, n));
+                if filter.passes(&counts, m, n) {
+                    for shortest in [n / 2, n] {
+                        prop_assert!(filter.least_covered(m, shortest, false) <= covered);
+                        prop_assert!(filter.least_covered(m, shortest, true) <= covered);
+                    }
+                    prop_assert!(filter.least_covered(n, m, true) <= covered);
+                }
             }
             prop_assert_eq!(query.may_pass(m, n), reaches(m.min(n).into(), m));
         }

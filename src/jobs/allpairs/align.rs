@@ -9,7 +9,7 @@ use super::{AllPairs, MAX_RESULTS_ALONE, PairResult};
 use crate::alignment::Cigar;
 use crate::error::Result;
 use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
-use crate::pairs::{PairHit, PairsReport, plan};
+use crate::pairs::{PairHit, PairsReport, ResultFilter, plan};
 use crate::score::{AlignmentCounts, IdentityFilter};
 use crate::seq::{Code, SequenceId};
 use crate::trace::{EndRegion, TracebackWorkspace};
@@ -45,6 +45,14 @@ impl PairAligner {
         self.job.min_score.is_none_or(|least| hit.score >= least)
     }
 
+    /// Returns whether the score of a pair reaches the thresholds of its sequences.
+    fn reaches_thresholds(&self, hit: &PairHit) -> bool {
+        let ResultFilter::AtLeast(thresholds) = &self.planned.filter else { return true };
+        // Both sequences of a set have a threshold, and either may be the query of the engine.
+        let is_one_set = self.planned.against.is_none();
+        hit.score >= thresholds.threshold(hit.query) && (!is_one_set || hit.score >= thresholds.threshold(hit.target))
+    }
+
     /// Returns whether the lengths of a pair allow the coverages.
     fn may_cover(&self, hit: &PairHit) -> bool {
         if !self.job.coverage.is_set() {
@@ -72,7 +80,7 @@ impl PairAligner {
     /// Returns whether a pair may pass the filters. Engines may report more pairs than pass this
     /// exact test. The number of aligned pairs must not depend on the engine.
     pub(super) fn may_reach(&self, hit: &PairHit) -> bool {
-        if !self.scores_enough(hit) || !self.may_cover(hit) {
+        if !self.scores_enough(hit) || !self.reaches_thresholds(hit) || !self.may_cover(hit) {
             return false;
         }
         let Some(filter) = &self.filter else { return true };

@@ -6,7 +6,7 @@ use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::oracle::smith_waterman::{self, ReferenceLocalAlignment};
 use pairwave::pairs::{PairsBatch, PairsReport, ResultFilter};
-use pairwave::score::{EndGaps, IdentityDefinition, IdentityFilter, Scoring};
+use pairwave::score::{CoverageFilter, EndGaps, IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore};
 use pairwave::{AllPairs, Error, PairResult, Summary};
 
@@ -98,6 +98,51 @@ fn a_gpu_gives_what_the_cpu_gives() {
             assert_eq!(results, run(&job).0);
             let cells = summary.engines.iter().map(|engine| engine.cells).sum::<u64>();
             assert!(cells == summary.cells && summary.engines[0].cells == cells, "{:?}", summary.engines);
+        }
+    }
+}
+
+/// A minimum identity and a minimum coverage imply a score, by which engines omit pairs.
+#[test]
+fn an_identity_and_a_coverage_lose_no_pair() {
+    let coverages = |c: f64| {
+        let none = CoverageFilter::default();
+        [
+            CoverageFilter { both: Some(c), ..none },
+            CoverageFilter { query: Some(c), ..none },
+            CoverageFilter { target: Some(c), ..none },
+            CoverageFilter { shorter: Some(c), ..none },
+        ]
+    };
+    for (seed, scoring) in [(5, &DNA[0]), (6, &PROTEIN[0]), (7, &PROTEIN[1])] {
+        let mut rng = support::rng(seed);
+        let alphabet = scoring.alphabet;
+        let ancestors: Vec<_> = [30, 70, 120].map(|length| support::random_codes(&mut rng, alphabet, length)).into();
+        let family = |rng: &mut support::Rng, ancestor: &Vec<_>| -> Vec<Vec<_>> {
+            (0..6).map(|rate| support::mutated(rng, alphabet, ancestor, rate * 4)).collect()
+        };
+        let relatives: Vec<Vec<_>> = ancestors.iter().flat_map(|ancestor| family(&mut rng, ancestor)).collect();
+        let others: Vec<Vec<_>> = ancestors.iter().flat_map(|ancestor| family(&mut rng, ancestor)).collect();
+        let (relatives, others) = (support::store(alphabet, &relatives), support::store(alphabet, &others));
+        for against in [None, Some(others)] {
+            let all = AllPairs { against, ..job(&relatives, scoring) };
+            let (every, _) = run(&all);
+            for (identity, covered) in [(0.5, 0.8), (0.72, 0.9), (0.85, 0.5), (0.9, 0.8), (1.0, 0.1)] {
+                for coverage in coverages(covered) {
+                    let strict = AllPairs { min_identity: Some(identity), coverage, ..all.clone() };
+                    let expected: Vec<&PairResult> = every
+                        .iter()
+                        .filter(|row| {
+                            let lengths = [strict.queries.length(row.query), strict.targets().length(row.target)];
+                            row.identity >= identity && coverage.passes(&row.counts, lengths[0], lengths[1])
+                        })
+                        .collect();
+                    let (kept, summary) = run(&strict);
+                    assert_eq!(kept.iter().collect::<Vec<_>>(), expected, "{identity} {coverage:?}");
+                    let unfiltered = every.iter().filter(|row| row.score > 0).count() as u64;
+                    assert!(identity < 0.9 || coverage.both.is_none() || summary.aligned < unfiltered / 2);
+                }
+            }
         }
     }
 }
