@@ -4,7 +4,7 @@
 //! identity. A minimum coverage excludes short alignments, and then a high identity does imply a
 //! high score.
 //!
-//! Take any alignment with M matches, X mismatches and G gap columns, of which the filters require
+//! Take any alignment with M matches, X mismatches and G gap columns that passes these filters:
 //!
 //! ```text
 //! M / (M + X + G) >= t,  thus  X + G <= r M  with  r = (1 - t) / t                             (1)
@@ -79,7 +79,7 @@ impl LocalScoreBound {
     }
 
     /// Returns the least score of an alignment that reaches the identity and covers at least
-    /// `covered` symbols of this sequence. It may be negative, in which case it excludes no pair.
+    /// `covered` symbols of this sequence. A negative score excludes no pair.
     pub fn least_score(&self, codes: &[Code], covered: u64) -> i64 {
         let mut counts = vec![0u64; self.match_low.len()];
         codes.iter().for_each(|&code| counts[usize::from(code)] += 1);

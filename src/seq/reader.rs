@@ -259,7 +259,7 @@ pub(super) struct Recorder {
     /// Whether the qualities of FASTQ are kept.
     keeps_qualities: bool,
     empty: EmptyRecords,
-    /// Check of the names, besides that of all files.
+    /// Additional check of the names.
     check_name: Option<NameCheck>,
     skipped: Skipped,
     /// Whether a record with a sequence was read.

@@ -110,12 +110,17 @@ impl ProgramRuns {
     }
 }
 
-/// Appends all files of a folder to `bytes`, and removes them.
+/// Appends all files of a folder and of its subfolders to `bytes`, and removes them.
 fn take_files(folder: &Path, bytes: &mut Vec<u8>) {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     for file in files {
         bytes.extend_from_slice(file.file_name().unwrap().as_encoded_bytes());
+        if file.is_dir() {
+            take_files(&file, bytes);
+            std::fs::remove_dir(&file).unwrap();
+            continue;
+        }
         bytes.extend(std::fs::read(&file).unwrap());
         std::fs::remove_file(&file).unwrap();
     }

@@ -74,6 +74,98 @@ fn options_of_allpairs_have_an_effect_or_are_rejected() {
 }
 
 #[test]
+fn options_of_cluster_have_an_effect_or_are_rejected() {
+    CommandCase {
+        command: "cluster",
+        inputs: &["@a.fa", "@gapped.fa", "@reads.fa", "@p.fa"],
+        bases: &["--min-identity 0.5 --uc @out/x.uc"],
+        items: &[
+            "--alphabet protein",
+            "--degap",
+            "--strand both",
+            "--mode semi-global",
+            "--mode local",
+            "--match 9",
+            "--mismatch -9",
+            "--ambiguity zero",
+            "--matrix EDNAFULL",
+            "--gap-open 3",
+            "--gap-extend 3",
+            "--end-gap-open 15",
+            "--end-gap-extend 0",
+            "--end-gaps charged",
+            "--end-gaps free",
+            "--scheme truong",
+            "--min-score 60",
+            "--iddef 0",
+            "--iddef 1",
+            "--iddef 3",
+            "--query-cov 0.97",
+            "--target-cov 0.95",
+            "--min-cov 0.93",
+            "--cov 0.97",
+            "--cov 0.97 --cov-mode query",
+            "--method single",
+            "--method complete",
+            "--method average",
+            "--centroids @out/c.fa",
+            "--clusters @out/clusters",
+            "--otu-table @out/otus.tsv",
+            "--biom @out/x.biom",
+            "--mothur-list @out/x.list",
+            "--shared @out/x.shared",
+            "--clstr @out/x.clstr",
+            "--pairs-out @out/pairs.tsv",
+            "--report @out/r.html",
+            "--plot @out/p.svg",
+        ],
+        idle: &[
+            (
+                "--ambiguity zero",
+                "--cov | --gap-extend 3 | --min-cov | --mismatch -9 | --query-cov",
+                "it depends on the sequences",
+            ),
+            (
+                "--end-gap-extend 0",
+                "--cov 0.97 | --min-cov | --min-score | --target-cov",
+                "it depends on the sequences",
+            ),
+            ("--end-gap-open 15", "--cov 0.97", "it depends on the sequences"),
+            ("--end-gaps charged", "--cov 0.97", "it depends on the sequences"),
+            (
+                "--end-gaps charged",
+                "--alphabet | --gap-extend | --gap-open | --scheme truong",
+                "what the other option says or implies",
+            ),
+            ("--end-gaps free", "--cov 0.97 | --min-cov | --min-score | --target-cov", "it depends on the sequences"),
+            ("--end-gaps free", "--mode semi-global", "what the other option says or implies"),
+            ("--iddef", "--cov 0.97", "a threshold that all or none of so few results reach"),
+            ("--iddef 1", "--mode local", "a local alignment has no end gaps"),
+            (
+                "--matrix EDNAFULL",
+                "--cov | --gap-extend 3 | --min-cov | --query-cov | --target-cov",
+                "it depends on the sequences",
+            ),
+            (
+                "--method",
+                "--cov 0.97 | --end-gap-extend 0 | --end-gaps free | --match 9 | --mismatch -9 | --mode local \
+                 | --mode semi-global | --strand both",
+                "so few sequences have the same clusters by several methods",
+            ),
+            ("--min-cov", "--target-cov", "a threshold that all or none of so few results reach"),
+            ("--min-score", "--cov 0.97", "a threshold that all or none of so few results reach"),
+            (
+                "--mode semi-global",
+                "--cov 0.97 | --min-cov | --min-score | --target-cov",
+                "it depends on the sequences",
+            ),
+            ("--mode semi-global", "--end-gaps free", "what the other option says or implies"),
+        ],
+    }
+    .check();
+}
+
+#[test]
 fn options_of_pairs_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "pairs",

@@ -17,7 +17,7 @@ const MAX_DECIMALS: usize = 9;
 /// Checks that [`write_list`] can write these records, before they are clustered.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if a name is empty, contains a comma, or is that of an earlier record.
+/// Returns [`Error::Usage`] if a name is empty, contains a comma, or occurs twice.
 pub fn check_list(records: &SequenceStore) -> Result<()> {
     let mut names: HashSet<&[u8]> = HashSet::with_capacity(records.len());
     for record in 0..records.len() as SequenceId {

@@ -102,7 +102,7 @@ fn a_gpu_gives_what_the_cpu_gives() {
     }
 }
 
-/// A minimum identity and a minimum coverage imply a score, by which engines omit pairs.
+/// A minimum identity and a minimum coverage imply a score. Engines omit pairs below it.
 #[test]
 fn an_identity_and_a_coverage_lose_no_pair() {
     let coverages = |c: f64| {
