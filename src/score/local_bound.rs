@@ -142,7 +142,7 @@ mod tests {
         // The matches of alanine score 4, the least of all residues.
         assert!(least(0.75, b"A") <= 0 && least(0.76, b"A") > 0);
         assert_eq!(least(0.9, b"A"), 214);
-        // All residues in equal parts: four fifths of them score 5.2 on average.
+        // All residues in equal parts: the cheapest four fifths score 5.1 on average.
         assert!(least(0.69, b"ARNDCQEGHILKMFPSTVWY") <= 0 && least(0.71, b"ARNDCQEGHILKMFPSTVWY") > 0);
         // A rare X, whose match scores -1, changes little.
         assert!(least(0.9, b"AAAAAAAAAAAAAAAAAAAX") > 3000);
