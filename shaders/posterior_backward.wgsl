@@ -4,7 +4,8 @@
 // 2006).
 // Recurrence: M[i,j] = X + D[i,j] + G[i,j], X = weight(i+1,j+1) * M[i+1,j+1].
 //             D[i-1,j] = open * X + extend * D[i,j]; G is the same from column to column.
-//             M is 1 in the last row, and increased by 1 in the last column.
+//             M is end_gap in the last row, 1 in its last column, and increased by end_gap in the last
+//             column of other rows.
 // Owns:       as in posterior_forward, but from the last block and group to the first.
 // Layout:     scratch: as in posterior_forward, with M and G of the strip to the right as the
 //             border. A list of survivors for each pair follows. A survivor has two values: row <<
@@ -66,7 +67,7 @@ fn main(
         // Codes of the columns, shifted by one to the right.
         var codes: array<u32, 4>;
         for (var c = 0u; c < BLOCK; c++) {
-            matched[c] = select(0.0, 1.0, column_begin + c <= pair.columns);
+            matched[c] = select(0.0, select(params.end_gap, 1.0, column_begin + c == pair.columns), column_begin + c <= pair.columns);
             gaps[c] = 0.0;
         }
         if (is_own) {
@@ -106,7 +107,7 @@ fn main(
                         ratio = power(bitcast<i32>(scratch[border_place(task, row_begin, slot) + 3u]) - exponent);
                     }
                 }
-                let ended = power(-exponent);
+                let ended = end_value(exponent);
                 let ahead = bitcast<i32>(scratch[exponent_place(task, strip, row_group, t)]);
                 let scale = power(ahead + exponent - sum_exponent);
                 for (var up = 0u; up < STEP; up++) {
@@ -145,7 +146,7 @@ fn main(
                             scratch[border + 1u] = bitcast<u32>(gap);
                         }
                         if (block + 1u == blocks) {
-                            // An alignment may end in the last column of any row.
+                            // An alignment may end in the last column of any row, before a gap.
                             for (var c = 0u; c < BLOCK; c++) {
                                 matched[c] += select(0.0, ended, column_begin + c == pair.columns);
                             }

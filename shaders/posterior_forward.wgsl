@@ -2,7 +2,7 @@
 // invocations per pair (partition function of Probalign: Roshan and Livesay 2006).
 // Recurrence: M[i,j] = weight(i,j) * O[i-1,j-1], D[i,j] = M[i-1,j] + extend * D[i-1,j],
 //             G[i,j] = M[i,j-1] + extend * G[i,j-1], O[i,j] = M[i,j] + open * (D[i,j] + G[i,j]).
-//             O is 1 in row 0 and in column 0.
+//             O is 1 in cell (0,0), and end_gap in the rest of row 0 and column 0.
 // Owns:       invocation l of a pair holds block LANES * strip + l of 16 columns in registers, and
 //             computes
 //             group k - l of 8 rows in step k.
@@ -82,7 +82,7 @@ fn main(
         var gaps: array<f32, 16>;
         var codes: array<u32, 4>;
         for (var c = 0u; c < BLOCK; c++) {
-            onward[c] = 1.0;
+            onward[c] = select(params.end_gap, 1.0, block * BLOCK + c == 0u);
             matched[c] = 0.0;
             gaps[c] = 0.0;
         }
@@ -121,7 +121,7 @@ fn main(
                 } else if (strip > 0u) {
                     ratio = power(bitcast<i32>(scratch[border_place(task, row_begin, slot) + 3u]) - exponent);
                 }
-                let begun = power(-exponent);
+                let begun = end_value(exponent);
                 for (var r = 0u; r < STEP; r++) {
                     let row = row_begin + r;
                     if (row < pair.rows) {
@@ -163,7 +163,7 @@ fn main(
                             scratch[border + 3u] = bitcast<u32>(exponent);
                         }
                         if (block == 0u) {
-                            // Alignments start in column 0, as in row 0.
+                            // An alignment may start in column 0 of any row, after a gap.
                             onward[0] = begun;
                         }
                     }
@@ -199,7 +199,7 @@ fn main(
                 out.data[of_groups + row / STEP] = bitcast<u32>(exponent);
             }
             if (row + 1u < pair.rows) {
-                sum = added(sum, value, exponent);
+                sum = added(sum, value * params.end_gap, exponent);
             }
         }
         for (var column = l; column <= pair.columns; column += LANES) {
@@ -210,7 +210,7 @@ fn main(
             if (column % BLOCK == 0u) {
                 out.data[of_blocks + column_block] = bitcast<u32>(exponent);
             }
-            sum = added(sum, value, exponent);
+            sum = added(sum, value * select(params.end_gap, 1.0, column == pair.columns), exponent);
         }
     }
     part_values[t] = sum.value;

@@ -42,7 +42,7 @@ pub use sparse::LENGTH_LIMIT;
 pub use work::{GatheredProbabilities, Posterior, PosteriorBatch, PosteriorPlan, PosteriorReport};
 
 use crate::alignment::MultipleAlignment;
-use crate::seq::{Code, SequenceId, SequenceStore};
+use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::tree::{Distances, GuideTree, average_linkage};
 use crate::{Error, Result};
@@ -73,9 +73,11 @@ impl Default for PosteriorOptions {
 }
 
 /// Upper estimate of the mean number of probable residue pairs per residue and sequence pair: 1 to
-/// 2.5 for close relatives, 4 to 6.5 for diverse protein families, 8 for unrelated sequences, and 9
-/// for unrelated sequences of two letters.
-const CELLS_PER_RESIDUE: u64 = 9;
+/// 2.5 for close relatives, 4 to 6.5 for diverse protein families, 8 for unrelated proteins, 9 for
+/// unrelated proteins of two letters, and 13 for unrelated nucleotide sequences.
+fn cells_per_residue(alphabet: Alphabet) -> u64 {
+    if alphabet == Alphabet::Dna { 14 } else { 9 }
+}
 /// Bytes of a sequence pair in addition to its residue pairs, in both directions: two lists with
 /// allocator overhead, and the distance.
 const BYTES_PER_PAIR: u64 = 160;
@@ -84,9 +86,10 @@ const BYTES_PER_PAIR: u64 = 160;
 /// buffers of the threads (3 MiB each, or 30 MiB for 1,500 residues). The result covers the
 /// probable residue pairs of every two sequences in both directions, and a second copy in one
 /// direction during consistency. Related sequences need half or a third of it.
-pub fn memory(lengths: &[u32]) -> u64 {
+pub fn memory(alphabet: Alphabet, lengths: &[u32]) -> u64 {
     let residues: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
-    let bytes_per_residue = size_of::<u32>() as u64 + CELLS_PER_RESIDUE * size_of::<sparse::SparseCell>() as u64;
+    let cells = cells_per_residue(alphabet);
+    let bytes_per_residue = size_of::<u32>() as u64 + cells * size_of::<sparse::SparseCell>() as u64;
     let sequences = lengths.len() as u64;
     residues
         .saturating_mul(sequences)

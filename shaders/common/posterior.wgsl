@@ -23,8 +23,9 @@ struct Params {
     extend: f32,
     // Lowest probability that is stored. It is slightly below the threshold.
     cutoff: f32,
-    reserved0: u32,
-    reserved1: u32,
+    // Weight of a gap at an end of the alignment.
+    end_gap: f32,
+    reserved: u32,
 }
 
 struct Pair {
@@ -108,6 +109,12 @@ fn product(a: f32, b: f32) -> f32 {
 // Returns 2^exponent, clamped to the range of normal floats.
 fn power(exponent: i32) -> f32 {
     return bitcast<f32>(u32(clamp(exponent, -126, 126) + 127) << 23u);
+}
+
+// Returns the weight of a gap at an end of the alignment in the scale of a block. It is a normal
+// float, because devices disagree about others.
+fn end_value(exponent: i32) -> f32 {
+    return max(power(-exponent) * params.end_gap, bitcast<f32>(0x00800000u));
 }
 
 // Returns the exponent of a positive float.

@@ -164,7 +164,7 @@ impl MultiAlign {
         let lengths = sequences.lengths();
         let needs_all = self.is_guided() || self.needs_distances;
         (needs_all || lengths.len() <= MAX_SEQUENCES)
-            && posterior::memory(lengths) <= MAX_BYTES
+            && posterior::memory(sequences.alphabet(), lengths) <= MAX_BYTES
             && cells_of(sequences) <= MAX_CELLS
             && lengths.iter().all(|&length| (length as usize) < posterior::LENGTH_LIMIT)
     }
@@ -271,7 +271,7 @@ impl MultiAlign {
                 "{} different sequences are aligned in families, which are joined by profiles and representative \
                  sequences: probabilities of all pairs would take {:.1} GiB and {:.1e} cells",
                 sequences.len(),
-                posterior::memory(sequences.lengths()) as f64 / (1u64 << 30) as f64,
+                posterior::memory(sequences.alphabet(), sequences.lengths()) as f64 / (1u64 << 30) as f64,
                 cells_of(sequences) as f64
             );
             let limits = posterior::large::FamilyLimits::default();

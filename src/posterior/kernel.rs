@@ -28,7 +28,7 @@ use self::forward::{ForwardCell, LeftBorder, PanelBorders};
 pub(super) use self::group::PosteriorLanes;
 use super::floats::{FloatKernel, Floats, LANES, LaneArray};
 use super::model::Model;
-use super::scale::{BLOCK, Exponents, LaneTotal, STEP};
+use super::scale::{self, BLOCK, Exponents, LaneTotal, STEP};
 use crate::seq::Code;
 
 /// Minimum probability that is stored.
@@ -179,10 +179,11 @@ impl Posteriors<'_> {
     }
 }
 
-/// Weights of gaps, in registers.
+/// Weights of gaps. The weights of inner gaps are in registers.
 struct PartitionGaps<F> {
     open: F,
     extend: F,
+    end: f32,
 }
 
 impl<F: Floats> PartitionGaps<F> {
@@ -192,6 +193,13 @@ impl<F: Floats> PartitionGaps<F> {
     /// The processor must have the instructions of `F`.
     #[inline(always)]
     unsafe fn new(model: &Model) -> Self {
-        PartitionGaps { open: F::splat(model.open), extend: F::splat(model.extend) }
+        PartitionGaps { open: F::splat(model.open), extend: F::splat(model.extend), end: model.end_gap }
+    }
+
+    /// Returns the weight of a gap at an end of the alignment, in the scale of a tile. It is a normal
+    /// float, because devices disagree about others.
+    #[inline(always)]
+    fn end_values(&self, exponents: &Exponents) -> LaneArray<f32> {
+        LaneArray(exponents.0.map(|exponent| (scale::power(-exponent) * self.end).max(f32::MIN_POSITIVE)))
     }
 }

@@ -128,7 +128,7 @@ impl FamilyAligner<'_> {
         while !rest.is_empty() {
             let mut bytes = 0;
             let fits = |family: &&Vec<usize>| {
-                bytes += super::memory(&self.lengths(family));
+                bytes += super::memory(self.inputs.model.alphabet(), &self.lengths(family));
                 bytes <= MAX_CONCURRENT_BYTES
             };
             let count = rest.iter().take_while(fits).count().max(1);

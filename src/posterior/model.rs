@@ -1,6 +1,8 @@
 //! Two models of related sequences. The model of a pair of sequences is a partition function over
-//! alignments with free end gaps (Probalign: Roshan and Livesay 2006). The model of two groups is a
-//! hidden Markov model (ProbCons: Do et al. 2005).
+//! alignments (Probalign: Roshan and Livesay 2006). For proteins, its weights come from scores, and
+//! gaps at the ends are free. For nucleotides, they come from a pair hidden Markov model, and the
+//! first symbol of a gap at an end has a weight. The model of two groups is a hidden Markov model
+//! (ProbCons: Do et al. 2005).
 
 use super::tables::{self, RESIDUES};
 use crate::seq::{Alphabet, Code};
@@ -8,7 +10,7 @@ use crate::seq::{Alphabet, Code};
 /// Parameters of both models.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Model {
-    codes: usize,
+    alphabet: Alphabet,
     /// Odds of two codes: their frequency in a column relative to chance.
     odds: Vec<f32>,
     /// Weight of two codes: the exponential of their score divided by the temperature.
@@ -19,6 +21,8 @@ pub(super) struct Model {
     pub(super) open: f32,
     /// Weight of each further symbol of a gap.
     pub(super) extend: f32,
+    /// Weight of a gap at an end of the alignment, whatever its length.
+    pub(super) end_gap: f32,
 }
 
 /// Transitions of the hidden Markov model. It has one state for matches, and states for short and
@@ -48,83 +52,123 @@ impl Model {
         }
     }
 
+    /// Returns the alphabet.
+    pub(super) fn alphabet(&self) -> Alphabet {
+        self.alphabet
+    }
+
     /// Returns the number of codes of the alphabet.
     pub(super) fn codes(&self) -> usize {
-        self.codes
+        self.alphabet.size()
     }
 
     /// Returns the odds of two codes in the hidden Markov model.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests hold the letters of profiles against it"))]
     pub(super) fn odds(&self, a: Code, b: Code) -> f32 {
-        self.odds[usize::from(a) * self.codes + usize::from(b)]
+        self.odds[usize::from(a) * self.codes() + usize::from(b)]
     }
 
     /// Returns the weight of two codes in the partition function.
     pub(super) fn weight(&self, a: Code, b: Code) -> f32 {
-        self.weights[usize::from(a) * self.codes + usize::from(b)]
+        self.weights[usize::from(a) * self.codes() + usize::from(b)]
     }
 
     fn proteins() -> Self {
-        let chain = GapTransitions { open: [0.011_951_107, 0.008_008_335], extend: [0.396_582_63, 0.898_875_83] };
+        const OPEN: f64 = -22.0;
+        const EXTEND: f64 = -1.0;
+        const TEMPERATURE: f64 = 5.0;
         let frequency: [f64; 20] = std::array::from_fn(|a| (0..20).map(|b| tables::joint(a, b)).sum());
-        let odds = |a: usize, b: usize| tables::joint(a, b) / (frequency[a] * frequency[b]);
-        Self::build(Alphabet::Protein, meanings, &frequency, chain, odds, tables::gonnet, [-22.0, -1.0, 5.0])
+        let means = CodeMeans::new(Alphabet::Protein, meanings, &frequency);
+        let scores = means.table(tables::gonnet);
+        Model {
+            alphabet: Alphabet::Protein,
+            odds: means.table(|a, b| tables::joint(a, b) / (frequency[a] * frequency[b])),
+            weights: scores.into_iter().map(|score| exp(f64::from(score) / TEMPERATURE) as f32).collect(),
+            chain: GapTransitions { open: [0.011_951_107, 0.008_008_335], extend: [0.396_582_63, 0.898_875_83] },
+            open: exp(OPEN / TEMPERATURE) as f32,
+            extend: exp(EXTEND / TEMPERATURE) as f32,
+            end_gap: 1.0,
+        }
     }
 
-    /// Returns the model of nucleotides. The hidden Markov model is that of ProbCons-RNA. The
-    /// partition function uses scores of 5 and -4 and gap costs of 12 and 1 at a temperature of 3,
-    /// because no values have been published.
+    /// Returns the model of nucleotides. The hidden Markov model of groups is that of ProbCons-RNA.
     fn nucleotides() -> Self {
-        let chain = GapTransitions { open: [0.008_247_332, 0.010_784_443], extend: [0.321_046_08, 0.329_822_93] };
-        let odds = |a: usize, b: usize| BASES_JOINT[a][b] / (BASES[a] * BASES[b]);
-        let score = |a: usize, b: usize| match (a == b, a % 2 == b % 2) {
-            (true, _) => 5.0,
-            // A and G, C and T.
-            (false, true) => 1.0,
-            (false, false) => -4.0,
-        };
-        Self::build(Alphabet::Dna, bases, &BASES, chain, odds, score, [-12.0, -1.0, 3.0])
+        let PairParameters { joint, open, extend, end_gap, end_extend } = NUCLEOTIDES;
+        // All weights are relative to unrelated sequences, whose symbols each have the probability
+        // of a further symbol of a gap at an end. Such gaps then have the same weight for any length.
+        let stay = 1.0 - 2.0 * open;
+        let frequency = joint.map(|row| row.iter().sum::<f64>());
+        let weight =
+            |a: usize, b: usize| joint[a][b] / (frequency[a] * frequency[b]) * stay / (end_extend * end_extend);
+        Model {
+            alphabet: Alphabet::Dna,
+            odds: CodeMeans::new(Alphabet::Dna, bases, &BASES).table(|a, b| BASES_JOINT[a][b] / (BASES[a] * BASES[b])),
+            weights: CodeMeans::new(Alphabet::Dna, bases, &frequency).table(weight),
+            chain: GapTransitions { open: [0.008_247_332, 0.010_784_443], extend: [0.321_046_08, 0.329_822_93] },
+            open: (open * (1.0 - extend) / (stay * end_extend)) as f32,
+            extend: (extend / end_extend) as f32,
+            end_gap: (end_gap * (1.0 - end_extend) / (end_extend * (1.0 - 2.0 * end_gap))) as f32,
+        }
+    }
+}
+
+/// Means over the residues that codes represent, weighted by the frequencies of the residues.
+struct CodeMeans<'a> {
+    /// Residues of each code.
+    meanings: Vec<Vec<usize>>,
+    frequency: &'a [f64],
+}
+
+impl<'a> CodeMeans<'a> {
+    fn new(alphabet: Alphabet, meanings: impl Fn(Code) -> Vec<usize>, frequency: &'a [f64]) -> Self {
+        CodeMeans { meanings: (0..alphabet.size() as Code).map(meanings).collect(), frequency }
     }
 
-    /// Builds a model. `gaps` contains the score of a gap's first symbol, the score of each further
-    /// symbol, and the temperature of all scores.
-    fn build(
-        alphabet: Alphabet,
-        meanings: impl Fn(Code) -> Vec<usize>,
-        frequency: &[f64],
-        chain: GapTransitions,
-        odds: impl Fn(usize, usize) -> f64,
-        score: impl Fn(usize, usize) -> f64,
-        gaps: [f64; 3],
-    ) -> Self {
-        let codes = alphabet.size();
-        let meanings: Vec<Vec<usize>> = (0..codes as Code).map(meanings).collect();
-        // An ambiguous code has the mean value of its residues, weighted by their frequencies.
-        let mean = |a: usize, b: usize, value: &dyn Fn(usize, usize) -> f64| {
+    /// Returns the mean value of every two codes.
+    fn table(&self, value: impl Fn(usize, usize) -> f64) -> Vec<f32> {
+        let mean = |a: &[usize], b: &[usize]| {
             let (mut sum, mut total) = (0.0, 0.0);
-            for &a in &meanings[a] {
-                for &b in &meanings[b] {
-                    sum += frequency[a] * frequency[b] * value(a, b);
-                    total += frequency[a] * frequency[b];
+            for &a in a {
+                for &b in b {
+                    sum += self.frequency[a] * self.frequency[b] * value(a, b);
+                    total += self.frequency[a] * self.frequency[b];
                 }
             }
             if total > 0.0 { sum / total } else { 0.0 }
         };
-        let both = |value: &dyn Fn(usize, usize) -> f64| -> Vec<f32> {
-            (0..codes * codes).map(|at| mean(at / codes, at % codes, value) as f32).collect()
-        };
-        let [open, extend, temperature] = gaps;
-        let weights = both(&|a, b| score(a, b)).into_iter().map(|score| exp(f64::from(score) / temperature) as f32);
-        Model {
-            codes,
-            weights: weights.collect(),
-            odds: both(&|a, b| odds(a, b)),
-            chain,
-            open: exp(open / temperature) as f32,
-            extend: exp(extend / temperature) as f32,
-        }
+        let row = |a: &Vec<usize>| self.meanings.iter().map(|b| mean(a, b) as f32).collect::<Vec<_>>();
+        self.meanings.iter().flat_map(row).collect()
     }
 }
+
+/// Parameters of the pair hidden Markov model of nucleotides.
+struct PairParameters {
+    /// Joint frequencies of two bases in a column.
+    joint: [[f64; 4]; 4],
+    /// Transition probability from a match to a gap in one of the sequences.
+    open: f64,
+    /// Transition probability from a gap to itself.
+    extend: f64,
+    /// Probability that an end of the alignment has a gap in one of the sequences.
+    end_gap: f64,
+    /// Transition probability from such a gap to itself.
+    end_extend: f64,
+}
+
+/// Parameters by maximum likelihood from reference alignments of Rfam families
+/// (`benches/train_nucleotides.rs`).
+const NUCLEOTIDES: PairParameters = PairParameters {
+    joint: [
+        [0.142_213_061, 0.031_002_644, 0.045_414_697, 0.037_089_308],
+        [0.031_002_644, 0.125_587_148, 0.034_322_591, 0.045_396_283],
+        [0.045_414_697, 0.034_322_591, 0.166_803_011, 0.036_172_443],
+        [0.037_089_308, 0.045_396_283, 0.036_172_443, 0.106_600_849],
+    ],
+    open: 0.033_100_919,
+    extend: 0.783_126_701,
+    end_gap: 0.134_210_767,
+    end_extend: 0.934_190_876,
+};
 
 /// Frequencies of the bases in ProbCons-RNA.
 pub(super) const BASES: [f64; 4] = [0.227_079_004, 0.242_208_004, 0.283_932_000, 0.246_467_993];
@@ -160,7 +204,7 @@ pub(super) fn meanings(code: Code) -> Vec<usize> {
 
 /// Returns e^x for small x. It uses additions and multiplications only, so that results are equal
 /// on all platforms.
-fn exp(x: f64) -> f64 {
+pub(super) fn exp(x: f64) -> f64 {
     const HALVINGS: i32 = 12;
     let small = x / f64::from(1 << HALVINGS);
     let series = 1.0 + small * (1.0 + small / 2.0 * (1.0 + small / 3.0 * (1.0 + small / 4.0)));
@@ -194,6 +238,10 @@ mod tests {
         let odds = |a: u8, b: u8| model.odds(Alphabet::Dna.encode(a).unwrap(), Alphabet::Dna.encode(b).unwrap());
         assert!(odds(b'A', b'A') > 2.0 && odds(b'A', b'C') < 1.0 && (odds(b'N', b'N') - 1.0).abs() < 0.01);
         assert!(odds(b'R', b'A') > 1.0 && odds(b'R', b'C') < 1.0);
+        let weight = |a: u8, b: u8| model.weight(Alphabet::Dna.encode(a).unwrap(), Alphabet::Dna.encode(b).unwrap());
+        assert!(weight(b'G', b'G') > 2.0 && weight(b'A', b'G') > weight(b'A', b'C') && weight(b'A', b'C') < 1.0);
+        let any = weight(b'N', b'N');
+        assert!((any / weight(b'N', b'A') - 1.0).abs() < 1e-3 && (1.0..1.2).contains(&any), "{any}");
         assert!(Model::new(Alphabet::Bytes).is_none());
     }
 

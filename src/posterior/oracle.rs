@@ -32,11 +32,17 @@ impl LogTable {
 /// Returns the logarithms of the values of matches, and of the sum over all alignments.
 fn forward(model: &Model, a: &[Code], b: &[Code]) -> (LogTable, f64) {
     let ln = |value: f32| f64::from(value).ln();
+    // An alignment starts and ends without a gap in a corner, and with a gap at another border.
+    let end = |row: bool, column: bool| match (row, column) {
+        (true, true) => 0.0,
+        (false, false) => f64::NEG_INFINITY,
+        _ => ln(model.end_gap),
+    };
     let mut states: Vec<LogTable> = (0..3).map(|_| LogTable::new(a.len() + 1, b.len() + 1)).collect();
     let mut ends = Vec::new();
     for row in 1..=a.len() {
         for column in 1..=b.len() {
-            let start = if row == 1 || column == 1 { 0.0 } else { f64::NEG_INFINITY };
+            let start = end(row == 1, column == 1);
             let onward: Vec<f64> = states.iter().map(|state| state.get(row - 1, column - 1)).chain([start]).collect();
             let matched = add(&onward) + ln(model.weight(a[row - 1], b[column - 1]));
             states[0].set(row, column, matched);
@@ -47,9 +53,7 @@ fn forward(model: &Model, a: &[Code], b: &[Code]) -> (LogTable, f64) {
                 ]);
                 states[state].set(row, column, value);
             }
-            if row == a.len() || column == b.len() {
-                ends.push(matched);
-            }
+            ends.push(matched + end(row == a.len(), column == b.len()));
         }
     }
     let total = add(&ends);

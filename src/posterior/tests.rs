@@ -78,16 +78,18 @@ fn probabilities_equal_the_oracle() {
 /// with a gap that is too long for floats without exponents.
 #[test]
 fn long_detours_keep_their_probability() {
-    let model = Model::new(Alphabet::Protein).unwrap();
-    let rng = &mut fastrand::Rng::with_seed(3);
-    let [short, long] = [150, 260].map(|length| random(rng, Alphabet::Protein, length));
-    let a = [short.clone(), long.clone()].concat();
-    let b = [long, short].concat();
-    check(&model, &a, &b, "swapped domains");
-    let tail = random(rng, Alphabet::Protein, 40);
-    let a = [random(rng, Alphabet::Protein, 900), tail.clone()].concat();
-    check(&model, &a, &tail, "a short one at the end");
-    check(&model, &tail, &a, "a long one before the end");
+    for alphabet in [Alphabet::Protein, Alphabet::Dna] {
+        let model = Model::new(alphabet).unwrap();
+        let rng = &mut fastrand::Rng::with_seed(3);
+        let [short, long] = [150, 260].map(|length| random(rng, alphabet, length));
+        let a = [short.clone(), long.clone()].concat();
+        let b = [long, short].concat();
+        check(&model, &a, &b, "swapped domains");
+        let tail = random(rng, alphabet, 40);
+        let a = [random(rng, alphabet, 900), tail.clone()].concat();
+        check(&model, &a, &tail, "a short one at the end");
+        check(&model, &tail, &a, "a long one before the end");
+    }
 }
 
 #[test]
@@ -206,10 +208,12 @@ fn bytes_and_interrupts_are_refused() {
 
 #[test]
 fn memory_grows_with_the_number_of_pairs() {
-    assert_eq!((super::memory(&[]), super::cells(&[])), (0, 0));
+    assert_eq!((super::memory(Alphabet::Protein, &[]), super::cells(&[])), (0, 0));
     assert_eq!(super::cells(&[3, 5, 7]), 15 + 21 + 35);
-    let (few, many) = (super::memory(&[300; 100]), super::memory(&[300; 1000]));
+    let proteins = |lengths: &[u32]| super::memory(Alphabet::Protein, lengths);
+    let (few, many) = (proteins(&[300; 100]), proteins(&[300; 1000]));
     assert!((90..=110).contains(&(many / few)), "{few} {many}");
     assert!((16 << 30..17 << 30).contains(&many), "{many}");
-    assert_eq!(super::memory(&[u32::MAX; 100_000]), u64::MAX);
+    assert!(super::memory(Alphabet::Dna, &[300; 1000]) > many);
+    assert_eq!(proteins(&[u32::MAX; 100_000]), u64::MAX);
 }

@@ -23,15 +23,15 @@ fn memory_use(sequences: &SequenceStore) -> (u64, u64, u64) {
     MAX.store(before, SeqCst);
     align(sequences, &PosteriorOptions::default(), &pool, &|_, _| {}, &AtomicBool::new(false)).expect("it aligns");
     let (taken, thread) = ((MAX.load(SeqCst) - before) as u64, thread_limit(sequences));
-    (taken, memory(sequences.lengths()) + thread, thread)
+    (taken, memory(sequences.alphabet(), sequences.lengths()) + thread, thread)
 }
 
 /// Returns random sequences of these letters.
-fn unrelated(letters: &[u8], sequences: usize, length: usize) -> Arc<SequenceStore> {
+fn unrelated(alphabet: Alphabet, letters: &[u8], sequences: usize, length: usize) -> Arc<SequenceStore> {
     let rng = &mut fastrand::Rng::with_seed(5);
-    let letter = |_| Alphabet::Protein.encode(letters[rng.usize(..letters.len())]).expect("a letter of proteins");
+    let letter = |_| alphabet.encode(letters[rng.usize(..letters.len())]).expect("a letter of the alphabet");
     let all: Vec<Code> = (0..sequences * length).map(letter).collect();
-    store(Alphabet::Protein, &all.chunks(length).map(<[Code]>::to_vec).collect::<Vec<_>>())
+    store(alphabet, &all.chunks(length).map(<[Code]>::to_vec).collect::<Vec<_>>())
 }
 
 #[test]
@@ -44,8 +44,10 @@ fn memory_stays_within_the_announced_limit() {
         assert!(taken > announced / 5 && taken < announced, "{family}: {taken} bytes, of {announced} announced");
     }
     // Unrelated sequences have the most probable pairs of residues.
-    for letters in [&b"ACDEFGHIKLMNPQRSTVWY"[..], b"QN"] {
-        let (taken, announced, thread) = memory_use(&unrelated(letters, 64, 100));
+    let proteins = [&b"ACDEFGHIKLMNPQRSTVWY"[..], b"QN"].map(|letters| (Alphabet::Protein, letters));
+    let nucleotides = [&b"ACGT"[..], b"AC"].map(|letters| (Alphabet::Dna, letters));
+    for (alphabet, letters) in proteins.into_iter().chain(nucleotides) {
+        let (taken, announced, thread) = memory_use(&unrelated(alphabet, letters, 64, 100));
         assert!(
             taken > (announced - thread) / 2 && taken < announced,
             "{letters:?}: {taken} bytes, of {announced} announced"

@@ -107,8 +107,8 @@ fn plan(gpu: &Gpu, work: &PosteriorWork<'_>) -> Result<Vec<(usize, PosteriorPara
                     open: work.model.open,
                     extend: work.model.extend,
                     cutoff: CUTOFF * SLACK,
-                    reserved0: 0,
-                    reserved1: 0,
+                    end_gap: work.model.end_gap,
+                    reserved: 0,
                 };
                 dispatches.push((index, params));
             }

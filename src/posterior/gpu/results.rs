@@ -28,8 +28,9 @@ pub(super) fn read(
     // The length of a list shows whether it fitted its memory.
     let lists = tasks.list.iter().flat_map(|task| std::iter::repeat_n(task.list, task.count as usize));
     let all: Vec<(&PosteriorPair, u32)> = tasks.pairs.iter().zip(lists).collect();
+    let end_gap = batch.chunk.model.end_gap;
     let sparse: Vec<Option<Sparse>> =
-        all.par_iter().map(|&(pair, list)| decode_pair(pair, list, results, arena)).collect();
+        all.par_iter().map(|&(pair, list)| decode_pair(pair, list, end_gap, [results, arena])).collect();
     let mut probabilities = vec![Some(Sparse::default()); batch.pairs() as usize];
     for (sparse, &position) in sparse.into_iter().zip(&tasks.places) {
         probabilities[position as usize] = sparse;
@@ -55,7 +56,7 @@ pub(super) fn read(
 }
 
 /// Returns the probabilities of a pair, or `None` if they did not fit in memory.
-fn decode_pair(pair: &PosteriorPair, list: u32, results: &[u32], arena: &[u32]) -> Option<Sparse> {
+fn decode_pair(pair: &PosteriorPair, list: u32, end_gap: f32, [results, arena]: [&[u32]; 2]) -> Option<Sparse> {
     let mut rest = &results[pair.out_begin as usize..];
     let [header, rows, groups, columns, blocks] = pair.parts().map(|words| {
         let (part, after) = rest.split_at(words as usize);
@@ -65,10 +66,11 @@ fn decode_pair(pair: &PosteriorPair, list: u32, results: &[u32], arena: &[u32]) 
     let mut total = LaneTotal::default();
     let last = rows.len() - 1;
     for (row, &value) in rows[..last].iter().enumerate() {
-        total.add(f32::from_bits(value), groups[row / STEP] as i32);
+        total.add(f32::from_bits(value) * end_gap, groups[row / STEP] as i32);
     }
     for (column, &value) in columns.iter().enumerate() {
-        total.add(f32::from_bits(value), blocks[column / BLOCK] as i32);
+        let end = if column + 1 == columns.len() { 1.0 } else { end_gap };
+        total.add(f32::from_bits(value) * end, blocks[column / BLOCK] as i32);
     }
     let &[exponent, _, count, start] = header else { return None };
     let start = 2 * start as usize;

@@ -130,12 +130,14 @@ fn equal_and_ambiguous_letters_equal_the_cpu() {
 
 #[test]
 fn long_pairs_with_scaled_values_equal_the_cpu() {
-    let rng = &mut fastrand::Rng::with_seed(3);
-    let [short, long, tail] = [150, 330, 40].map(|length| random(rng, Alphabet::Protein, length));
-    let swapped = [[short.clone(), long.clone()].concat(), [long, short].concat()];
-    let before = [random(rng, Alphabet::Protein, 500), tail.clone()].concat();
-    let sequences = [swapped[0].clone(), swapped[1].clone(), before, tail];
-    assert_same(&mut engine(), &batch(Alphabet::Protein, &sequences), "swapped domains, a tail");
+    for alphabet in [Alphabet::Protein, Alphabet::Dna] {
+        let rng = &mut fastrand::Rng::with_seed(3);
+        let [short, long, tail] = [150, 330, 40].map(|length| random(rng, alphabet, length));
+        let swapped = [[short.clone(), long.clone()].concat(), [long, short].concat()];
+        let before = [random(rng, alphabet, 500), tail.clone()].concat();
+        let sequences = [swapped[0].clone(), swapped[1].clone(), before, tail];
+        assert_same(&mut engine(), &batch(alphabet, &sequences), &format!("{alphabet:?}, swapped domains, a tail"));
+    }
 }
 
 #[test]

@@ -78,9 +78,9 @@ struct BackwardTile<'a, F> {
     may_be_probable: bool,
     /// Factor that converts products of forward and backward values to probabilities.
     share: F,
-    /// The value 1 in the scale of the tile. `ends` has the last columns of the lanes, if the block
-    /// contains any.
-    one: F,
+    /// Value of an alignment that ends before a gap, in the scale of the tile. `ends` has the last
+    /// columns of the lanes, if the block contains any.
+    end_value: F,
     ends: Option<&'a [LaneArray<f32>]>,
 }
 
@@ -94,9 +94,11 @@ impl Posteriors<'_> {
         scratch.backward_exponents.clear();
         scratch.backward_exponents.resize(columns / BLOCK, NO_EXPONENTS);
         for lane in self.lanes.clone().filter(|&lane| self.group.lengths[lane] > 0) {
-            for cell in &mut scratch.backward_row[..=self.group.lengths[lane]] {
-                cell.matched.0[lane] = 1.0;
+            let length = self.group.lengths[lane];
+            for cell in &mut scratch.backward_row[..length] {
+                cell.matched.0[lane] = self.model.end_gap;
             }
+            scratch.backward_row[length].matched.0[lane] = 1.0;
         }
     }
 
@@ -166,12 +168,13 @@ impl Posteriors<'_> {
                     is_kept = true;
                 }
                 let Posteriors { model, group, rows: codes, ref mut scratch, .. } = *self;
-                let one = LaneArray(exponents.0.map(|exponent| scale::power(-exponent)));
+                let gaps = PartitionGaps::new(model);
+                let end_value = gaps.end_values(&exponents);
                 let tile = BackwardTile {
-                    gaps: PartitionGaps::new(model),
+                    gaps,
                     may_be_probable,
                     share: F::load(&share),
-                    one: F::load(&one),
+                    end_value: F::load(&end_value),
                     ends: group.has_end[block].then(|| &group.ends[block * BLOCK..][..BLOCK]),
                 };
                 let cells = &mut scratch.backward_row[block * BLOCK..][..BLOCK];
@@ -316,7 +319,7 @@ unsafe fn tile_rows<F: Floats, const MANY: usize, const SHARE: bool>(
     products: &mut [LaneArray<f32>],
     greatest: &mut F,
 ) {
-    let PartitionGaps { open, extend } = tile.gaps;
+    let PartitionGaps { open, extend, .. } = tile.gaps;
     let mut row_carries: [BackwardCarry<F>; MANY] = std::array::from_fn(|row| carried[row]);
     for at in (0..BLOCK).rev() {
         let cell = &mut cells[at];
@@ -328,7 +331,7 @@ unsafe fn tile_rows<F: Floats, const MANY: usize, const SHARE: bool>(
             below = diagonal.add(below_gap.add(*gap));
             if let Some(ends) = tile.ends {
                 // Add the alignments that end in the last column of a lane.
-                below = below.add(F::load(&ends[at]).mul(tile.one));
+                below = below.add(F::load(&ends[at]).mul(tile.end_value));
             }
             let opened = open.mul(diagonal);
             below_gap = extend.mul(below_gap).add(opened);

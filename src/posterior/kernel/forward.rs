@@ -20,7 +20,7 @@ pub(super) struct ForwardCell {
     gap: LaneArray<f32>,
 }
 
-/// A cell of row 0. An alignment may start in any column.
+/// The first cell of row 0, where an alignment starts without a gap.
 const START_CELL: ForwardCell = ForwardCell { onward: LaneArray::splat(1.0), matched: ZERO, gap: ZERO };
 
 /// Values of the column to the left: `onward` of the row above, then the match and the gap of this
@@ -102,7 +102,10 @@ impl Posteriors<'_> {
     pub(super) fn start_forward(&mut self) {
         let columns = self.columns();
         self.scratch.forward_row.clear();
-        self.scratch.forward_row.resize(columns, START_CELL);
+        // An alignment may start in any other column too, after a gap.
+        let after_gap = ForwardCell { onward: LaneArray::splat(self.model.end_gap), ..START_CELL };
+        self.scratch.forward_row.resize(columns, after_gap);
+        self.scratch.forward_row[0] = START_CELL;
         self.scratch.exponents.clear();
         self.scratch.exponents.resize(columns / BLOCK, NO_EXPONENTS);
     }
@@ -185,8 +188,10 @@ impl Posteriors<'_> {
     /// Adds the alignments that end in the last row.
     pub(super) fn finish_totals(&self, totals: &mut [LaneTotal; LANES]) {
         for lane in self.lanes.clone().filter(|&lane| self.group.lengths[lane] > 0) {
-            for (column, cell) in self.scratch.forward_row[..=self.group.lengths[lane]].iter().enumerate() {
-                totals[lane].add(cell.matched.0[lane], self.scratch.exponents[column / BLOCK].0[lane]);
+            let length = self.group.lengths[lane];
+            for (column, cell) in self.scratch.forward_row[..=length].iter().enumerate() {
+                let end = if column == length { 1.0 } else { self.model.end_gap };
+                totals[lane].add(cell.matched.0[lane] * end, self.scratch.exponents[column / BLOCK].0[lane]);
             }
         }
     }
@@ -224,7 +229,7 @@ impl ForwardPanel<'_> {
                     (*onward, *left, *gap) = (onward.mul(ratio), left.mul(ratio), gap.mul(ratio));
                 }
                 // An alignment may start in column 0 of any row.
-                let begin = (block == 0).then(|| LaneArray(exponents.0.map(|exponent| scale::power(-exponent))));
+                let begin = (block == 0).then(|| gaps.end_values(&exponents));
                 let ends = outputs.totals.is_some() && self.group.has_end[block];
                 let keep = outputs.values.is_some() || ends;
                 let tile = step * PANEL_BLOCKS + at;
@@ -244,7 +249,7 @@ impl ForwardPanel<'_> {
                     for lane in (*lanes).clone().filter(|&lane| self.group.lengths[lane] / BLOCK == block) {
                         for row in 0..rows {
                             let value = tile[row * BLOCK + self.group.lengths[lane] % BLOCK].0[lane];
-                            totals[lane].add(value, exponents.0[lane]);
+                            totals[lane].add(value * gaps.end, exponents.0[lane]);
                         }
                     }
                 }
@@ -361,7 +366,7 @@ unsafe fn tile_rows<F: Floats, const MANY: usize, const KEEP: bool>(
     begin: Option<&LaneArray<f32>>,
     kept: &mut [LaneArray<f32>],
 ) {
-    let PartitionGaps { open, extend } = *gaps;
+    let PartitionGaps { open, extend, .. } = *gaps;
     let mut row_carries: [ForwardCarry<F>; MANY] = std::array::from_fn(|row| carried[row]);
     for at in 0..BLOCK {
         let cell = &mut cells[at];

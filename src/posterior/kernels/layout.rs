@@ -30,10 +30,10 @@ pub struct PosteriorParams {
     pub extend: f32,
     /// Minimum approximate probability of a survivor.
     pub cutoff: f32,
+    /// Weight of a gap at an end of the alignment.
+    pub end_gap: f32,
     /// Unused.
-    pub reserved0: u32,
-    /// Unused.
-    pub reserved1: u32,
+    pub reserved: u32,
 }
 
 /// A pair of sequences.

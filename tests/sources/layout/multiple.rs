@@ -84,8 +84,8 @@ fn structures_of_posterior_kernels_match() {
             open,
             extend,
             cutoff,
-            reserved0,
-            reserved1
+            end_gap,
+            reserved
         ]
     );
     same_layout!(
