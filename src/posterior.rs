@@ -6,14 +6,17 @@
 //!    computed at once.
 //! 2. The expected fraction of correctly aligned residues of each pair is the basis of a guide tree
 //!    and of sequence weights.
-//! 3. Consistency: the probabilities of each pair are combined with probabilities through third
+//! 3. Base pairs: in short nucleotide sequences, the probabilities of two bases are raised if their
+//!    partners in secondary structures are aligned too (PicXAA-R: Sahraeian and Yoon 2011).
+//! 4. Consistency: the probabilities of each pair are combined with probabilities through third
 //!    sequences.
-//! 4. Groups are joined in the order of the tree, so that the sum of probabilities is as high as
+//! 5. Groups are joined in the order of the tree, so that the sum of probabilities is as high as
 //!    possible.
-//! 5. Refinement: a branch of the tree divides the sequences into two groups, which are aligned
+//! 6. Refinement: a branch of the tree divides the sequences into two groups, which are aligned
 //!    again. This is repeated for other branches.
 
 mod all_pairs;
+mod base_pairs;
 mod consistency;
 pub mod cpu;
 mod floats;
@@ -29,6 +32,7 @@ mod progressive;
 mod refine;
 mod scale;
 mod sparse;
+mod structure;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -203,8 +207,10 @@ pub fn align_gathered(
     check_tree(store, tree)?;
     let lengths: Vec<usize> = store.lengths().iter().map(|&length| length as usize).collect();
     pool.install(|| {
+        let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
+        let folds = structure::fold(store.alphabet(), &sequences, interrupt)?;
         let all = all_pairs::PairProbabilities::new(&lengths, gathered.pairs);
-        align_by(all, &lengths, options, tree, interrupt)?.into_alignment()
+        align_by(all, &lengths, folds, options, tree, interrupt)?.into_alignment()
     })
 }
 
@@ -235,13 +241,15 @@ fn align_by_pairs(
 ) -> Result<AlignedByPairs> {
     let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
     let all = all_pairs::compute(model, sequences, instructions, advance, interrupt)?;
-    align_by(all, &lengths, options, tree, interrupt)
+    let folds = structure::fold(model.alphabet(), sequences, interrupt)?;
+    align_by(all, &lengths, folds, options, tree, interrupt)
 }
 
-/// Aligns sequences by given probabilities.
+/// Aligns sequences by given probabilities, and by the base pairs in `folds` if there are any.
 fn align_by(
     mut all: all_pairs::PairProbabilities,
     lengths: &[usize],
+    folds: Option<Vec<sparse::Sparse>>,
     options: &PosteriorOptions,
     tree: Option<&GuideTree>,
     interrupt: &AtomicBool,
@@ -250,6 +258,9 @@ fn align_by(
     let tree = tree.cloned().unwrap_or_else(|| average_linkage(distances.clone()));
     let weights = guide::weights(&tree);
     let between = nearest_neighbours(&distances, options.neighbours);
+    if let Some(folds) = folds {
+        all = structure::support(all, lengths, &folds, interrupt)?;
+    }
     for _ in 0..options.rounds {
         all = consistency::apply_consistency(all, lengths, &weights, &between, interrupt)?;
     }
