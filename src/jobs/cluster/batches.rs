@@ -7,11 +7,14 @@
 //! is compared with the earlier one as the query, as in a comparison of all pairs.
 
 use std::ops::Range;
+use std::time::Instant;
 
 use super::Clusters;
 use crate::cluster::{ClusterSet, Clustering, GreedyCentroids, NearestCentroid, SimilarPair, UniqueId, Violation};
 use crate::error::{Error, Result};
+use crate::jobs::engines::without_gpus;
 use crate::jobs::{AllPairs, Job, PairResult, Run, Summary};
+use crate::score;
 
 /// Expected number of sequences per centroid below which all pairs are compared. With more
 /// sequences per centroid, batches save at least a quarter of the pairs.
@@ -19,6 +22,10 @@ const SEQUENCES_PER_CENTROID: usize = 2;
 /// Least number of sequences per sequence of the first two batches for which a comparison of all
 /// pairs may replace the batches. It then repeats at most a ninth of its pairs.
 const SEQUENCES_PER_TRIAL: usize = 3;
+
+/// Expected seconds on CPU threads below which a comparison does not use GPUs unless they were
+/// selected. Opening a GPU for every small comparison takes longer.
+const MAX_CPU_SECONDS: f64 = 1.0;
 
 /// Sizes of batches of sequences.
 #[derive(Debug, Clone, Copy)]
@@ -45,10 +52,20 @@ struct BatchComparer<'a> {
     job: &'a Clusters,
     threshold: f64,
     run: Run,
+    /// Pairs per second of the last comparison on CPU threads alone; infinite before the first one.
+    /// `None` if GPUs may be used for every comparison: if devices were selected, or if most pairs
+    /// are aligned, because edit distances exclude none.
+    cpu_rate: Option<f64>,
     summary: Summary,
 }
 
-impl BatchComparer<'_> {
+impl<'a> BatchComparer<'a> {
+    fn new(job: &'a Clusters, threshold: f64, run: &Run) -> Self {
+        let is_filtered = score::edit_filter(job.definition, threshold, &job.scoring).is_some();
+        let cpu_rate = (run.devices.is_empty() && is_filtered).then_some(f64::INFINITY);
+        BatchComparer { job, threshold, run: run.clone(), cpu_rate, summary: Summary::default() }
+    }
+
     /// Compares all pairs of two sets, or of one set if `targets` is `None`. Passes on similar pairs
     /// whose query comes before its target.
     fn compare(
@@ -65,8 +82,12 @@ impl BatchComparer<'_> {
             against: targets.map(|targets| self.job.store(targets)),
             ..self.job.pairs_reaching(self.threshold)
         };
+        let pairs = job.job().pairs() as f64;
+        let is_on_cpu = self.cpu_rate.is_some_and(|rate| pairs / rate < MAX_CPU_SECONDS);
+        let run = if is_on_cpu { without_gpus(&self.run) } else { self.run.clone() };
+        let started = Instant::now();
         let targets = targets.unwrap_or(queries);
-        let summary = job.run(&self.run, |rows| {
+        let summary = job.run(&run, |rows| {
             for row in rows {
                 let &PairResult { query, target, identity, score, strand, .. } = row;
                 let (earlier, later) = (queries[query as usize], targets[target as usize]);
@@ -77,8 +98,12 @@ impl BatchComparer<'_> {
             Ok(())
         })?;
         self.summary.add(summary);
-        // The first comparison has measured the devices.
-        self.run.tune = false;
+        if is_on_cpu {
+            self.cpu_rate = Some(pairs / started.elapsed().as_secs_f64());
+        } else {
+            // This comparison has measured the devices.
+            self.run.tune = false;
+        }
         Ok(())
     }
 }
@@ -89,7 +114,7 @@ impl Clusters {
     pub(super) fn run_in_batches(&self, run: &Run) -> Result<Option<(Vec<ClusterSet>, Summary)>> {
         let (mut sets, mut summary) = (Vec::new(), Summary::default());
         for &threshold in &self.thresholds {
-            let mut comparer = BatchComparer { job: self, threshold, run: run.clone(), summary: Summary::default() };
+            let mut comparer = BatchComparer::new(self, threshold, run);
             let Some(centroids) = self.select_centroids(&mut comparer, sets.is_empty())? else { return Ok(None) };
             let clustering = centroids.finish();
             let nearest = |member: UniqueId| {
