@@ -15,7 +15,7 @@ use super::sparse::Sparse;
 use crate::seq::Code;
 
 /// Maximum length of sequences whose base pairs are computed. The time grows with the third power
-/// of the length: 2 ms for 100 bases, and 50 ms for 400.
+/// of the length: about 2 ms for 100 bases, and 100 ms for 400.
 pub(super) const MAX_LENGTH: usize = 400;
 /// Minimum probability that is stored.
 const CUTOFF: f64 = 0.01;
