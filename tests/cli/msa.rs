@@ -418,7 +418,7 @@ fn messages_name_the_problem() {
         vec!["dist", &two, "--format", "clustal", "--matrix-shape", "lower"],
         vec!["dist", "--aligned", &far, "--kimura", "-o", &matrix],
         vec!["dist", "--aligned", &far, "--model", "k80", "-o", &matrix],
-        vec!["tree", "--aligned", &far, "--model", "lg", "-o", &out],
+        vec!["tree", "--aligned", &far, "--model", "lg"],
     ];
     for command in ["msa", "tree", "dist"] {
         let mut text = String::new();
