@@ -3,6 +3,8 @@
 //! This module does not depend on the algorithm that computed an alignment.
 
 pub mod cigar;
+pub mod confidence;
+pub mod insert;
 pub(crate) mod join;
 pub mod multiple;
 pub mod packed;
@@ -11,6 +13,7 @@ pub mod verify;
 use std::ops::Range;
 
 pub use cigar::{Cigar, Op, ParseCigarError};
+pub use confidence::{ColumnSelection, Confidence, confidence_sign};
 pub use multiple::MultipleAlignment;
 pub use verify::{verify, verify_alignment};
 

@@ -102,6 +102,7 @@ fn execute(options: CommandOptions) -> Result<ExitCode> {
         Action::Long(job) => runner::run(&*job, options.quiet),
         Action::Papara(job) => runner::run(&*job, options.quiet),
         Action::Msa(job) => runner::run(&*job, options.quiet),
+        Action::MsaAdd(job) => runner::run(&*job, options.quiet),
         Action::Tree(job) => runner::run(&*job, options.quiet),
         Action::Dist(job) => runner::run(&*job, options.quiet),
         Action::Plan(plan) => distributed::plan(&plan, options.quiet),

@@ -17,6 +17,7 @@
 
 mod all_pairs;
 mod base_pairs;
+mod confidence;
 mod consistency;
 pub mod cpu;
 mod floats;
@@ -40,12 +41,14 @@ pub mod work;
 
 use std::sync::atomic::AtomicBool;
 
+use confidence::DirectProbabilities;
+pub use confidence::{PARTNERS, confidence};
 use model::Model;
 use rayon::prelude::*;
 pub use sparse::LENGTH_LIMIT;
 pub use work::{GatheredProbabilities, Posterior, PosteriorBatch, PosteriorPlan, PosteriorReport};
 
-use crate::alignment::MultipleAlignment;
+use crate::alignment::{Confidence, MultipleAlignment};
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::tree::{Distances, GuideTree, average_linkage};
@@ -122,6 +125,8 @@ pub struct PosteriorAlignment {
     /// Expected fraction of residues of the shorter sequence that are not aligned correctly, for
     /// every two sequences, before consistency.
     pub distances: Distances,
+    /// Confidence of the alignment, if requested.
+    pub confidence: Option<Confidence>,
 }
 
 /// Aligns all sequences of a store. Calls `advance` with the numbers of computed pairs and cells.
@@ -192,7 +197,8 @@ fn check_tree(store: &SequenceStore, tree: Option<&GuideTree>) -> Result<()> {
 }
 
 /// Aligns like [`align_along`], with probabilities of all pairs that engines have computed
-/// ([`PosteriorPlan`]).
+/// ([`PosteriorPlan`]). If `needs_confidence`, the result contains the confidence, which uses the
+/// probabilities before consistency. A copy of them takes up to a third more memory.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; [`Error::Usage`] for a tree with another number of sequences.
@@ -201,6 +207,7 @@ pub fn align_gathered(
     options: &PosteriorOptions,
     tree: Option<&GuideTree>,
     gathered: GatheredProbabilities,
+    needs_confidence: bool,
     pool: &rayon::ThreadPool,
     interrupt: &AtomicBool,
 ) -> Result<PosteriorAlignment> {
@@ -210,7 +217,12 @@ pub fn align_gathered(
         let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
         let folds = structure::fold(store.alphabet(), &sequences, interrupt)?;
         let all = all_pairs::PairProbabilities::new(&lengths, gathered.pairs);
-        align_by(all, &lengths, folds, options, tree, interrupt)?.into_alignment()
+        let direct = needs_confidence.then(|| DirectProbabilities::new(&all));
+        let aligned = align_by(all, &lengths, folds, options, tree, interrupt)?;
+        let rows = direct.map(|direct| direct.confidence(&aligned.aligned));
+        let mut finished = aligned.into_alignment()?;
+        finished.confidence = rows.and_then(|rows| Confidence::new(&finished.alignment, rows));
+        Ok(finished)
     })
 }
 
@@ -225,7 +237,7 @@ impl AlignedByPairs {
     fn into_alignment(self) -> Result<PosteriorAlignment> {
         let AlignedByPairs { aligned, tree, distances } = self;
         let alignment = aligned.into_alignment().ok_or_else(|| Error::Internal("columns do not increase".into()))?;
-        Ok(PosteriorAlignment { alignment, tree, distances })
+        Ok(PosteriorAlignment { alignment, tree, distances, confidence: None })
     }
 }
 

@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors name them, with the option to type for each.
-const FLAGS: [(&str, &str); 64] = [
+const FLAGS: [(&str, &str); 65] = [
     ("against", "--against"),
     ("aligned", "--aligned"),
     ("all_ends", "--all-ends"),
@@ -36,6 +36,7 @@ const FLAGS: [(&str, &str); 64] = [
     ("kind", "--distance"),
     ("lengths", "--lengths"),
     ("limit", "--max-distance"),
+    ("mask", "--mask"),
     ("match_score", "--match"),
     ("matching", "--match"),
     ("matrix", "--matrix"),

@@ -1,5 +1,6 @@
 //! Validated options of `pairwave msa`.
 
+mod added;
 mod costs;
 mod mode;
 mod run;
@@ -8,12 +9,14 @@ mod sequences;
 use super::args::*;
 use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, first_given};
 use super::endings;
+use super::tips::share_of_percent;
 use mode::ModeChoice;
 use pairwave::jobs::msa::{PairDistance, TreeMethod};
 use pairwave::output::msa::MsaFormat;
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
 
+pub(super) use added::AddToAlignment;
 pub(super) use sequences::{SequenceFile, SequenceSet};
 
 impl From<PairDistanceName> for PairDistance {
@@ -54,6 +57,8 @@ pub(super) struct MultipleAlign {
     format: MsaFormat,
     files: OutputFiles,
     report: Option<PathBuf>,
+    /// Minimum confidence of the columns to write.
+    mask: Option<f32>,
     compute: ComputeOptions,
 }
 
@@ -62,8 +67,8 @@ impl TryFrom<MsaArgs> for MultipleAlign {
 
     fn try_from(args: MsaArgs) -> Result<Self> {
         let compute = ComputeOptions::try_from(&args.compute)?;
-        let inputs: Vec<&Path> =
-            [Some(&*args.input.seqs), args.guidetree_in.as_deref()].into_iter().flatten().collect();
+        let Some(seqs) = args.input.seqs.clone() else { return Err(Error::usage("SEQS is missing")) };
+        let inputs: Vec<&Path> = [Some(&*seqs), args.guidetree_in.as_deref()].into_iter().flatten().collect();
         check_standard(&inputs, "SEQS and --guidetree-in cannot both be -")?;
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
         let others = [
@@ -75,6 +80,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
         let is_clustal = args.mode == MsaModeName::Clustalw;
         check_distances(&args, is_clustal)?;
         check_mode(&args.scoring, is_clustal)?;
+        check_mask(args.mask)?;
         let by_ending = || files.output.as_deref().and_then(endings::format_of);
         let name = args.format.or_else(by_ending).unwrap_or(MsaFormatName::Fasta);
         for (option, path, written) in [
@@ -86,7 +92,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
             endings::check("msa", option, path.as_deref(), written)?;
         }
         Ok(MultipleAlign {
-            source: args.input.into(),
+            source: SequenceFile { path: seqs, options: args.input.letters.into() },
             pairs: args.pairs,
             mode: if is_clustal { ModeChoice::Clustal(args.scoring) } else { ModeChoice::Accurate(args.scoring) },
             distance: args.distances.pair.distance.map(PairDistance::from),
@@ -98,6 +104,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
             format: format(name),
             files,
             report: args.report,
+            mask: args.mask,
             compute,
         })
     }
@@ -131,6 +138,20 @@ fn check_distances(args: &MsaArgs, is_clustal: bool) -> Result<()> {
         return Err(Error::usage("--distmat-out with --tree mbed: mbed computes no whole matrix: remove one of them"));
     }
     Ok(())
+}
+
+/// Rejects a minimum confidence outside 0 to 1.
+fn check_mask(mask: Option<f32>) -> Result<()> {
+    match mask {
+        Some(least) if !(0.0..=1.0).contains(&least) => {
+            let advice = match least {
+                1.0..=100.0 => format!("; did you mean {}?", share_of_percent(f64::from(least))),
+                _ => String::new(),
+            };
+            Err(Error::usage(format!("--mask {least}: must be from 0 to 1{advice}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Rejects settings of the other mode.

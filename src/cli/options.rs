@@ -15,7 +15,7 @@ use super::edit::EditOptions;
 use super::long::Long;
 use super::makedb::{DbInfo, MakeDb};
 use super::mpi::MpiOptions;
-use super::msa::MultipleAlign;
+use super::msa::{AddToAlignment, MultipleAlign};
 use super::pairs::PairsJob;
 use super::papara::Papara;
 use super::search::SearchOptions;
@@ -48,6 +48,7 @@ pub(super) enum Action {
     Long(Box<Long>),
     Papara(Box<Papara>),
     Msa(Box<MultipleAlign>),
+    MsaAdd(Box<AddToAlignment>),
     Tree(Box<TreeMake>),
     Dist(Box<DistanceMatrix>),
     /// Splits a job into blocks.
@@ -115,6 +116,9 @@ impl TryFrom<Args> for CommandOptions {
             Some(Command::Long(args)) if args.rows.lists_fields() => Action::LongFields,
             Some(Command::Long(args)) => Action::Long(Box::new(Long::try_from(*args)?)),
             Some(Command::Papara(args)) => Action::Papara(Box::new(Papara::try_from(*args)?)),
+            Some(Command::Msa(args)) if args.keeps_alignment() => {
+                Action::MsaAdd(Box::new(AddToAlignment::try_from(*args)?))
+            }
             Some(Command::Msa(args)) => Action::Msa(Box::new(MultipleAlign::try_from(*args)?)),
             Some(Command::Tree(args)) => Action::Tree(Box::new(TreeMake::try_from(*args)?)),
             Some(Command::Dist(args)) => Action::Dist(Box::new(DistanceMatrix::try_from(*args)?)),

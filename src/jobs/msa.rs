@@ -2,6 +2,7 @@
 //! tree. The method is ClustalW's (Thompson, Higgins and Gibson 1994) or the consistency of
 //! posterior probabilities.
 
+mod added;
 mod clustal;
 mod distances;
 mod distinct;
@@ -17,12 +18,13 @@ use serde::Serialize;
 
 use self::distinct::DistinctSequences;
 
+pub use self::added::{AddRows, AddedRows, AlignedSequences, NewRows};
 pub use self::distances::PairDistance;
 pub use self::rows::{DistanceRows, GatheredDistances, PairCounts};
 pub use self::tree::{MadeTree, PairDistances, SequenceTree, TreeSummary};
 use super::session::SessionStart;
 use super::{Feed, Job, Run, Summary};
-use crate::alignment::MultipleAlignment;
+use crate::alignment::{ColumnSelection, Confidence, MultipleAlignment};
 use crate::clustal::{Clustal, ClustalCosts};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
@@ -78,6 +80,10 @@ pub struct MultiAlign {
     pub given: Option<Arc<Distances>>,
     /// Whether to report the distances.
     pub needs_distances: bool,
+    /// Whether to compute the confidence of residues and columns.
+    pub needs_confidence: bool,
+    /// Minimum confidence of the columns to select ([`MsaResult::selection`]), from 0 to 1.
+    pub mask: Option<f32>,
     /// Whether to compute ClustalW's distances again, on the CPU and pair by pair, and to fail if
     /// one differs.
     pub check: bool,
@@ -92,6 +98,13 @@ pub struct MsaResult {
     pub guide: MadeTree,
     /// Numbers of the sequences in the order of the tree or of their alignment.
     pub order: Vec<SequenceId>,
+    /// Confidence of residues and columns, if requested. It follows from the probabilities of all
+    /// pairs if accurate mode computes them. Otherwise each sequence is compared with at most
+    /// [`posterior::PARTNERS`] sequences.
+    pub confidence: Option<Confidence>,
+    /// Columns with the minimum confidence, if one is given. The alignment and the confidence
+    /// contain all columns.
+    pub selection: Option<ColumnSelection>,
 }
 
 /// Counts and times of a multiple alignment.
@@ -101,6 +114,8 @@ pub struct MsaSummary {
     pub sequences: usize,
     /// Number of columns of the alignment.
     pub columns: usize,
+    /// Number of columns whose confidence is too low, if a minimum is given.
+    pub dropped_columns: Option<usize>,
     /// Summary of the distances, if they are a separate stage. In accurate mode, the summary of the
     /// probabilities of all pairs.
     pub distances: Summary,
@@ -108,6 +123,8 @@ pub struct MsaSummary {
     pub tree_seconds: f64,
     /// Time of the alignment in seconds.
     pub alignment_seconds: f64,
+    /// Time of the confidence in seconds, if it is a separate stage.
+    pub confidence_seconds: f64,
     /// Total time in seconds.
     pub seconds: f64,
 }
@@ -124,6 +141,8 @@ impl MultiAlign {
             guide_tree: None,
             given: None,
             needs_distances: false,
+            needs_confidence: false,
+            mask: None,
             check: false,
         }
     }
@@ -141,6 +160,11 @@ impl MultiAlign {
             MsaMode::Clustal(_) => cells_of(&self.sequences),
             MsaMode::Accurate(_) => cells_of(&self.distinct_sequences().sequences),
         }
+    }
+
+    /// Returns whether the confidence is computed.
+    fn has_confidence(&self) -> bool {
+        self.needs_confidence || self.mask.is_some()
     }
 
     /// Returns whether a guide tree is given or built first. Otherwise it is built from the
@@ -193,10 +217,18 @@ impl MultiAlign {
         let started = Instant::now();
         let pool = thread_pool(run.threads)?;
         let mut summary = MsaSummary { sequences: self.sequences.len(), ..MsaSummary::default() };
-        let aligned = match &self.mode {
+        let mut aligned = match &self.mode {
             MsaMode::Accurate(options) => self.accurate(options, &pool, run, &mut summary)?,
             MsaMode::Clustal(options) => self.clustal(options, engines, &pool, run, &mut summary)?,
         };
+        if self.has_confidence() && aligned.confidence.is_none() {
+            aligned.confidence = Some(self.confidence(&aligned, &pool, run, &mut summary)?);
+        }
+        if let (Some(least), Some(confidence)) = (self.mask, &aligned.confidence) {
+            let selection = select(confidence, least)?;
+            summary.dropped_columns = Some(selection.dropped());
+            aligned.selection = Some(selection);
+        }
         summary.columns = aligned.alignment.columns();
         summary.seconds = started.elapsed().as_secs_f64();
         Ok((aligned, summary))
@@ -218,6 +250,23 @@ impl MultiAlign {
         Ok(made)
     }
 
+    /// Computes the confidence of an alignment that does not follow from probabilities of all pairs.
+    fn confidence(
+        &self,
+        aligned: &MsaResult,
+        pool: &rayon::ThreadPool,
+        run: &Run,
+        summary: &mut MsaSummary,
+    ) -> Result<Confidence> {
+        let started = Instant::now();
+        let MsaResult { alignment, order, .. } = aligned;
+        // The bar counts the cells of the alignment.
+        let advance = |_, _| ();
+        let confidence = posterior::confidence(&self.sequences, alignment, order, pool, &advance, &run.interrupt)?;
+        summary.confidence_seconds = started.elapsed().as_secs_f64();
+        Ok(confidence)
+    }
+
     fn clustal(
         &self,
         options: &profile::ProfileOptions,
@@ -235,7 +284,7 @@ impl MultiAlign {
         let profile::Progressive { alignment, order } =
             profiles::align(&self.sequences, &along, options, (run, pool), thresholds)?;
         summary.alignment_seconds = started.elapsed().as_secs_f64();
-        Ok(MsaResult { alignment, guide, order })
+        Ok(MsaResult { alignment, guide, order, ..MsaResult::default() })
     }
 
     fn accurate(
@@ -266,7 +315,7 @@ impl MultiAlign {
         };
         let started = Instant::now();
         let advance = |pairs, cells| run.progress.advance(pairs, cells);
-        let (alignment, tree, computed) = if is_large {
+        let (alignment, tree, computed, confidence) = if is_large {
             tracing::info!(
                 "{} different sequences are aligned in families, which are joined by profiles and representative \
                  sequences: probabilities of all pairs would take {:.1} GiB and {:.1e} cells",
@@ -277,17 +326,26 @@ impl MultiAlign {
             let limits = posterior::large::FamilyLimits::default();
             let (alignment, tree) =
                 posterior::large::align(sequences, options, &limits, pool, &advance, &run.interrupt)?;
-            (alignment, tree, None)
+            (alignment, tree, None, None)
         } else {
             let (gathered, took) = probabilities::compute(sequences, pool, run)?;
             summary.distances = took;
             let along = guide.as_ref().map(|guide| distinct.prune(&guide.tree));
-            let outcome =
-                posterior::align_gathered(sequences, options, along.as_ref(), gathered, pool, &run.interrupt)?;
-            (outcome.alignment, outcome.tree, Some(outcome.distances))
+            let needs_confidence = self.has_confidence();
+            let outcome = posterior::align_gathered(
+                sequences,
+                options,
+                along.as_ref(),
+                gathered,
+                needs_confidence,
+                pool,
+                &run.interrupt,
+            )?;
+            (outcome.alignment, outcome.tree, Some(outcome.distances), outcome.confidence)
         };
         let computed = computed.filter(|_| self.needs_distances).map(|distances| distinct.distances(distances));
         let alignment = distinct.alignment(alignment)?;
+        let confidence = confidence.and_then(|few| distinct.confidence(&few, &alignment));
         summary.alignment_seconds = started.elapsed().as_secs_f64();
         let guide = match guide {
             Some(MadeTree { tree, unrooted, distances }) => {
@@ -296,7 +354,31 @@ impl MultiAlign {
             None => MadeTree { tree: distinct.tree(tree), unrooted: None, distances: computed },
         };
         let order = guide.tree.order();
-        Ok(MsaResult { alignment, guide, order })
+        Ok(MsaResult { alignment, guide, order, confidence, selection: None })
+    }
+}
+
+/// Selects the columns with a minimum confidence.
+///
+/// # Errors
+/// Returns [`Error::Usage`] if no column has it.
+fn select(confidence: &Confidence, least: f32) -> Result<ColumnSelection> {
+    let selection = confidence.select(least);
+    if selection.selected() == 0 && selection.dropped() > 0 {
+        let greatest = confidence.columns().iter().fold(0.0f32, |a, &b| a.max(b));
+        // Rounded down, so that the advice can be followed.
+        let greatest = (greatest * 100.0).floor() / 100.0;
+        let message = format!("no column has this confidence; the greatest is {greatest:.2}");
+        return Err(Error::usage_value("mask", least, message));
+    }
+    Ok(selection)
+}
+
+/// Refuses a minimum confidence outside 0 to 1.
+fn check_mask(mask: Option<f32>) -> Result<()> {
+    match mask {
+        Some(least) if !(0.0..=1.0).contains(&least) => Err(Error::usage_value("mask", least, "must be from 0 to 1")),
+        _ => Ok(()),
     }
 }
 
@@ -334,6 +416,7 @@ impl Job for MultiAlign {
 
     fn validate(&self) -> Result<()> {
         check_letters(&self.sequences)?;
+        check_mask(self.mask)?;
         if self.guide_tree.is_some() && self.given.is_some() {
             return Err(Error::usage_of("given", "a guide tree is built from distances: omit one of them"));
         }

@@ -16,7 +16,7 @@ pub(in crate::output) mod report;
 use std::ops::Range;
 
 use super::Output;
-use crate::alignment::MultipleAlignment;
+use crate::alignment::{Confidence, MultipleAlignment, confidence_sign};
 use crate::error::{Error, Result};
 use crate::seq::{Alphabet, NameRules};
 
@@ -37,6 +37,8 @@ pub struct MsaRows<'a> {
     pub order: &'a [u32],
     /// Alphabet of the letters.
     pub alphabet: Alphabet,
+    /// Confidence of residues and columns, if it is known. Stockholm and the page contain it.
+    pub confidence: Option<&'a Confidence>,
 }
 
 /// A format of rows.
@@ -55,7 +57,8 @@ pub enum MsaFormat {
         /// have their own length and are followed by two blanks, which PAML requires.
         is_strict: bool,
     },
-    /// Stockholm 1.0 with one line for each row.
+    /// Stockholm 1.0 with one line for each row. If the confidence is known, each row is followed by
+    /// a line `#=GR name PP`, and the last line is `#=GC PP_cons`.
     Stockholm,
     /// GCG's MSF with its checksums. All weights are 1.
     Msf,
@@ -112,7 +115,8 @@ impl MsaRows<'_> {
         let is_whole = self.names.len() == count
             && self.letters.len() == count
             && self.order.iter().all(|&row| (row as usize) < count)
-            && (0..count).all(fits);
+            && (0..count).all(fits)
+            && self.confidence.is_none_or(|confidence| confidence.belongs_to(self.alignment));
         if is_whole { Ok(()) } else { Err(Error::Internal("rows of another alignment".into())) }
     }
 
@@ -125,6 +129,17 @@ impl MsaRows<'_> {
         let row = self.order[at] as usize;
         let places = self.alignment.residue_columns(row).iter();
         places.zip(self.letters[row]).map(|(&column, &letter)| (column as usize, letter))
+    }
+
+    /// Appends the signs of the confidence of a row's residues, and `.` for gaps.
+    fn push_confidence(&self, out: &mut Vec<u8>, at: usize, confidence: &Confidence) {
+        let row = self.order[at] as usize;
+        let start = out.len();
+        out.resize(start + self.columns(), b'.');
+        let text = &mut out[start..];
+        for (&column, &value) in self.alignment.residue_columns(row).iter().zip(confidence.residues(row)) {
+            text[column as usize] = confidence_sign(value);
+        }
     }
 
     /// Appends a row.

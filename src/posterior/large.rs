@@ -6,6 +6,7 @@
 //! 3. Families are joined along the tree by their profiles. Forward and backward sums over all
 //!    alignments of two profiles give the probability that two columns are homologous.
 
+mod added;
 mod columns;
 mod join;
 mod lcs;
@@ -23,6 +24,8 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+pub(crate) use self::added::align_alignments;
+pub use self::added::{AlignedStore, add};
 use self::join::{FamilyGroup, JoinInputs, Representative, select_representatives};
 use self::letters::CountedLetters;
 use self::profile::CountProfile;

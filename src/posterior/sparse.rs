@@ -4,7 +4,7 @@
 use super::kernel::ResiduePair;
 
 /// Stored value of probability 1.
-const ONE: f32 = 65_535.0;
+const ONE: f32 = SparseCell::ONE_SHARE as f32;
 /// Length limit (exclusive) of sequences, because positions have 16 bits.
 pub const LENGTH_LIMIT: usize = 65_536;
 
@@ -18,6 +18,14 @@ impl SparseCell {
         SparseCell(column << 16 | (probability * ONE + 0.5).clamp(0.0, ONE) as u32)
     }
 
+    /// Stored value of probability 1.
+    pub(super) const ONE_SHARE: u32 = 65_535;
+
+    /// Returns the stored value of the probability, at most [`SparseCell::ONE_SHARE`].
+    pub(super) fn share(self) -> u32 {
+        self.0 & 0xffff
+    }
+
     /// Returns the column.
     pub(super) fn column(self) -> usize {
         (self.0 >> 16) as usize
@@ -25,7 +33,7 @@ impl SparseCell {
 
     /// Returns the probability.
     pub(super) fn probability(self) -> f32 {
-        (self.0 & 0xffff) as f32 * (1.0 / ONE)
+        self.share() as f32 * (1.0 / ONE)
     }
 }
 

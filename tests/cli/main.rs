@@ -8,6 +8,7 @@
 #[path = "../support/lib.rs"]
 mod support;
 
+mod added;
 mod bench;
 mod blocks;
 mod chance;

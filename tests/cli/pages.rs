@@ -176,6 +176,8 @@ fn files_of_the_documentation(folder: &TempDir) {
     for name in ["proteins.fa", "p.fa", "q.fa"] {
         file(folder, name, proteins);
     }
+    file(folder, "new.fa", ">n1\nMKTAYIAKQRQISFVKSHFSRQLEEKLGLIEVQ\n>n2\nAYIAKQRQVSFVKNHFSRQ\n");
+    file(folder, "more.fa", ">m1\nMKTVYIAKQ--ISFVKSH\n>m2\nMKTVYIAKQRQISFVRSH\n");
     let compressed = |name: &str, text: &str| {
         file(folder, name, gzipped(text));
     };

@@ -8,6 +8,7 @@ use clap::{Arg, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 const DISTANCES: &str = "Distances and guide tree";
+const KEPT: &str = "Alignments that are kept";
 
 /// Align many sequences with each other: distances, guide tree, progressive alignment
 ///
@@ -19,7 +20,7 @@ const DISTANCES: &str = "Distances and guide tree";
 #[command(mut_arg("distance", as_in_msa))]
 pub(crate) struct MsaArgs {
     #[command(flatten)]
-    pub input: SequencesArgs,
+    pub input: MsaInputArgs,
 
     /// Align by this method
     #[arg(long, value_name = "MODE", value_enum, ignore_case = true, default_value_t)]
@@ -59,12 +60,23 @@ pub(crate) struct MsaArgs {
     #[arg(default_value_t)]
     pub order: RowOrderName,
 
+    /// Drop the columns whose mean confidence is below this value, from 0 to 1 (PP_cons in Stockholm)
+    #[arg(long, value_name = "LEAST", help_heading = OUTPUT, allow_negative_numbers = true)]
+    pub mask: Option<f32>,
+
     /// Write an HTML page of the alignment in colour, its conservation and the tree to this file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
 
     #[command(flatten)]
     pub compute: ComputeArgs,
+}
+
+impl MsaArgs {
+    /// Returns whether the columns of an alignment are kept.
+    pub(crate) fn keeps_alignment(&self) -> bool {
+        self.input.added.add.is_some() || self.input.added.profile.is_some()
+    }
 }
 
 /// Build a tree of sequences by neighbour joining, minimum evolution or UPGMA
@@ -159,6 +171,42 @@ pub(crate) struct SequencesArgs {
 
     #[command(flatten)]
     pub letters: LettersArgs,
+}
+
+// Input of `pairwave msa`.
+#[derive(Debug, Clone, clap::Args, Default)]
+pub(crate) struct MsaInputArgs {
+    /// Sequences: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
+    #[arg(required_unless_present = "add", value_hint = ValueHint::FilePath)]
+    pub seqs: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub added: AddedArgs,
+
+    #[command(flatten)]
+    pub letters: LettersArgs,
+}
+
+// Alignments whose columns are kept.
+#[derive(Debug, Clone, clap::Args, Default)]
+pub(crate) struct AddedArgs {
+    /// Add the sequences in this file to the alignment of --to; its columns are kept
+    #[arg(long, value_name = "SEQS", help_heading = KEPT, requires = "to", conflicts_with_all = ["seqs", "profile"])]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub add: Option<PathBuf>,
+
+    /// Add the sequences to the alignment in this file: FASTA, PHYLIP, Stockholm, Clustal, MSF or
+    /// NEXUS
+    #[arg(long, value_name = "ALIGNED", help_heading = KEPT, requires = "add", value_hint = ValueHint::FilePath)]
+    pub to: Option<PathBuf>,
+
+    /// Insert no columns: drop the residues of added sequences that belong between two columns
+    #[arg(long, alias = "keeplength", help_heading = KEPT, requires = "add")]
+    pub keep_length: bool,
+
+    /// Align the alignment in SEQS with the alignment in this file; the columns of both are kept
+    #[arg(long, value_name = "ALIGNED", help_heading = KEPT, value_hint = ValueHint::FilePath)]
+    pub profile: Option<PathBuf>,
 }
 
 // Comparison of the rows of an alignment, for trees and distances.
@@ -308,7 +356,13 @@ Examples:
   Write what ClustalW writes, with its guide tree:
     pairwave msa genes.fa --mode clustalw --guidetree-out genes.dnd -o genes.aln
   Align ten thousand genes along a tree of k-mer clusters:
-    pairwave msa genes.fa.gz --mode clustalw --tree mbed -o aligned.fa.gz";
+    pairwave msa genes.fa.gz --mode clustalw --tree mbed -o aligned.fa.gz
+  Add new sequences to an alignment without changing its columns:
+    pairwave msa --add new.fa --to aligned.fa -o both.fa
+  Align two alignments with each other:
+    pairwave msa --profile first.fa second.fa -o both.fa
+  Write the confidence of each residue, and drop columns below 0.5:
+    pairwave msa proteins.fa --mask 0.5 -o aligned.sto";
 
 const TREE_EXAMPLES: &str = "\
 Examples:

@@ -99,6 +99,7 @@ impl ProgramRuns {
             Action::Long(job) => bytes(&*job),
             Action::Papara(job) => bytes(&*job),
             Action::Msa(job) => bytes(&*job),
+            Action::MsaAdd(job) => bytes(&*job),
             Action::Tree(job) => bytes(&*job),
             Action::Dist(job) => bytes(&*job),
             action => panic!("{line}: {action:?}"),
@@ -260,7 +261,12 @@ fn inputs() -> Vec<(&'static str, String)> {
             .map(|(number, letters)| format!(">{prefix}{number} of\n{}\n", String::from_utf8_lossy(letters)))
             .collect()
     };
+    let longest = others.iter().map(Vec::len).max().unwrap_or(0);
+    let padded = |letters: &Vec<u8>| [&letters[..], &vec![b'-'; longest - letters.len()]].concat();
+    let rows: Vec<Vec<u8>> = others.iter().map(padded).collect();
     vec![
+        ("aligned.fa", fasta("x", &rows)),
+        ("rows.fa", fasta("y", &rows)),
         ("a.fa", fasta("a", &genes)),
         ("b.fa", fasta("b", &others)),
         ("gapped.fa", fasta("a", &gapped)),

@@ -175,7 +175,15 @@ const MSA_IDLE: &[Idle] = &[
 fn options_of_msa_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "msa",
-        inputs: &["@a.fa", "@p.fa", "@gapped.fa", "@gappedp.fa"],
+        inputs: &[
+            "@a.fa",
+            "@p.fa",
+            "@gapped.fa",
+            "@gappedp.fa",
+            "@a.fa --mask 0.3",
+            "--add @gapped.fa --to @aligned.fa --keep-length",
+            "--profile @aligned.fa @rows.fa",
+        ],
         bases: &["", "--mode clustalw"],
         items: &[
             "--alphabet protein",

@@ -33,6 +33,9 @@ pub(super) fn on_job<T: JobOperation>(arguments: &[OsString], task: T) -> Result
         Action::Msa(command) => task.perform(*command),
         Action::Tree(command) => task.perform(*command),
         Action::Dist(command) => task.perform(*command),
+        Action::MsaAdd(_) => {
+            Err(Error::usage("--add and --profile: only the distances of all pairs can be split into blocks"))
+        }
         _ => Err(Error::usage(
             "this command line prints help or a list: only jobs that compute can be split into blocks",
         )),

@@ -9,19 +9,21 @@ use crate::cli::common::{ComputeOptions, first_given, warn_of_names};
 use crate::cli::progress::gcups;
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use indicatif::HumanCount;
+use pairwave::alignment::{ColumnSelection, Confidence, MultipleAlignment};
 use pairwave::clustal::ClustalCosts;
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::msa::{DistanceRows, MsaResult, MsaSummary, MultiAlign, TreeMethod};
 use pairwave::jobs::{Job, Run, Summary};
-use pairwave::output::msa::{DistanceFormat, MsaRows, write, write_distances, write_report};
+use pairwave::output::msa::{DistanceFormat, MsaFormat, MsaRows, write, write_distances, write_report};
 use pairwave::output::{DistanceMatrixShape, Output};
 use pairwave::seq::{Alphabet, NameRules, Renamed, read_text};
 use pairwave::tree::newick::NameStyle;
 use pairwave::tree::{Distances, GuideTree};
 use pairwave::{Error, Result};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -74,7 +76,8 @@ impl JobCommand for MultipleAlign {
     }
 
     fn lines(&self, summary: &MsaSummary) -> Vec<String> {
-        let MsaSummary { sequences, columns, distances, tree_seconds, alignment_seconds, seconds } = summary;
+        let MsaSummary { sequences, columns, distances, seconds, .. } = summary;
+        let MsaSummary { tree_seconds, alignment_seconds, confidence_seconds, .. } = summary;
         let mut line = format!(
             "{} sequences in {} columns in {seconds:.3} s:",
             HumanCount(*sequences as u64),
@@ -85,11 +88,50 @@ impl JobCommand for MultipleAlign {
             line += &format!(" distances {:.3} s ({speed}),", distances.seconds);
         }
         line += &format!(" guide tree {tree_seconds:.3} s, alignment {alignment_seconds:.3} s");
-        vec![line]
+        if *confidence_seconds > 0.0 {
+            line += &format!(", confidence {confidence_seconds:.3} s");
+        }
+        std::iter::once(line).chain(dropped_line(summary)).collect()
+    }
+}
+
+/// Returns how many columns were dropped, if a minimum confidence is given.
+pub(super) fn dropped_line(summary: &MsaSummary) -> Option<String> {
+    let dropped = HumanCount(summary.dropped_columns? as u64);
+    let columns = HumanCount(summary.columns as u64);
+    Some(format!("{dropped} of {columns} columns dropped, because their confidence is too low"))
+}
+
+/// Rows to write.
+pub(super) struct WrittenRows<'a> {
+    pub alignment: MultipleAlignment,
+    pub letters: Vec<Cow<'a, [u8]>>,
+    pub confidence: Option<Confidence>,
+}
+
+impl WrittenRows<'_> {
+    /// Returns the rows without the columns that are not selected.
+    pub(super) fn select(self, selection: Option<&ColumnSelection>) -> Self {
+        let Some(selection) = selection.filter(|selection| selection.dropped() > 0) else { return self };
+        let WrittenRows { alignment, letters, confidence } = self;
+        let rows = letters.iter().enumerate();
+        let letters =
+            rows.map(|(row, letters)| Cow::Owned(selection.residues(alignment.residue_columns(row), letters)));
+        WrittenRows {
+            letters: letters.collect(),
+            confidence: confidence.map(|confidence| confidence.selected(&alignment, selection)),
+            alignment: selection.alignment(&alignment),
+        }
     }
 }
 
 impl MultipleAlign {
+    /// Returns whether an output contains the confidence. Accurate mode has it at hand, or computes
+    /// it in a fraction of its time.
+    fn needs_confidence(&self) -> bool {
+        matches!(self.mode, ModeChoice::Accurate(_)) && (self.format == MsaFormat::Stockholm || self.report.is_some())
+    }
+
     /// Aligns the input, and writes the results. Given distances are not computed again.
     fn align(
         &self,
@@ -109,16 +151,24 @@ impl MultipleAlign {
             result = rows.first().cloned();
             Ok(())
         })?;
-        let MsaResult { alignment, guide, order } =
+        let MsaResult { alignment, guide, order, confidence, selection } =
             result.ok_or_else(|| Error::Internal("a job without a result".into()))?;
         let letters = sequences.letters(matches!(self.mode, ModeChoice::Clustal(_)));
-        let letters: Vec<&[u8]> = letters.iter().map(|letters| &**letters).collect();
+        let written = WrittenRows { alignment, letters, confidence }.select(selection.as_ref());
+        let letters: Vec<&[u8]> = written.letters.iter().map(|letters| &**letters).collect();
         let input_order: Vec<u32> = (0..sequences.store.len() as u32).collect();
         let order = if self.in_tree_order { order } else { input_order.clone() };
         let (names, renamed) = self.written_names(&sequences);
         warn_of_names(self.files.output.as_deref(), &renamed);
         let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
-        let rows = MsaRows { alignment: &alignment, names: &names, letters: &letters, order: &order, alphabet };
+        let rows = MsaRows {
+            alignment: &written.alignment,
+            names: &names,
+            letters: &letters,
+            order: &order,
+            alphabet,
+            confidence: written.confidence.as_ref(),
+        };
         if let Some(mut file) = tree_out {
             self.warn_of_bare_names(&names);
             file.buffer().extend_from_slice(&guide.newick(self.name_style(), &names));
@@ -202,6 +252,8 @@ impl MultipleAlign {
             tree: self.tree,
             guide_tree,
             needs_distances: self.distmat_out.is_some(),
+            needs_confidence: self.needs_confidence(),
+            mask: self.mask,
             check: self.compute.check,
             ..MultiAlign::new(Arc::clone(&sequences.store))
         })

@@ -50,6 +50,7 @@ fn sample(command: &str, option: &str) -> &'static str {
         ("bench", "format") => "csv",
         (_, "format") => "paf",
         (_, "labels") => "nodes",
+        (_, "mask") => "0.9",
         (_, "order") => "tree",
         _ => "5",
     }

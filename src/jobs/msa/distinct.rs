@@ -5,7 +5,7 @@ mod similar;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::alignment::MultipleAlignment;
+use crate::alignment::{Confidence, MultipleAlignment};
 use crate::error::{Error, Result};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::tree::{Distances, GuideTree, Join};
@@ -81,6 +81,13 @@ impl DistinctSequences {
         let rows = self.numbers.iter().map(|&number| alignment.residue_columns(number).to_vec()).collect();
         let all = MultipleAlignment::new(alignment.columns(), rows);
         all.ok_or_else(|| Error::Internal("the columns of an alignment are not increasing".into()))
+    }
+
+    /// Returns the confidence of all sequences from that of the distinct sequences. `alignment` is
+    /// the alignment of all sequences.
+    pub(super) fn confidence(&self, distinct: &Confidence, alignment: &MultipleAlignment) -> Option<Confidence> {
+        let rows = self.numbers.iter().map(|&number| distinct.residues(number).to_vec());
+        Confidence::new(alignment, rows.collect())
     }
 
     /// Returns the tree of all sequences. Identical sequences are joined first, by branches of

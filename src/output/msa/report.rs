@@ -9,6 +9,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
 use super::{MsaRows, Output, conservation};
+use crate::alignment::confidence_sign;
 use crate::error::{Error, Result};
 use crate::output::markup::{push_base64, push_html};
 use crate::seq::{Alphabet, NameRules};
@@ -52,6 +53,10 @@ struct PageFacts<'a> {
     order: &'a [u32],
     /// Clustal's mark of every column.
     marks: String,
+    /// Sign of the confidence of every column. If it is known, the signs of all rows follow the
+    /// letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<String>,
     tree: Option<PageTree<'a>>,
 }
 
@@ -122,6 +127,9 @@ fn push_facts(rows: &MsaRows<'_>, tree: Option<&GuideTree>, title: &str, output:
         names: names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
         order: rows.order,
         marks: conservation::marks(rows).into_iter().map(char::from).collect(),
+        confidence: rows
+            .confidence
+            .map(|confidence| confidence.columns().iter().map(|&value| char::from(confidence_sign(value))).collect()),
         tree: tree.map(|tree| PageTree {
             leaves: tree.leaves,
             joins: tree.joins.iter().map(|join| (&join.children, &join.lengths)).collect(),
@@ -140,14 +148,20 @@ fn push_facts(rows: &MsaRows<'_>, tree: Option<&GuideTree>, title: &str, output:
     Ok(())
 }
 
-/// Writes all rows with their gaps, deflated, in base64.
+/// Writes all rows with their gaps, then the signs of their confidence if it is known, deflated, in
+/// base64.
 fn push_letters(rows: &MsaRows<'_>, output: &mut Output) -> Result<()> {
     let failed = |problem| Error::Internal(format!("the page's letters: {problem}"));
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
     let mut row = Vec::with_capacity(rows.columns());
-    for at in 0..rows.order.len() {
+    let count = rows.order.len();
+    let signs = rows.confidence.into_iter().flat_map(|confidence| (0..count).map(move |at| (at, Some(confidence))));
+    for (at, confidence) in (0..count).map(|at| (at, None)).chain(signs) {
         row.clear();
-        rows.push(&mut row, at, b'-');
+        match confidence {
+            None => rows.push(&mut row, at, b'-'),
+            Some(confidence) => rows.push_confidence(&mut row, at, confidence),
+        }
         encoder.write_all(&row).map_err(failed)?;
         let ready = encoder.get_mut();
         let whole = ready.len() / 3 * 3;

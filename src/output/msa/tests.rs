@@ -22,7 +22,7 @@ pub(super) fn with_rows<T>(alphabet: Alphabet, rows: &[(&str, &str)], run: impl 
     let letters: Vec<&[u8]> = letters.iter().map(|letters| letters.as_bytes()).collect();
     let names: Vec<&[u8]> = rows.iter().map(|(name, _)| name.as_bytes()).collect();
     let order: Vec<u32> = (0..rows.len() as u32).collect();
-    run(&MsaRows { alignment: &alignment, names: &names, letters: &letters, order: &order, alphabet })
+    run(&MsaRows { alignment: &alignment, names: &names, letters: &letters, order: &order, alphabet, confidence: None })
 }
 
 fn written(format: MsaFormat, rows: &MsaRows<'_>) -> (String, Vec<Renamed>) {

@@ -24,6 +24,7 @@ const LONGEST_PAIR: usize = 8192;
 const PAIR_CELLS: usize = 1_000_000_000;
 
 /// Input of all joins.
+#[derive(Clone, Copy)]
 pub(super) struct JoinInputs<'a> {
     /// Model of a pair of sequences.
     pub model: &'a Model,
@@ -57,18 +58,48 @@ pub(super) struct FamilyGroup {
     pub representatives: Vec<Representative>,
 }
 
+/// The prepared columns of a group, and the sequences that represent it.
+#[derive(Clone, Copy)]
+pub(super) struct GroupColumns<'a> {
+    /// Its columns.
+    pub columns: &'a ProfileColumns,
+    /// Sequences that represent it.
+    pub representatives: &'a [Representative],
+}
+
 impl JoinInputs<'_> {
     /// Aligns two groups.
     pub(super) fn align(&self, a: &FamilyGroup, b: &FamilyGroup) -> JoinedColumns {
-        let chain = &self.model.chain;
-        let columns_of = |profile: &CountProfile| ProfileColumns::new(profile, self.letters, chain, self.tuning);
-        let (rows, columns) = (columns_of(&a.profile), columns_of(&b.profile));
-        let both =
-            ProfilePairModel { a: &rows, b: &columns, chain, mixed: self.tuning.mixed, cutoff: CUTOFF, memory: MATRIX };
+        JoinedColumns::of_pairs([a.profile.columns, b.profile.columns], &self.align_columns(a, b))
+    }
+
+    /// Aligns two groups, and returns the pairs of aligned columns.
+    pub(super) fn align_columns(&self, a: &FamilyGroup, b: &FamilyGroup) -> Vec<(u32, u32)> {
+        let columns_of =
+            |group: &FamilyGroup| ProfileColumns::new(&group.profile, self.letters, &self.model.chain, self.tuning);
+        let (rows, columns) = (columns_of(a), columns_of(b));
+        self.align_prepared(
+            GroupColumns { columns: &rows, representatives: &a.representatives },
+            GroupColumns { columns: &columns, representatives: &b.representatives },
+        )
+    }
+
+    /// Aligns two groups, and returns the pairs of aligned columns.
+    pub(super) fn align_prepared(&self, a: GroupColumns<'_>, b: GroupColumns<'_>) -> Vec<(u32, u32)> {
+        let (rows, columns) = (a.columns, b.columns);
+        let both = ProfilePairModel {
+            a: rows,
+            b: columns,
+            chain: &self.model.chain,
+            mixed: self.tuning.mixed,
+            cutoff: CUTOFF,
+            memory: MATRIX,
+        };
         let entries = self.instructions.run(both);
-        let longest = |group: &FamilyGroup| group.representatives.iter().map(|one| one.places.len()).max().unwrap_or(0);
-        let share = if longest(a).max(longest(b)) <= LONGEST_PAIR { self.tuning.pairs } else { 0.0 };
-        let pairs = if share > 0.0 { self.pairs(a, b) } else { Vec::new() };
+        let all = || a.representatives.iter().chain(b.representatives);
+        let longest = all().map(|one| one.places.len()).max().unwrap_or(0);
+        let share = if longest <= LONGEST_PAIR { self.tuning.pairs } else { 0.0 };
+        let pairs = if share > 0.0 { self.pairs(a.representatives, b.representatives) } else { Vec::new() };
         let mut sums = vec![0.0f32; columns.count];
         let mut best = BestChain::default();
         let (mut first, mut second) = (&entries[..], &pairs[..]);
@@ -92,14 +123,14 @@ impl JoinInputs<'_> {
             };
             best.add_row(row, touched.into_iter().map(value));
         }
-        JoinedColumns::of_pairs([rows.count, columns.count], &best.best().1)
+        best.best().1
     }
 
     /// Computes probabilities of pairs of columns from pairs of representatives.
-    fn pairs(&self, a: &FamilyGroup, b: &FamilyGroup) -> Vec<ColumnPair> {
-        let longest = a.representatives.iter().chain(&b.representatives).map(|one| one.places.len()).max().unwrap_or(0);
+    fn pairs(&self, a: &[Representative], b: &[Representative]) -> Vec<ColumnPair> {
+        let longest = a.iter().chain(b).map(|one| one.places.len()).max().unwrap_or(0);
         let limit = (PAIR_CELLS / longest.max(1).pow(2)).isqrt().max(1);
-        let [a, b] = [a, b].map(|group| select_representatives(group.representatives.clone(), limit));
+        let [a, b] = [a, b].map(|group| select_representatives(group.to_vec(), limit));
         let [a_weight, b_weight] =
             [&a, &b].map(|all| all.iter().map(|one| one.weight).sum::<f32>().max(f32::MIN_POSITIVE));
         let mut wanted = vec![false; self.model.codes()];

@@ -56,6 +56,11 @@ const hydropathy = Object.entries(HYDROPATHY).map(([letter, value]) => {
   return [letter, `#${channel(0x6a, 0xf5)}${channel(0xa8, 0x8c)}${channel(0xf0, 0x5a)}`];
 });
 
+// Colours of the signs of confidence, from 0 to 9 and *.
+const CONFIDENCE = ["#e8603c", "#ee7f50", "#f29a66", "#f5b480", "#f7cd9e", "#f5e3bf", "#d8e3ee", "#b9d0ee", "#97b8ec", "#749fe8",
+  "#4f84e0"];
+const levelOf = sign => sign === 42 ? 10 : sign - 48;
+
 const SCHEMES = isProtein ? [
   ["clustal", "Clustal", byLetters(CLUSTAL)],
   ["chemistry", "side chains", byLetters([["AVLIMC", "#b8bfc9"], ["FWYH", CYAN], ["KR", RED], ["DE", MAGENTA], ["STNQ", GREEN], ["G", ORANGE], ["P", YELLOW]])],
@@ -68,6 +73,7 @@ const SCHEMES = isProtein ? [
   ["identity", "identity", byLetters([])],
   ["none", "none", byLetters([])],
 ];
+if (facts.confidence) SCHEMES.push(["confidence", "confidence", byLetters([])]);
 // Colours of a letter, each with the share of rows that must exceed it.
 const IDENTITY_STEPS = [[.8, "#6f8ff0"], [.6, "#9db4f5"], [.4, "#cfdafa"]];
 
@@ -80,7 +86,8 @@ function pixel(colour, isDark) {
   return (255 << 24 | part(0) << 16 | part(8) << 8 | part(16)) >>> 0;
 }
 
-// Returns the function of a scheme that computes the pixel of a cell from its column and kind.
+// Returns the function of a scheme that computes the pixel of a cell from its column, its kind and its
+// index among all letters.
 function painter(scheme, isDark, onlyDifferences) {
   const [name, , colours] = SCHEMES.find(own => own[0] === scheme) ?? SCHEMES[0];
   const pixels = Uint32Array.from(colours, colour => pixel(colour, isDark));
@@ -101,5 +108,9 @@ function painter(scheme, isDark, onlyDifferences) {
       return 0;
     };
   }
-  return onlyDifferences ? (column, k) => k === consensus[column] ? 0 : own(column, k) : own;
+  if (name === "confidence") {
+    const levels = CONFIDENCE.map(colour => pixel(colour, isDark));
+    own = (column, k, at) => k === GAP ? 0 : levels[levelOf(signs[at])];
+  }
+  return onlyDifferences ? (column, k, at) => k === consensus[column] ? 0 : own(column, k, at) : own;
 }

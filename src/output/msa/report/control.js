@@ -28,6 +28,12 @@ function show(place, column) {
   want();
 }
 
+// Returns the range of a sign of confidence as text.
+function percentOf(sign) {
+  const level = levelOf(sign);
+  return level === 10 ? "at least 95 %" : `${Math.max(0, level * 10 - 5)} to ${level * 10 + 5} %`;
+}
+
 // Describes a cell, a row or a column.
 function tell(at) {
   const parts = [];
@@ -41,11 +47,15 @@ function tell(at) {
         if (kindOf[letters[start + column]] !== GAP) { all++; if (column <= at.column) before++; }
       }
       parts.push(kindOf[own] === GAP ? `gap after ${before} of ${all}` : `${String.fromCharCode(own)} ${before} of ${all}`);
+      if (signs && kindOf[own] !== GAP) parts.push(`confidence ${percentOf(signs[start + at.column])}`);
     } else {
       parts.push(`row ${at.place + 1} of ${rowCount}`);
     }
   }
-  if (at.column !== null && at.column >= 0) parts.push(`column ${at.column + 1}`, describe(at.column));
+  if (at.column !== null && at.column >= 0) {
+    parts.push(`column ${at.column + 1}`, describe(at.column));
+    if (facts.confidence) parts.push(`mean confidence ${percentOf(facts.confidence.charCodeAt(at.column))}`);
+  }
   return parts.join("  ·  ");
 }
 
@@ -158,7 +168,7 @@ function fillPaper() {
       block.append(named(facts.names[row]));
       for (let column = start; column < end;) {
         // Draws adjacent cells of one colour together.
-        const colourOf = own => colours(own, kindOf[letters[row * columnCount + own]]);
+        const colourOf = own => colours(own, kindOf[letters[row * columnCount + own]], row * columnCount + own);
         const colour = colourOf(column), first = column;
         while (column < end && colourOf(column) === colour) column++;
         const text = String.fromCharCode(...letters.subarray(row * columnCount + first, row * columnCount + column));
@@ -272,8 +282,11 @@ async function start() {
   element("title").textContent = facts.title;
   const number = value => value.toLocaleString("en");
   element("size").textContent = `${number(rowCount)} sequence${rowCount === 1 ? "" : "s"}, ${number(columnCount)} columns`;
-  letters = await unpack(bytesOf(element("letters").textContent), rowCount * columnCount);
-  if (letters.length !== rowCount * columnCount) throw new Error("the letters of this page are damaged");
+  const cells = rowCount * columnCount, size = facts.confidence === undefined ? cells : 2 * cells;
+  letters = await unpack(bytesOf(element("letters").textContent), size);
+  if (letters.length !== size) throw new Error("the letters of this page are damaged");
+  if (size > cells) signs = letters.subarray(cells);
+  letters = letters.subarray(0, cells);
   element("letters").remove();
   count();
   options("scheme", SCHEMES);

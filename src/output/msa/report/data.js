@@ -13,6 +13,7 @@ kindOf[45] = kindOf[46] = GAP;
 const kind = letter => kindOf[letter.charCodeAt(0)];
 
 let letters = new Uint8Array(0);      // row by row, including gaps
+let signs = null;                     // confidence of each letter: 0 to 9, or * from 95 % on
 let counts = new Uint32Array(0);      // of each kind, column by column
 const consensus = new Uint8Array(columnCount);  // the most frequent kind, a gap if most rows have one
 const share = new Float32Array(columnCount);    // of the most frequent letter among all rows

@@ -207,7 +207,7 @@ function makeTile(firstPlace, firstColumn, places, columns) {
     for (let column = 0; column < columns; column++) {
       const k = kindOf[letters[start + column]];
       // Without letters, only gaps are empty, so every letter must have a colour.
-      pixels[at++] = paint(firstColumn + column, k) || (!hasLetters() && k !== GAP ? style.plain : 0);
+      pixels[at++] = paint(firstColumn + column, k, start + column) || (!hasLetters() && k !== GAP ? style.plain : 0);
     }
   }
   strip.width = columns;

@@ -82,7 +82,14 @@ fn with_names<T>(names: &[&[u8]], run: impl FnOnce(&MsaRows<'_>) -> T) -> T {
     let letters: Vec<&[u8]> = letters.iter().map(Vec::as_slice).collect();
     let alignment = MultipleAlignment::new(9, places).expect("an alignment");
     let order: Vec<u32> = (0..names.len() as u32).collect();
-    run(&MsaRows { alignment: &alignment, names, letters: &letters, order: &order, alphabet: Alphabet::Dna })
+    run(&MsaRows {
+        alignment: &alignment,
+        names,
+        letters: &letters,
+        order: &order,
+        alphabet: Alphabet::Dna,
+        confidence: None,
+    })
 }
 
 /// Returns the leaves of a Newick text.
