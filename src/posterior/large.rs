@@ -108,6 +108,7 @@ fn align_with(
         tracing::debug!(families = families.members.len(), seconds = seconds(), "guide tree");
         let small = FamilyAligner { inputs: &inputs, options, advance, interrupt };
         let aligned = small.all(&families.members)?;
+        tracing::debug!(seconds = seconds(), "families");
         let places = join_families(&inputs, &families, aligned, &weights, interrupt)?;
         tracing::debug!(seconds = seconds(), "joins");
         let finished = places.into_alignment().ok_or_else(|| Error::Internal("columns do not increase".into()))?;

@@ -120,7 +120,7 @@ pub(in crate::cli) struct AddInput {
 }
 
 /// The new rows of a file.
-struct ReadRows {
+struct RowsToAdd {
     new: NewRows,
     names: Vec<Vec<u8>>,
     letters: Vec<Vec<u8>>,
@@ -128,7 +128,7 @@ struct ReadRows {
 
 impl AddToAlignment {
     /// Reads the new rows. They have the alphabet of the alignment.
-    fn read_new(&self, alphabet: Alphabet) -> Result<ReadRows> {
+    fn read_new(&self, alphabet: Alphabet) -> Result<RowsToAdd> {
         match &self.addition {
             Addition::Sequences { path, keep_length } => {
                 let read = OriginalLetters::read(path, &self.letters)?;
@@ -137,7 +137,7 @@ impl AddToAlignment {
                 let names = ids.clone().map(|id| read.store.name_bytes(id).to_vec()).collect();
                 let letters = ids.map(|id| read.letters(id).to_vec()).collect();
                 let sequences = Arc::new(read.store);
-                Ok(ReadRows { new: NewRows::Sequences { sequences, keep_length: *keep_length }, names, letters })
+                Ok(RowsToAdd { new: NewRows::Sequences { sequences, keep_length: *keep_length }, names, letters })
             }
             Addition::Alignment(path) => {
                 let rows = AlignedRows::read(path)?;
@@ -145,7 +145,7 @@ impl AddToAlignment {
                 let names = rows.names.iter().map(|name| name.to_vec()).collect();
                 let aligned = AlignedSequences::new(&rows, alphabet)?;
                 let letters = aligned.letters.clone();
-                Ok(ReadRows { new: NewRows::Alignment(aligned), names, letters })
+                Ok(RowsToAdd { new: NewRows::Alignment(aligned), names, letters })
             }
         }
     }
@@ -231,7 +231,7 @@ impl JobCommand for AddToAlignment {
         let rows = AlignedRows::read(&self.aligned)?;
         let alphabet = rows.check(self.letters.alphabet)?;
         let base = AlignedSequences::new(&rows, alphabet)?;
-        let ReadRows { new, names: new_names, letters } = self.read_new(alphabet)?;
+        let RowsToAdd { new, names: new_names, letters } = self.read_new(alphabet)?;
         let names: Vec<Vec<u8>> = rows.names.iter().map(|name| name.to_vec()).collect();
         self.check_names(&names, &new_names)?;
         Ok(AddInput { base, new, names: [names, new_names].concat(), letters })

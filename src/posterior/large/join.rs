@@ -95,11 +95,11 @@ impl JoinInputs<'_> {
             cutoff: CUTOFF,
             memory: MATRIX,
         };
-        let entries = self.instructions.run(both);
         let all = || a.representatives.iter().chain(b.representatives);
         let longest = all().map(|one| one.places.len()).max().unwrap_or(0);
         let share = if longest <= LONGEST_PAIR { self.tuning.pairs } else { 0.0 };
-        let pairs = if share > 0.0 { self.pairs(a.representatives, b.representatives) } else { Vec::new() };
+        let with_pairs = || if share > 0.0 { self.pairs(a.representatives, b.representatives) } else { Vec::new() };
+        let (entries, pairs) = rayon::join(|| self.instructions.run(both), with_pairs);
         let mut sums = vec![0.0f32; columns.count];
         let mut best = BestChain::default();
         let (mut first, mut second) = (&entries[..], &pairs[..]);
