@@ -103,7 +103,7 @@ mod tests {
     fn drawn(columns: usize, rows: &[Vec<Option<u32>>]) -> Vec<String> {
         let inserted = insert(columns, rows);
         let draw = |places: &[u32], letter: char| {
-            let mut text = vec!['-'; inserted.columns];
+            let mut text = vec!['.'; inserted.columns];
             places.iter().for_each(|&column| text[column as usize] = letter);
             text.into_iter().collect()
         };
@@ -121,7 +121,7 @@ mod tests {
             at(&[-1, 1, 2, -1, -1]),
             at(&[-1]),
         ];
-        let expected = ["--x---x--x--", "aaaaaaa--aa-", "-aaa--a--a--", "------aaa---", "-----aa--aaa", "----------a-"];
+        let expected = ["..x...x..x..", "aaaaaaa..aa.", ".aaa..a..a..", "......aaa...", ".....aa..aaa", "..........a."];
         assert_eq!(drawn(3, &rows), expected);
     }
 

@@ -5,6 +5,7 @@ mod costs;
 mod mode;
 mod run;
 mod sequences;
+mod written;
 
 use super::args::*;
 use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, first_given};

@@ -285,6 +285,10 @@ mod tests {
             let mut seen = BTreeSet::new();
             for argument in local.chain(global) {
                 let id = argument.get_id().as_str();
+                // These select a job of its own, whose input they name.
+                if job == "msa" && ["add", "to", "keep_length"].contains(&id) {
+                    continue;
+                }
                 if !seen.insert(id) || plain.inputs.keys().any(|name| *name == Argument::name_of(argument)) {
                     continue;
                 }

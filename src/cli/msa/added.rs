@@ -1,6 +1,7 @@
 //! `pairwave msa --add` and `--profile`: validated options, and the work.
 
 use super::format;
+use super::written::{WrittenRows, dropped_line};
 use crate::cli::args::{MsaArgs, MsaFormatName, MsaModeName, RowOrderName};
 use crate::cli::common::{ComputeOptions, OutputFiles, check_others, check_standard, first_given, warn_of_names};
 use crate::cli::endings;
@@ -250,7 +251,7 @@ impl JobCommand for AddToAlignment {
             residues.filter(|(_, at)| dropped.binary_search(at).is_err()).map(|(letter, _)| letter).collect::<Vec<u8>>()
         });
         let all = job.base.letters.iter().cloned().chain(kept).map(Into::into).collect();
-        let written = super::run::WrittenRows { alignment, letters: all, confidence }.select(selection.as_ref());
+        let written = WrittenRows { alignment, letters: all, confidence }.select(selection.as_ref());
         let letters: Vec<&[u8]> = written.letters.iter().map(|letters| &**letters).collect();
         let order: Vec<u32> = (0..names.len() as u32).collect();
         let (names, renamed) =
@@ -283,6 +284,6 @@ impl JobCommand for AddToAlignment {
             HumanCount(*sequences as u64),
             HumanCount(*columns as u64)
         );
-        std::iter::once(line).chain(super::run::dropped_line(summary)).collect()
+        std::iter::once(line).chain(dropped_line(summary)).collect()
     }
 }

@@ -4,12 +4,12 @@ use super::MultipleAlign;
 use super::costs::is_file_of_matrix;
 use super::mode::ModeChoice;
 use super::sequences::SequenceSet;
+use super::written::{WrittenRows, dropped_line};
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::common::{ComputeOptions, first_given, warn_of_names};
 use crate::cli::progress::gcups;
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use indicatif::HumanCount;
-use pairwave::alignment::{ColumnSelection, Confidence, MultipleAlignment};
 use pairwave::clustal::ClustalCosts;
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
@@ -23,7 +23,6 @@ use pairwave::tree::newick::NameStyle;
 use pairwave::tree::{Distances, GuideTree};
 use pairwave::{Error, Result};
 use serde::Serialize;
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -92,36 +91,6 @@ impl JobCommand for MultipleAlign {
             line += &format!(", confidence {confidence_seconds:.3} s");
         }
         std::iter::once(line).chain(dropped_line(summary)).collect()
-    }
-}
-
-/// Returns how many columns were dropped, if a minimum confidence is given.
-pub(super) fn dropped_line(summary: &MsaSummary) -> Option<String> {
-    let dropped = HumanCount(summary.dropped_columns? as u64);
-    let columns = HumanCount(summary.columns as u64);
-    Some(format!("{dropped} of {columns} columns dropped, because their confidence is too low"))
-}
-
-/// Rows to write.
-pub(super) struct WrittenRows<'a> {
-    pub alignment: MultipleAlignment,
-    pub letters: Vec<Cow<'a, [u8]>>,
-    pub confidence: Option<Confidence>,
-}
-
-impl WrittenRows<'_> {
-    /// Returns the rows without the columns that are not selected.
-    pub(super) fn select(self, selection: Option<&ColumnSelection>) -> Self {
-        let Some(selection) = selection.filter(|selection| selection.dropped() > 0) else { return self };
-        let WrittenRows { alignment, letters, confidence } = self;
-        let rows = letters.iter().enumerate();
-        let letters =
-            rows.map(|(row, letters)| Cow::Owned(selection.residues(alignment.residue_columns(row), letters)));
-        WrittenRows {
-            letters: letters.collect(),
-            confidence: confidence.map(|confidence| confidence.selected(&alignment, selection)),
-            alignment: selection.alignment(&alignment),
-        }
     }
 }
 
