@@ -248,7 +248,8 @@ fn snakemake_refuses_names_that_it_would_read_as_wildcards() {
         command.args(["--snakefile", &format!("{CLUSTER}/Snakefile"), "--cores", "1", "--dry-run"]);
         command.current_dir(parent.path()).stdin(Stdio::null()).arg("--config").arg(format!("{option}={name}"));
         let refused = command.output().expect("Snakemake is installed (pip install snakemake)");
-        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        // A dry run writes its errors to the standard output.
+        let message = String::from_utf8_lossy(&[refused.stdout, refused.stderr].concat()).into_owned();
         assert!(!refused.status.success() && message.contains(&format!("{option}={name}: ")), "{message}");
     }
 }
