@@ -67,9 +67,10 @@ fn interrupted(signal: &str, arguments: &[&str]) {
     let output = path(&folder, "pairs.tsv.gz");
     let child = start(&[&["allpairs", &input, "-o", &output], arguments].concat());
     wait(|| entries(folder.path()).len() == 2);
-    assert!(entries(folder.path())[0].ends_with(".part"), "{:?}", entries(folder.path()));
+    let files = entries(folder.path());
     std::thread::sleep(Duration::from_millis(300)); // into the computation
     let ended = stop(child, signal);
+    assert!(files[0].ends_with(".part"), "{files:?}: {ended:?}");
     assert_eq!(ended.status.code(), code(signal), "{ended:?}");
     assert_eq!(String::from_utf8_lossy(&ended.stderr), "pairwave: interrupted\n");
     assert!(ended.stdout.is_empty());
