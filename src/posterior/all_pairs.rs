@@ -61,10 +61,7 @@ pub(super) fn compute(
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<PairProbabilities> {
-    let mut wanted = vec![false; model.codes()];
-    for &code in sequences.iter().copied().flatten() {
-        wanted[usize::from(code)] = true;
-    }
+    let wanted = model.present_codes(sequences.iter().copied());
     // Sorting gives the lanes of a group nearly the same length. Row sequences are at least as long
     // as the lanes. The number of columns is the length of the longest lane in use, so the longest
     // sequence is always a row.

@@ -147,9 +147,8 @@ type RowSums = (Vec<u32>, usize);
 impl ConfidenceEstimate<'_> {
     fn rows(&self) -> Result<Vec<Vec<f32>>> {
         let model = model_of(self.store)?;
-        let mut wanted = vec![false; model.codes()];
         let ids = 0..self.store.len() as SequenceId;
-        ids.clone().flat_map(|id| self.store.codes(id)).for_each(|&code| wanted[usize::from(code)] = true);
+        let wanted = model.present_codes(ids.clone().map(|id| self.store.codes(id)));
         let mut sums: Vec<RowSums> = self.store.lengths().iter().map(|&length| (vec![0; length as usize], 0)).collect();
         for partners in self.partners.chunks(LANES) {
             let codes: Vec<&[Code]> = partners.iter().map(|&id| self.store.codes(id)).collect();
@@ -197,19 +196,13 @@ impl ConfidenceEstimate<'_> {
 mod tests {
     use super::super::kernel::CUTOFF;
     use super::super::oracle;
-    use super::super::tests::family;
+    use super::super::tests::{family, store};
     use super::super::{PosteriorOptions, align, model_of};
     use super::*;
     use crate::seq::Alphabet;
 
     fn pool(threads: usize) -> rayon::ThreadPool {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
-    }
-
-    fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
-        let mut builder = SequenceStore::builder(alphabet);
-        sequences.iter().for_each(|codes| builder.push("a", codes).unwrap());
-        builder.build()
     }
 
     fn estimate(store: &SequenceStore, alignment: &MultipleAlignment, threads: usize) -> Confidence {

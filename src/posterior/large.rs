@@ -26,12 +26,9 @@ use rayon::prelude::*;
 
 pub(crate) use self::added::align_alignments;
 pub use self::added::{AlignedStore, add};
-use self::join::{FamilyGroup, JoinInputs, Representative, select_representatives};
-use self::letters::CountedLetters;
+use self::join::{FamilyGroup, JoinInputs, JoinParameters, Representative, select_representatives};
 use self::profile::CountProfile;
 use self::tree::Families;
-use self::tuning::ProfileTuning;
-use super::model::Model;
 use super::progressive::AlignedMembers;
 use super::{LENGTH_LIMIT, PosteriorOptions, align_by_pairs};
 use crate::alignment::MultipleAlignment;
@@ -84,21 +81,13 @@ fn align_with(
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<(MultipleAlignment, GuideTree)> {
-    let (Some(model), Some(letters)) = (Model::new(store.alphabet()), CountedLetters::new(store.alphabet())) else {
-        return Err(Error::usage("multiple alignments need proteins or nucleotides"));
-    };
+    let parameters = JoinParameters::new(store.alphabet(), instructions)?;
     let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
     let started = Instant::now();
     let seconds = || started.elapsed().as_secs_f64();
     let guide = tree::guide(&sequences, store.alphabet().size(), pool);
     let weights = tree::weights(&guide);
-    let inputs = JoinInputs {
-        model: &model,
-        letters: &letters,
-        tuning: &ProfileTuning::default(),
-        sequences: &sequences,
-        instructions,
-    };
+    let inputs = parameters.inputs(&sequences);
     pool.install(|| {
         let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
         let fits = |size: &tree::SubtreeSize| {

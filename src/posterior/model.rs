@@ -62,6 +62,13 @@ impl Model {
         self.alphabet.size()
     }
 
+    /// Returns, for each code, whether it occurs in one of the sequences.
+    pub(super) fn present_codes<'a>(&self, sequences: impl IntoIterator<Item = &'a [Code]>) -> Vec<bool> {
+        let mut present = vec![false; self.codes()];
+        sequences.into_iter().flatten().for_each(|&code| present[usize::from(code)] = true);
+        present
+    }
+
     /// Returns the odds of two codes in the hidden Markov model.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests hold the letters of profiles against it"))]
     pub(super) fn odds(&self, a: Code, b: Code) -> f32 {

@@ -108,7 +108,8 @@ fn bits_do_not_depend_on_vectors_and_memory() {
     }
 }
 
-fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
+/// Returns a store of sequences with their numbers as names.
+pub(super) fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
     let mut builder = SequenceStore::builder(alphabet);
     for (index, codes) in sequences.iter().enumerate() {
         builder.push(index.to_string(), codes).unwrap();

@@ -197,11 +197,8 @@ impl PosteriorPlan {
     /// Returns [`Error::Usage`] for bytes and for sequences that are too long.
     pub fn new(sequences: Arc<SequenceStore>) -> Result<Self> {
         let model = super::model_of(&sequences)?;
-        let mut wanted = vec![false; model.codes()];
         let mut order: Vec<SequenceId> = (0..sequences.len() as SequenceId).collect();
-        for &id in &order {
-            sequences.codes(id).iter().for_each(|&code| wanted[usize::from(code)] = true);
-        }
+        let wanted = model.present_codes(order.iter().map(|&id| sequences.codes(id)));
         order.sort_by_key(|&id| (sequences.length(id), id));
         let count = order.len() as u32;
         let chunk = PosteriorChunk { sequences, order, model, wanted };

@@ -10,15 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::columns::ProfileColumns;
-use super::join::{FamilyGroup, GroupColumns, JoinInputs, Representative, select_representatives};
+use super::join::{FamilyGroup, GroupColumns, JoinInputs, JoinParameters, Representative, select_representatives};
 use super::lcs::Pattern;
-use super::letters::CountedLetters;
 use super::profile::CountProfile;
 use super::tree;
-use super::tuning::ProfileTuning;
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::{JoinedColumns, map_columns};
-use crate::posterior::model::Model;
 use crate::posterior::progressive::AlignedMembers;
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::InstructionSet;
@@ -64,22 +61,15 @@ pub fn add(
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<Vec<Vec<Option<u32>>>> {
-    let (model, letters) = parameters(base.sequences, new)?;
+    let parameters = parameters(base.sequences, new)?;
     let rows = base.codes();
-    let tuning = ProfileTuning::default();
-    let inputs = JoinInputs {
-        model: &model,
-        letters: &letters,
-        tuning: &tuning,
-        sequences: &rows,
-        instructions: InstructionSet::best(),
-    };
+    let inputs = parameters.inputs(&rows);
     let group = BaseGroup::new(&inputs, base.alignment, pool);
     let mut known: HashMap<&[Code], usize> = HashMap::new();
     for (row, &codes) in rows.iter().enumerate() {
         known.entry(codes).or_insert(row);
     }
-    let columns = ProfileColumns::new(&group.profile, &letters, &model.chain, &tuning);
+    let columns = inputs.columns(&group.profile);
     pool.install(|| {
         let ids = (0..new.len() as SequenceId).into_par_iter();
         ids.map(|id| {
@@ -107,19 +97,12 @@ pub(crate) fn align_alignments(
     second: AlignedStore<'_>,
     pool: &rayon::ThreadPool,
 ) -> Result<JoinedColumns> {
-    let (model, letters) = parameters(first.sequences, second.sequences)?;
-    let tuning = ProfileTuning::default();
+    let parameters = parameters(first.sequences, second.sequences)?;
     let rows = [first.codes(), second.codes()].concat();
-    let inputs = JoinInputs {
-        model: &model,
-        letters: &letters,
-        tuning: &tuning,
-        sequences: &rows,
-        instructions: InstructionSet::best(),
-    };
+    let inputs = parameters.inputs(&rows);
     let count = first.sequences.len();
     let of_side = |start: usize, rows: &[&[Code]], alignment| {
-        let group = BaseGroup::new(&JoinInputs { sequences: rows, ..inputs }, alignment, pool);
+        let group = BaseGroup::new(&parameters.inputs(rows), alignment, pool);
         (group.representatives(start, REPRESENTATIVES), group.filled)
     };
     let (a, a_filled) = of_side(0, &rows[..count], first.alignment);
@@ -131,14 +114,11 @@ pub(crate) fn align_alignments(
 }
 
 /// Returns the parameters for the sequences of two stores.
-fn parameters(first: &SequenceStore, second: &SequenceStore) -> Result<(Model, CountedLetters)> {
+fn parameters(first: &SequenceStore, second: &SequenceStore) -> Result<JoinParameters> {
     if first.alphabet() != second.alphabet() {
         return Err(Error::usage("nucleotides cannot be aligned with proteins"));
     }
-    match (Model::new(first.alphabet()), CountedLetters::new(first.alphabet())) {
-        (Some(model), Some(letters)) => Ok((model, letters)),
-        _ => Err(Error::usage("multiple alignments need proteins or nucleotides")),
-    }
+    JoinParameters::new(first.alphabet(), InstructionSet::best())
 }
 
 /// The rows of an alignment without its empty columns.
@@ -149,7 +129,7 @@ struct BaseGroup {
     /// Column of every residue in the group, for each row.
     places: Vec<Vec<u32>>,
     weights: Vec<f32>,
-    /// Rows that new sequences are compared with, ready for the comparison.
+    /// Rows that new sequences are compared with.
     candidates: Vec<usize>,
 }
 
@@ -187,19 +167,19 @@ impl BaseGroup {
 
     /// Returns the column of each residue of a new sequence, and the number of computed cells.
     fn place(&self, inputs: &JoinInputs<'_>, columns: &ProfileColumns, codes: &[Code]) -> (Vec<Option<u32>>, u64) {
-        let relatives = self.relatives(inputs, codes);
+        let mut relatives = self.relatives(inputs, codes);
         let cells: usize = relatives.iter().map(|one| one.places.len()).sum();
         let cells = (cells + columns.count) as u64 * codes.len() as u64;
-        // The new sequence is numbered after the rows.
-        let sequences: Vec<&[Code]> = inputs.sequences.iter().copied().chain([codes]).collect();
-        let new = inputs.sequences.len();
+        // The new sequence and its relatives are the only sequences of this join.
+        let mut sequences = vec![codes];
+        for relative in &mut relatives {
+            sequences.push(inputs.sequences[relative.sequence]);
+            relative.sequence = sequences.len() - 1;
+        }
         let inputs = JoinInputs { sequences: &sequences, ..*inputs };
-        let places = vec![(0..codes.len() as u32).collect::<Vec<u32>>()];
-        let single = AlignedMembers { members: vec![0], columns: codes.len(), places: places.clone() };
-        let profile = CountProfile::new(inputs.letters, &[codes], &[1.0], &single);
-        let of_new = ProfileColumns::new(&profile, inputs.letters, &inputs.model.chain, inputs.tuning);
-        let of_new_places = places.into_iter().next().unwrap_or_default();
-        let representative = [Representative { sequence: new, weight: 1.0, places: of_new_places }];
+        let mut single = AlignedMembers::single(0, codes.len());
+        let of_new = inputs.columns(&CountProfile::new(inputs.letters, &[codes], &[1.0], &single));
+        let representative = [Representative { sequence: 0, weight: 1.0, places: single.places.swap_remove(0) }];
         let pairs = inputs.align_prepared(
             GroupColumns { columns: &of_new, representatives: &representative },
             GroupColumns { columns, representatives: &relatives },
@@ -242,17 +222,11 @@ mod tests {
     use super::*;
     use crate::alignment::insert::insert;
     use crate::posterior::PosteriorOptions;
-    use crate::posterior::tests::{family, random};
+    use crate::posterior::tests::{family, random, store};
     use crate::seq::Alphabet;
 
     fn pool(threads: usize) -> rayon::ThreadPool {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
-    }
-
-    fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
-        let mut builder = SequenceStore::builder(alphabet);
-        sequences.iter().for_each(|codes| builder.push("a", codes).unwrap());
-        builder.build()
     }
 
     fn aligned(store: &SequenceStore) -> MultipleAlignment {

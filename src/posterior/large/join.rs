@@ -12,8 +12,9 @@ use crate::posterior::floats::{LANES, OnFloats};
 use crate::posterior::kernel::{CUTOFF, MEMORY, PosteriorLanes, PosteriorScratch, Posteriors};
 use crate::posterior::model::Model;
 use crate::posterior::sparse::BestChain;
-use crate::seq::Code;
+use crate::seq::{Alphabet, Code};
 use crate::simd::InstructionSet;
+use crate::{Error, Result};
 
 /// Maximum length of sequences whose pairs are used. Pairs of longer sequences would need too much
 /// memory.
@@ -22,6 +23,35 @@ const LONGEST_PAIR: usize = 8192;
 /// Maximum number of cells of the pairs of representatives of two groups. At least one pair is
 /// used.
 const PAIR_CELLS: usize = 1_000_000_000;
+
+/// Parameters of all joins.
+pub(super) struct JoinParameters {
+    model: Model,
+    letters: CountedLetters,
+    tuning: ProfileTuning,
+    instructions: InstructionSet,
+}
+
+impl JoinParameters {
+    /// Returns the default parameters for an alphabet.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] for bytes.
+    pub(super) fn new(alphabet: Alphabet, instructions: InstructionSet) -> Result<Self> {
+        match (Model::new(alphabet), CountedLetters::new(alphabet)) {
+            (Some(model), Some(letters)) => {
+                Ok(JoinParameters { model, letters, tuning: ProfileTuning::default(), instructions })
+            }
+            _ => Err(Error::usage("multiple alignments need proteins or nucleotides")),
+        }
+    }
+
+    /// Returns the input for joins of these sequences.
+    pub(super) fn inputs<'a>(&'a self, sequences: &'a [&'a [Code]]) -> JoinInputs<'a> {
+        let JoinParameters { model, letters, tuning, instructions } = self;
+        JoinInputs { model, letters, tuning, sequences, instructions: *instructions }
+    }
+}
 
 /// Input of all joins.
 #[derive(Clone, Copy)]
@@ -73,11 +103,14 @@ impl JoinInputs<'_> {
         JoinedColumns::of_pairs([a.profile.columns, b.profile.columns], &self.align_columns(a, b))
     }
 
+    /// Prepares the columns of a profile.
+    pub(super) fn columns(&self, profile: &CountProfile) -> ProfileColumns {
+        ProfileColumns::new(profile, self.letters, &self.model.chain, self.tuning)
+    }
+
     /// Aligns two groups, and returns the pairs of aligned columns.
     pub(super) fn align_columns(&self, a: &FamilyGroup, b: &FamilyGroup) -> Vec<(u32, u32)> {
-        let columns_of =
-            |group: &FamilyGroup| ProfileColumns::new(&group.profile, self.letters, &self.model.chain, self.tuning);
-        let (rows, columns) = (columns_of(a), columns_of(b));
+        let (rows, columns) = (self.columns(&a.profile), self.columns(&b.profile));
         self.align_prepared(
             GroupColumns { columns: &rows, representatives: &a.representatives },
             GroupColumns { columns: &columns, representatives: &b.representatives },
@@ -133,10 +166,7 @@ impl JoinInputs<'_> {
         let [a, b] = [a, b].map(|group| select_representatives(group.to_vec(), limit));
         let [a_weight, b_weight] =
             [&a, &b].map(|all| all.iter().map(|one| one.weight).sum::<f32>().max(f32::MIN_POSITIVE));
-        let mut wanted = vec![false; self.model.codes()];
-        for one in &a {
-            self.sequences[one.sequence].iter().for_each(|&code| wanted[usize::from(code)] = true);
-        }
+        let wanted = self.model.present_codes(a.iter().map(|one| self.sequences[one.sequence]));
         let mut all: Vec<Vec<ColumnPair>> = Vec::new();
         for lanes in b.chunks(LANES) {
             let codes: Vec<&[Code]> = lanes.iter().map(|one| self.sequences[one.sequence]).collect();

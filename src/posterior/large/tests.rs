@@ -12,7 +12,7 @@ use crate::alignment::MultipleAlignment;
 use crate::posterior::model::Model;
 use crate::posterior::oracle;
 use crate::posterior::progressive::AlignedMembers;
-use crate::posterior::tests::{family, random, relative};
+use crate::posterior::tests::{family, random, relative, store};
 use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::tree::{GuideTree, Join};
@@ -51,14 +51,6 @@ fn profiles_of_single_sequences_resemble_pairs() {
         // scores. They agree on most residue pairs, but not on the probabilities.
         assert!(far < 0.4 * all, "seed {seed}: {far} of {all}");
     }
-}
-
-fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
-    let mut builder = SequenceStore::builder(alphabet);
-    for (index, codes) in sequences.iter().enumerate() {
-        builder.push(index.to_string(), codes).unwrap();
-    }
-    builder.build()
 }
 
 /// Aligns with families of at most four sequences, so that every kind of join occurs.
