@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use pairwave::Alphabet;
+use pairwave::seq::aligned::is_gap;
 use pairwave::seq::{AlignedRows, Code};
 
 /// Suffix of the files that are read.
@@ -52,9 +53,8 @@ impl Column {
     }
 }
 
-/// Returns the columns of two rows in which at least one has a residue.
+/// Returns the columns of two rows without those where both have a gap.
 fn columns(a: &[u8], b: &[u8]) -> Vec<Column> {
-    let is_gap = |letter: u8| matches!(letter, b'-' | b'.' | b'~');
     let code = |letter: u8| Alphabet::Dna.encode(letter.to_ascii_uppercase()).unwrap_or(UNKNOWN);
     let column = |(&a, &b): (&u8, &u8)| match (is_gap(a), is_gap(b)) {
         (false, false) => Some(Column::Both(code(a), code(b))),
@@ -147,31 +147,15 @@ fn alignments(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-fn main() -> ExitCode {
-    let Some(folder) = std::env::args().nth(1) else {
-        eprintln!("usage: train_nucleotides FOLDER");
-        return ExitCode::from(2);
-    };
+/// Counts the events in all reference alignments below a folder.
+fn count_events(folder: &str) -> Result<Counts, String> {
+    let files = alignments(Path::new(folder)).map_err(|error| format!("{folder}: {error}"))?;
+    if files.is_empty() {
+        return Err(format!("{folder}: no file ends with {SUFFIX}"));
+    }
     let mut counts = Counts::default();
-    let files = match alignments(Path::new(&folder)) {
-        Ok(files) if !files.is_empty() => files,
-        Ok(_) => {
-            eprintln!("{folder}: no file ends with {SUFFIX}");
-            return ExitCode::from(2);
-        }
-        Err(error) => {
-            eprintln!("{folder}: {error}");
-            return ExitCode::from(2);
-        }
-    };
     for file in files {
-        let rows = match AlignedRows::read(&file) {
-            Ok(aligned) => aligned.rows,
-            Err(error) => {
-                eprintln!("{error}");
-                return ExitCode::from(2);
-            }
-        };
+        let rows = AlignedRows::read(&file).map_err(|error| error.to_string())?.rows;
         let pairs = rows.len() * (rows.len() - 1) / 2;
         for (index, b) in rows.iter().enumerate() {
             for a in &rows[..index] {
@@ -179,6 +163,19 @@ fn main() -> ExitCode {
             }
         }
     }
-    print!("{}", counts.print());
-    ExitCode::SUCCESS
+    Ok(counts)
+}
+
+fn main() -> ExitCode {
+    let folder = std::env::args().nth(1).ok_or_else(|| "usage: train_nucleotides FOLDER".to_owned());
+    match folder.and_then(|folder| count_events(&folder)) {
+        Ok(counts) => {
+            print!("{}", counts.print());
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+    }
 }

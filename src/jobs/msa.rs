@@ -179,15 +179,23 @@ impl MultiAlign {
     /// sets one of several similar ones.
     fn distinct_sequences(&self) -> DistinctSequences {
         let distinct = DistinctSequences::new(&self.sequences);
-        let needs_all = self.is_guided() || self.needs_distances;
-        if needs_all || self.takes_all_pairs(&distinct.sequences) { distinct } else { distinct.with_similar() }
+        if self.needs_all_pairs() || self.takes_all_pairs(&distinct.sequences) {
+            distinct
+        } else {
+            distinct.with_similar()
+        }
+    }
+
+    /// Returns whether the probabilities of all pairs are needed: for a given tree, or to report
+    /// distances.
+    fn needs_all_pairs(&self) -> bool {
+        self.is_guided() || self.needs_distances
     }
 
     /// Returns whether accurate mode computes the probabilities of all pairs of these sequences.
     fn takes_all_pairs(&self, sequences: &SequenceStore) -> bool {
         let lengths = sequences.lengths();
-        let needs_all = self.is_guided() || self.needs_distances;
-        (needs_all || lengths.len() <= MAX_SEQUENCES)
+        (self.needs_all_pairs() || lengths.len() <= MAX_SEQUENCES)
             && posterior::memory(sequences.alphabet(), lengths) <= MAX_BYTES
             && cells_of(sequences) <= MAX_CELLS
             && lengths.iter().all(|&length| (length as usize) < posterior::LENGTH_LIMIT)
@@ -224,11 +232,7 @@ impl MultiAlign {
         if self.has_confidence() && aligned.confidence.is_none() {
             aligned.confidence = Some(self.confidence(&aligned, &pool, run, &mut summary)?);
         }
-        if let (Some(least), Some(confidence)) = (self.mask, &aligned.confidence) {
-            let selection = select(confidence, least)?;
-            summary.dropped_columns = Some(selection.dropped());
-            aligned.selection = Some(selection);
-        }
+        aligned.selection = select(aligned.confidence.as_ref(), self.mask, &mut summary)?;
         summary.columns = aligned.alignment.columns();
         summary.seconds = started.elapsed().as_secs_f64();
         Ok((aligned, summary))
@@ -297,15 +301,14 @@ impl MultiAlign {
         let distinct = self.distinct_sequences();
         let sequences = &distinct.sequences;
         let is_large = !self.takes_all_pairs(sequences);
-        let guided = self.is_guided();
-        if is_large && (guided || self.needs_distances) {
+        if is_large && self.needs_all_pairs() {
             return Err(Error::usage(format!(
                 "{} sequences are too many or too long for probabilities of all pairs: families are \
                  aligned separately, which uses no guide tree or distances and cannot write distances of all pairs",
                 sequences.len()
             )));
         }
-        let guide = match guided {
+        let guide = match self.is_guided() {
             true => {
                 // The selected kernel and the counted cells of the run are those for probabilities.
                 let run = Run { kernel: None, progress: Arc::new(()), ..run.clone() };
@@ -358,11 +361,17 @@ impl MultiAlign {
     }
 }
 
-/// Selects the columns with a minimum confidence.
+/// Selects the columns with a minimum confidence if one is given, and counts the others in a
+/// summary.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if no column has it.
-fn select(confidence: &Confidence, least: f32) -> Result<ColumnSelection> {
+fn select(
+    confidence: Option<&Confidence>,
+    mask: Option<f32>,
+    summary: &mut MsaSummary,
+) -> Result<Option<ColumnSelection>> {
+    let (Some(confidence), Some(least)) = (confidence, mask) else { return Ok(None) };
     let selection = confidence.select(least);
     if selection.selected() == 0 && selection.dropped() > 0 {
         let greatest = confidence.columns().iter().fold(0.0f32, |a, &b| a.max(b));
@@ -371,7 +380,8 @@ fn select(confidence: &Confidence, least: f32) -> Result<ColumnSelection> {
         let message = format!("no column has this confidence; the greatest is {greatest:.2}");
         return Err(Error::usage_value("mask", least, message));
     }
-    Ok(selection)
+    summary.dropped_columns = Some(selection.dropped());
+    Ok(Some(selection))
 }
 
 /// Refuses a minimum confidence outside 0 to 1.

@@ -40,9 +40,14 @@ pub struct AlignedRows {
     pub rows: Vec<Vec<u8>>,
 }
 
+/// Returns whether a letter is a gap sign.
+pub fn is_gap(letter: u8) -> bool {
+    matches!(letter, b'-' | b'.' | b'~')
+}
+
 /// Returns whether a letter is a gap sign or `?`.
 pub fn is_gap_or_unknown(letter: u8) -> bool {
-    matches!(letter, b'-' | b'.' | b'~' | b'?')
+    is_gap(letter) || letter == b'?'
 }
 
 /// Returns the code of a letter in aligned sequences, if the alphabet has it. In addition to the

@@ -114,7 +114,7 @@ fn check_idle(args: &MsaArgs, with: &str) -> Result<()> {
 pub(in crate::cli) struct AddInput {
     base: AlignedSequences,
     new: NewRows,
-    /// Names of all rows, those of the alignment first.
+    /// Names of all rows. The rows of the alignment come first.
     names: Vec<Vec<u8>>,
     /// Letters of the new rows.
     letters: Vec<Vec<u8>>,
@@ -244,13 +244,10 @@ impl JobCommand for AddToAlignment {
         let job = AddRows { base, new, needs_confidence, mask: self.mask };
         runner.show_progress(0);
         let (rows, summary) = job.run(&runner.run)?;
-        let AddedRows { alignment, dropped, confidence, selection, .. } = rows;
-        self.warn_of_dropped(&names[job.base.letters.len()..], &dropped);
-        let kept = letters.into_iter().zip(&dropped).map(|(letters, dropped)| {
-            let residues = letters.into_iter().zip(0u32..);
-            residues.filter(|(_, at)| dropped.binary_search(at).is_err()).map(|(letter, _)| letter).collect::<Vec<u8>>()
-        });
+        self.warn_of_dropped(&names[job.base.letters.len()..], &rows.dropped);
+        let kept = letters.iter().enumerate().map(|(new, letters)| rows.kept(new, letters));
         let all = job.base.letters.iter().cloned().chain(kept).map(Into::into).collect();
+        let AddedRows { alignment, confidence, selection, .. } = rows;
         let written = WrittenRows { alignment, letters: all, confidence }.select(selection.as_ref());
         let letters: Vec<&[u8]> = written.letters.iter().map(|letters| &**letters).collect();
         let order: Vec<u32> = (0..names.len() as u32).collect();

@@ -11,7 +11,7 @@ use crate::engine::thread_pool;
 use crate::error::{Error, Result};
 use crate::jobs::Run;
 use crate::posterior::{self, large};
-use crate::seq::aligned::aligned_code;
+use crate::seq::aligned::{aligned_code, is_gap};
 use crate::seq::{AlignedRows, Alphabet, Code, SequenceId, SequenceStore};
 
 /// The sequences of an alignment, without gaps, and their columns.
@@ -36,7 +36,7 @@ impl AlignedSequences {
         let mut builder = SequenceStore::builder(alphabet);
         let (mut all_letters, mut places) = (Vec::new(), Vec::new());
         for (name, row) in rows.names.iter().zip(&rows.rows) {
-            let residues = row.iter().zip(0u32..).filter(|(letter, _)| !matches!(letter, b'-' | b'.' | b'~'));
+            let residues = row.iter().zip(0u32..).filter(|(letter, _)| !is_gap(**letter));
             let (letters, columns): (Vec<u8>, Vec<u32>) = residues.map(|(&letter, column)| (letter, column)).unzip();
             let code = |&letter: &u8| aligned_code(alphabet, if letter == b'?' { unknown } else { letter });
             let codes: Option<Vec<Code>> = letters.iter().map(code).collect();
@@ -94,6 +94,14 @@ pub struct AddedRows {
     pub selection: Option<ColumnSelection>,
 }
 
+impl AddedRows {
+    /// Returns the residues of a new sequence, or values for them, without the dropped ones.
+    pub fn kept<T: Copy>(&self, new: usize, residues: &[T]) -> Vec<T> {
+        let is_kept = |at: &u32| self.dropped[new].binary_search(at).is_err();
+        residues.iter().zip(0..).filter(|(_, at)| is_kept(at)).map(|(&residue, _)| residue).collect()
+    }
+}
+
 impl AddRows {
     /// Returns the new sequences without gaps.
     fn new_sequences(&self) -> &Arc<SequenceStore> {
@@ -130,13 +138,8 @@ impl AddRows {
         };
         if self.needs_confidence || self.mask.is_some() {
             let started = Instant::now();
-            let confidence = self.confidence(&rows, &pool, run)?;
-            if let Some(least) = self.mask {
-                let selection = select(&confidence, least)?;
-                summary.dropped_columns = Some(selection.dropped());
-                rows.selection = Some(selection);
-            }
-            rows.confidence = Some(confidence);
+            rows.confidence = Some(self.confidence(&rows, &pool, run)?);
+            rows.selection = select(rows.confidence.as_ref(), self.mask, &mut summary)?;
             summary.confidence_seconds = started.elapsed().as_secs_f64();
         }
         summary.seconds = started.elapsed().as_secs_f64();
@@ -189,11 +192,8 @@ impl AddRows {
         let (base, new) = (&self.base.sequences, self.new_sequences());
         let mut builder = SequenceStore::builder(base.alphabet());
         (0..base.len() as SequenceId).for_each(|id| builder.push_from(base, id));
-        for (id, dropped) in (0..new.len() as SequenceId).zip(&rows.dropped) {
-            let residues = new.codes(id).iter().zip(0u32..);
-            let kept: Vec<Code> =
-                residues.filter(|(_, at)| dropped.binary_search(at).is_err()).map(|(&code, _)| code).collect();
-            builder.push_renamed(new, id, &kept);
+        for id in 0..new.len() as SequenceId {
+            builder.push_renamed(new, id, &rows.kept(id as usize, new.codes(id)));
         }
         let all = builder.build();
         let order: Vec<SequenceId> = (0..all.len() as SequenceId).collect();
