@@ -87,9 +87,9 @@ pub(super) struct TextTile<'a> {
     parts: Option<[Index; PARTS.len()]>,
     /// Number of symbols of a start or an end.
     part_symbols: usize,
-    /// Texts that always pass: those that may contain any q-gram, because they have a window with too
-    /// many readings, and those that are much shorter than the longest one. A short overlap with a
-    /// short text would weaken the tests of all texts.
+    /// Texts that always pass. Some may contain any q-gram, because they have a window with too many
+    /// readings. Others are much shorter than the longest text: a short overlap with such a text would
+    /// weaken the tests of all texts.
     untested: TextBits,
     /// Distinct lengths of the tested texts.
     lengths: Vec<u32>,
@@ -120,11 +120,8 @@ impl<'a> TextTile<'a> {
         let mut lengths: Vec<u32> = texts.iter().map(|&text| chunk.texts.length(text)).collect();
         let longest = lengths.iter().copied().max().unwrap_or(0);
         let is_short = |length: u32| length < longest / LONGEST_PER_TESTED;
-        let short = (0..).zip(&lengths).filter(|&(_, &length)| is_short(length)).map(|(number, _)| number);
-        let short = short.fold(TextBits::NONE, |mut short, number| {
-            short.set(number);
-            short
-        });
+        let mut untested = TextBits::NONE;
+        (0..).zip(&lengths).filter(|&(_, &length)| is_short(length)).for_each(|(number, _)| untested.set(number));
         lengths.retain(|&length| !is_short(length));
         lengths.sort_unstable();
         lengths.dedup();
@@ -138,7 +135,7 @@ impl<'a> TextTile<'a> {
             let ends = codes.map(|text| &text[text.len().saturating_sub(part_symbols)..]);
             [Index::new(grams, starts).0, Index::new(grams, ends).0]
         });
-        TextTile { grams, whole, parts, part_symbols, untested: any.union(short), lengths }
+        TextTile { grams, whole, parts, part_symbols, untested: untested.union(any), lengths }
     }
 
     /// Returns the maximum number of bytes of a tile for texts of at most `longest` symbols.
@@ -208,7 +205,7 @@ impl SimdKernel for GramCount<'_> {
 
 /// The sums of each text after every segment of a range, as consecutive binary digits.
 struct SegmentSums<'a> {
-    /// The digits of 0 before the first segment, then those of the sums.
+    /// The digits of 0 before the first segment, then the digits of each sum.
     sums: &'a mut Vec<TextBits>,
     /// Number of binary digits.
     digits: usize,

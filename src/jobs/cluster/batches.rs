@@ -52,18 +52,18 @@ struct BatchComparer<'a> {
     job: &'a Clusters,
     threshold: f64,
     run: Run,
-    /// Pairs per second of the last comparison on CPU threads alone; infinite before the first one.
-    /// `None` if GPUs may be used for every comparison: if devices were selected, or if most pairs
-    /// are aligned, because edit distances exclude none.
-    cpu_rate: Option<f64>,
+    /// Number of pairs and duration in seconds of all comparisons on CPU threads alone. `None` if
+    /// GPUs may be used for every comparison: if devices were selected, or if most pairs are aligned,
+    /// because edit distances exclude none.
+    on_cpu: Option<(f64, f64)>,
     summary: Summary,
 }
 
 impl<'a> BatchComparer<'a> {
     fn new(job: &'a Clusters, threshold: f64, run: &Run) -> Self {
         let is_filtered = score::edit_filter(job.definition, threshold, &job.scoring).is_some();
-        let cpu_rate = (run.devices.is_empty() && is_filtered).then_some(f64::INFINITY);
-        BatchComparer { job, threshold, run: run.clone(), cpu_rate, summary: Summary::default() }
+        let on_cpu = (run.devices.is_empty() && is_filtered).then_some((0.0, 0.0));
+        BatchComparer { job, threshold, run: run.clone(), on_cpu, summary: Summary::default() }
     }
 
     /// Compares all pairs of two sets, or of one set if `targets` is `None`. Passes on similar pairs
@@ -82,8 +82,12 @@ impl<'a> BatchComparer<'a> {
             against: targets.map(|targets| self.job.store(targets)),
             ..self.job.pairs_reaching(self.threshold)
         };
-        let pairs = job.job().pairs() as f64;
-        let is_on_cpu = self.cpu_rate.is_some_and(|rate| pairs / rate < MAX_CPU_SECONDS);
+        let pairs = match targets {
+            Some(targets) => queries.len() * targets.len(),
+            None => queries.len() * (queries.len() - 1) / 2,
+        } as f64;
+        let expected = |(pairs_before, seconds): (f64, f64)| seconds * pairs / pairs_before.max(1.0);
+        let is_on_cpu = self.on_cpu.map(expected).is_some_and(|seconds| seconds < MAX_CPU_SECONDS);
         let run = if is_on_cpu { without_gpus(&self.run) } else { self.run.clone() };
         let started = Instant::now();
         let targets = targets.unwrap_or(queries);
@@ -98,11 +102,13 @@ impl<'a> BatchComparer<'a> {
             Ok(())
         })?;
         self.summary.add(summary);
-        if is_on_cpu {
-            self.cpu_rate = Some(pairs / started.elapsed().as_secs_f64());
-        } else {
+        match &mut self.on_cpu {
+            Some((all_pairs, seconds)) if is_on_cpu => {
+                *all_pairs += pairs;
+                *seconds += started.elapsed().as_secs_f64();
+            }
             // This comparison has measured the devices.
-            self.run.tune = false;
+            _ => self.run.tune = false,
         }
         Ok(())
     }
