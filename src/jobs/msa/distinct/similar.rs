@@ -28,8 +28,9 @@ pub(super) fn representatives(sequences: &[&[Code]], copies: &[usize]) -> Vec<us
         if limit == 0 {
             continue;
         }
-        // Sequences with so few substitutions are equal in one piece at least.
-        let pieces = || codes.chunks(codes.len().div_ceil(limit + 1)).enumerate();
+        // At most `limit` of the `limit + 1` pieces contain a substitution.
+        let start = |piece: usize| piece * codes.len() / (limit + 1);
+        let pieces = || (0..=limit).map(|piece| (piece, &codes[start(piece)..start(piece + 1)]));
         let ranks = pieces().filter_map(|(number, piece)| by_piece.get(&(codes.len(), number, piece)));
         let mut candidates: Vec<usize> = ranks.flatten().copied().collect();
         candidates.sort_unstable();
@@ -114,7 +115,7 @@ mod tests {
             let all = representatives(&slices, &copies);
             assert_eq!(all, textbook(&slices, &copies));
             represented += all.iter().enumerate().filter(|&(at, &other)| at != other).count();
-            // The same sequences in reverse order have the same representatives.
+            // Reversing the order does not change the representatives.
             let reversed: Vec<&[Code]> = slices.iter().rev().copied().collect();
             let copies: Vec<usize> = copies.into_iter().rev().collect();
             let again = representatives(&reversed, &copies);
