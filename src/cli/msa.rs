@@ -10,7 +10,7 @@ mod written;
 use super::args::*;
 use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, first_given};
 use super::endings;
-use super::tips::share_of_percent;
+use super::tips::percentage_advice;
 use mode::ModeChoice;
 use pairwave::jobs::msa::{PairDistance, TreeMethod};
 use pairwave::output::msa::MsaFormat;
@@ -145,10 +145,7 @@ fn check_distances(args: &MsaArgs, is_clustal: bool) -> Result<()> {
 fn check_mask(mask: Option<f32>) -> Result<()> {
     match mask {
         Some(least) if !(0.0..=1.0).contains(&least) => {
-            let advice = match least {
-                1.0..=100.0 => format!("; did you mean {}?", share_of_percent(f64::from(least))),
-                _ => String::new(),
-            };
+            let advice = percentage_advice(f64::from(least));
             Err(Error::usage(format!("--mask {least}: must be from 0 to 1{advice}")))
         }
         _ => Ok(()),

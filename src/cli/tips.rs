@@ -136,9 +136,17 @@ pub(super) fn number_instead(option: &str, value: &str) -> Option<String> {
 }
 
 /// Formats a percentage as a fraction, without binary rounding noise.
-pub(super) fn share_of_percent(percent: f64) -> String {
+fn share_of_percent(percent: f64) -> String {
     let text = format!("{:.8}", percent / 100.0);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Returns the advice for a fraction that was given as a percentage; empty for other values.
+pub(super) fn percentage_advice(given: f64) -> String {
+    match given {
+        1.0..=100.0 => format!("; did you mean {}?", share_of_percent(given)),
+        _ => String::new(),
+    }
 }
 
 /// Returns whether a word may be a misspelling of another: at most a third of its letters differ.

@@ -1,7 +1,7 @@
 //! Options for the rows that a job writes, and their validation.
 
 use crate::cli::args::{CoverageArgs, EditFilterArgs, EditFilterName, RowFormat, RowsArgs, WidthArgs};
-use crate::cli::tips::share_of_percent;
+use crate::cli::tips::percentage_advice;
 use crate::cli::{endings, size};
 use pairwave::jobs::EditFilter;
 use pairwave::score::CoverageFilter;
@@ -88,10 +88,7 @@ impl EditFilterArgs {
 /// Rejects the value of an option that is not a fraction. Suggests the fraction for a percentage.
 pub(in crate::cli) fn check_fraction(option: &str, given: Option<f64>) -> Result<()> {
     let Some(given) = given.filter(|given| !(0.0..=1.0).contains(given)) else { return Ok(()) };
-    let advice = match given {
-        1.0..=100.0 => format!("; did you mean {}?", share_of_percent(given)),
-        _ => String::new(),
-    };
+    let advice = percentage_advice(given);
     Err(Error::usage(format!("{option} {given}: must be a fraction from 0 to 1{advice}")))
 }
 

@@ -3,7 +3,7 @@
 use super::costs::{cost_of, series};
 use crate::cli::args::{IterateName, ProfileScoringArgs};
 use crate::cli::common::first_given;
-use crate::cli::tips::share_of_percent;
+use crate::cli::tips::percentage_advice;
 use pairwave::jobs::msa::MsaMode;
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result, posterior, profile};
@@ -113,10 +113,7 @@ impl ProfileScoringArgs {
     pub(super) fn transitions(&self) -> Result<f32> {
         match self.transition_weight {
             Some(share) if !(0.0..=1.0).contains(&share) => {
-                let advice = match share {
-                    1.0..=100.0 => format!("; did you mean {}?", share_of_percent(f64::from(share))),
-                    _ => String::new(),
-                };
+                let advice = percentage_advice(f64::from(share));
                 Err(Error::usage(format!("--transition-weight {share}: must be from 0 to 1{advice}")))
             }
             share => Ok(share.unwrap_or(0.5)),

@@ -4,9 +4,11 @@
 use crate::cli::args::{ColumnArgs, PairScoringArgs, SequencesArgs, SubstitutionModelName};
 use crate::cli::common::plot::PlotFile;
 use crate::cli::common::{ComputeOptions, OutputFiles};
+use crate::cli::endings::value_name;
 use crate::cli::msa::{SequenceFile, SequenceSet};
 use crate::cli::runner::Files;
 use bstr::BString;
+use clap::ValueEnum;
 use pairwave::clustal::ClustalCosts;
 use pairwave::error::InputLocation;
 use pairwave::jobs::msa::PairDistance;
@@ -196,17 +198,9 @@ impl From<SubstitutionModelName> for ModelKind {
 }
 
 /// Returns the value of `--model`.
-pub(super) fn model_name(kind: ModelKind) -> &'static str {
-    match kind {
-        ModelKind::Jc69 => "jc69",
-        ModelKind::K80 => "k80",
-        ModelKind::F84 => "f84",
-        ModelKind::Tn93 => "tn93",
-        ModelKind::Gtr => "gtr",
-        ModelKind::Lg => "lg",
-        ModelKind::Wag => "wag",
-        ModelKind::Jtt => "jtt",
-    }
+fn model_name(kind: ModelKind) -> String {
+    let name = SubstitutionModelName::value_variants().iter().find(|&&name| ModelKind::from(name) == kind);
+    name.map_or_else(String::new, |&name| value_name(name))
 }
 
 /// Returns the shape of the gamma distribution of the rates of sites, if there is one.
