@@ -6,7 +6,7 @@
 //! pair of different edges stands for the two subtrees that lie beyond them as seen from the other
 //! edge. An edge with itself stands for the subtrees on its two sides. The gain of moving a subtree
 //! to any edge follows from the matrix in constant time, so that one round over all moves takes
-//! quadratic time. A move changes few entries: those of subtrees that contain the path of the move.
+//! quadratic time. A move changes only the entries of subtrees that contain the path of the move.
 
 mod search;
 mod topology;
@@ -21,7 +21,7 @@ const LEAST_GAIN: f64 = 1e-11;
 /// neighbours are exchanged until no exchange shortens the tree. Then subtrees are pruned and
 /// regrafted anywhere until no such move shortens it. In each round, the moves with the greatest
 /// gains come first; among equal gains it is the move of the earlier edge. The lengths of branches
-/// are those of Desper and Gascuel (2002), with negative ones set to 0. The work is done by
+/// follow Desper and Gascuel (2002), with negative lengths set to 0. The work is done by
 /// `threads`. It takes memory for about four times the square of the number of sequences in
 /// floating-point numbers of 64 bits.
 pub fn balanced_minimum_evolution(distances: &Distances, threads: &rayon::ThreadPool) -> UnrootedTree {

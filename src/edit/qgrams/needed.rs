@@ -26,14 +26,14 @@ use crate::score::{EditMode, EditScheme, OverlapReach};
 /// Number of windows in a segment.
 pub(super) const SEGMENT: usize = 32;
 
-/// A part of a text in which windows are searched.
+/// The part of a text where windows are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextPart {
     /// The whole text.
     Whole,
-    /// A number of symbols at its start.
+    /// Its first `part_symbols` symbols.
     Start,
-    /// The same number of symbols at its end.
+    /// Its last `part_symbols` symbols.
     End,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn tests(
         least > 0
     };
     let EditMode::Overlap(reach) = scheme.mode else { return need(0, segments, limit, TextPart::Whole) };
-    // The part of the text that contains an overlap of so many rows and edits.
+    // An overlap of `rows` rows with `edits` edits lies within this part of the text.
     let within = |rows: usize, edits: usize, part| if rows + edits <= part_symbols { part } else { TextPart::Whole };
     let rate = reach.rate.min(OverlapReach::ANY_RATE);
     let up_to = |symbols: usize| (reach.most_edits(symbols as u32, symbols as u32) as usize).min(limit);
