@@ -11,6 +11,7 @@
 
 pub mod cost;
 mod later;
+pub mod lengths;
 pub mod selected;
 
 use std::ops::Range;

@@ -14,11 +14,13 @@ use crate::jobs::block::{Block, BlockSink};
 use crate::jobs::edit_filter::{self, EditDistanceFilter, Prefiltered, ReportedProgress, WITH_FILTER};
 use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cells_now};
 use crate::jobs::source::{BlockChunks, BlockSource, ChunkCutter, OpenBlocks};
-use crate::jobs::{Feed, Run, Summary, engines};
+use crate::jobs::{Feed, Progress, Run, Summary, engines};
 use crate::pairs::cpu::workers;
+use crate::pairs::plan::lengths::{ExcludedPairs, exclude};
 use crate::pairs::plan::selected::{by_parts, selected_cells, selected_chunks};
 use crate::pairs::plan::{self, PlannedChunk, PlannedChunks};
 use crate::pairs::{Pairs, ResultFilter};
+use crate::score::CoverageFilter;
 use crate::seq::QueryPart;
 
 /// Maximum number of pairs of a chunk if every pair is reported. Results are kept until their chunk
@@ -149,8 +151,13 @@ impl AllPairs {
         let (cells, pairs) = self.chunk(whole, engine_set);
         let nothing = plan::PairsSpec { parts: Some(Arc::default()), ..whole.clone() };
         let open_blocks = OpenBlocks::default();
-        let cutter =
-            PairChunks { whole: whole.clone(), chunks: nothing.chunks(cells, pairs), open_blocks: open_blocks.clone() };
+        let cutter = PairChunks {
+            whole: whole.clone(),
+            chunks: nothing.chunks(cells, pairs),
+            open_blocks: open_blocks.clone(),
+            coverage: self.coverage,
+            progress: Arc::clone(&run.progress),
+        };
         let plan = ChunkPlan {
             job: whole,
             open_blocks,
@@ -260,11 +267,13 @@ impl AllPairs {
     }
 }
 
-/// Cuts blocks of pairs into chunks.
+/// Cuts blocks of pairs into chunks, without the pairs whose lengths rule out the coverages.
 struct PairChunks {
     whole: plan::PairsSpec,
     chunks: PlannedChunks,
     open_blocks: OpenBlocks<u64>,
+    coverage: CoverageFilter,
+    progress: Arc<dyn Progress>,
 }
 
 impl ChunkCutter<Pairs> for PairChunks {
@@ -277,6 +286,12 @@ impl ChunkCutter<Pairs> for PairChunks {
     }
 
     fn next(&mut self) -> Option<PlannedChunk> {
-        self.chunks.next()
+        let (planned, ExcludedPairs { pairs, cells }) = exclude(self.chunks.next()?, &self.coverage);
+        if pairs > 0 {
+            // Chunks belong to the last block, because earlier blocks have no chunks left.
+            self.open_blocks.with_last(|left| *left -= pairs);
+            self.progress.advance(pairs, cells);
+        }
+        Some(planned)
     }
 }
