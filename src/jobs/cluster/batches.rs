@@ -19,9 +19,10 @@ use crate::score;
 /// Expected number of sequences per centroid below which all pairs are compared. With more
 /// sequences per centroid, batches save at least a quarter of the pairs.
 const SEQUENCES_PER_CENTROID: usize = 2;
-/// Least number of sequences per sequence of the first two batches for which a comparison of all
-/// pairs may replace the batches. It then repeats at most a ninth of its pairs.
-const SEQUENCES_PER_TRIAL: usize = 3;
+/// Least number of symbols per symbol of the first two batches for which a comparison of all pairs
+/// may replace the batches. It then repeats at most a ninth of its cells. Long sequences come first,
+/// so the first batches can have most of the symbols.
+const SYMBOLS_PER_TRIAL: u64 = 3;
 
 /// Expected seconds on CPU threads below which a comparison does not use GPUs unless they were
 /// selected. Opening a GPU for every small comparison takes longer.
@@ -138,6 +139,11 @@ impl Clusters {
         Ok(Some((sets, summary)))
     }
 
+    /// Returns the number of symbols of some of the sequences.
+    fn symbols(&self, sequences: Range<usize>) -> u64 {
+        self.unique.store.lengths()[sequences].iter().map(|&length| u64::from(length)).sum()
+    }
+
     /// Selects the centroids. With `may_end`, returns `None` after the second batch if a comparison
     /// of all pairs is faster.
     ///
@@ -152,7 +158,7 @@ impl Clusters {
             let end = (start + sizes.first.max(start / sizes.growth)).min(sequences);
             comparer.decide(&mut centroids, start as UniqueId, end as UniqueId)?;
             batches += 1;
-            if may_end && batches == 2 && sequences >= SEQUENCES_PER_TRIAL * end {
+            if may_end && batches == 2 && self.symbols(0..sequences) >= SYMBOLS_PER_TRIAL * self.symbols(0..end) {
                 let selected =
                     |range: Range<usize>| range.filter(|&sequence| centroids.is_centroid(sequence as UniqueId)).count();
                 let further = selected(start..end) * (sequences - end) / (end - start);
