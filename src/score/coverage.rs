@@ -43,6 +43,12 @@ impl CoverageFilter {
         self.are_covered(query_length.min(target_length).into(), query_length, target_length)
     }
 
+    /// Returns whether an alignment of sequences of these lengths could reach the minimum coverages
+    /// if it lies in the first `ends` symbols of query and target.
+    pub(crate) fn may_pass_before(&self, ends: [u32; 2], query_length: u32, target_length: u32) -> bool {
+        self.are_covered(ends[0].min(ends[1]).into(), query_length, target_length)
+    }
+
     /// Returns a lower bound on the symbols of a sequence of `length` symbols that an alignment with
     /// sufficient coverages covers. The other sequence has at least `shortest` symbols. The sequence
     /// is the query, or either of the two if `may_be_target` is set.
@@ -159,6 +165,9 @@ mod tests {
             prop_assert_eq!(shorter.passes(&counts, m, n), reaches(covered, m.min(n)));
             for filter in [query, target, both, shorter] {
                 prop_assert!(filter.may_pass(m, n) || !filter.passes(&counts, m, n));
+                let end = covered as u32;
+                prop_assert_eq!(filter.may_pass_before([end, n], m, n), filter.passes(&counts, m, n));
+                prop_assert_eq!(filter.may_pass_before([m, end], m, n), filter.passes(&counts, m, n));
                 if filter.passes(&counts, m, n) {
                     for shortest in [n / 2, n] {
                         prop_assert!(filter.least_covered(m, shortest, false) <= covered);

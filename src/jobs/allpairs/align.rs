@@ -161,6 +161,12 @@ impl PairAligner {
         let (job, planned) = (&self.job, &self.planned);
         let (row, target) = self.orient(hit);
         let (query, strand) = planned.strands.sequence_of(row);
+        let (m, n) = (planned.queries.length(row), planned.targets().length(target));
+        if let Some(EndRegion { query, target }) = end.filter(|_| job.is_local())
+            && !job.coverage.may_pass_before([query.end, target.end], m, n)
+        {
+            return Ok(None);
+        }
         let pair = ScoredPair {
             query: planned.queries.codes(row),
             target: planned.targets().codes(target),
@@ -171,8 +177,8 @@ impl PairAligner {
         };
         let names = || [job.queries.name(query), job.targets().name(target)];
         let AlignedPair { alignment, counts, identity } = self.aligning().align(pair, names, workspace)?;
-        let keep = self.filter.as_ref().is_none_or(|filter| filter.passes(identity))
-            && job.coverage.passes(&counts, planned.queries.length(row), planned.targets().length(target));
+        let keep =
+            self.filter.as_ref().is_none_or(|filter| filter.passes(identity)) && job.coverage.passes(&counts, m, n);
         let score = alignment.score;
         let result = PairResult { query, target, strand, score, counts, identity, alignment: Some(alignment) };
         Ok(keep.then_some(result))
