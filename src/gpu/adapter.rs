@@ -1,5 +1,7 @@
 //! Lists adapters and finds the selected ones.
 
+use std::sync::OnceLock;
+
 use serde::Serialize;
 
 use super::heap::device_local_bytes;
@@ -260,11 +262,10 @@ pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
     if wanted.len() == 1 && wanted[0].eq_ignore_ascii_case("cpu") {
         return Ok(vec![Device::Cpu]);
     }
-    let adapters = enumerate();
     if wanted.is_empty() {
-        let best = adapters.into_iter().find(|adapter| !adapter.is_software());
-        return Ok(vec![best.map_or(Device::Cpu, |adapter| Device::Adapter(Box::new(adapter)))]);
+        return Ok(vec![best_device()]);
     }
+    let adapters = enumerate();
     let described: Vec<&AdapterDescription> = adapters.iter().map(|adapter| &adapter.description).collect();
     let mut chosen: Vec<usize> = Vec::new();
     let mut cpu = false;
@@ -286,6 +287,17 @@ pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
         devices.push(Device::Cpu);
     }
     Ok(devices)
+}
+
+/// Returns the first hardware adapter, or the CPU engine if there is none. Jobs ask several times,
+/// and a driver may take a tenth of a second to start, so the adapters are listed once in a process.
+fn best_device() -> Device {
+    static BEST: OnceLock<Device> = OnceLock::new();
+    let find = || {
+        let best = enumerate().into_iter().find(|adapter| !adapter.is_software());
+        best.map_or(Device::Cpu, |adapter| Device::Adapter(Box::new(adapter)))
+    };
+    BEST.get_or_init(find).clone()
 }
 
 /// Returns the indices of the adapters that a value selects, at least one.
