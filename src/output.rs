@@ -69,7 +69,9 @@ pub use distance::Distance;
 pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS, SEARCH_FIELDS};
 pub use long::{LongContext, LongFormat, LongPairAlignment};
 pub use phylip::DistanceMatrixShape;
-pub use placed::{BestEdge, BestTable, PlacedExtent, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
+pub use placed::{
+    BestEdge, BestTable, PlacedExtent, PlacedFormat, PlacedRead, PlacedWriter, PlacementFile, ReferenceRows,
+};
 pub use search::{SearchContext, SearchFormat, SearchHit, SearchWriter};
 pub use sink::Output;
 

@@ -195,6 +195,7 @@ impl TryFrom<MergeArgs> for Merge {
         let threads = args.threads.number()?;
         let others = [
             ("--table", args.table),
+            ("--jplace", args.jplace),
             ("--tree-out", args.tree_out),
             ("--guidetree-out", args.guidetree_out),
             ("--distmat-out", args.distmat_out),

@@ -27,6 +27,7 @@ pub(super) struct Papara {
     pub format: PlacedFormat,
     pub files: OutputFiles,
     pub table: Option<PathBuf>,
+    pub jplace: Option<PathBuf>,
     pub tree_out: Option<PathBuf>,
     pub checkpoint: Option<PathBuf>,
     pub exhaustive: bool,
@@ -38,7 +39,10 @@ pub(super) struct Papara {
 impl TryFrom<PaparaArgs> for Papara {
     type Error = Error;
 
-    fn try_from(args: PaparaArgs) -> Result<Self> {
+    fn try_from(mut args: PaparaArgs) -> Result<Self> {
+        if let Some(name) = &args.run_name {
+            args.output.output = Some(in_papara(name)?);
+        }
         let scheme = scheme(&args)?;
         let alphabet = args.alphabet.choice();
         if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) {
@@ -54,6 +58,7 @@ impl TryFrom<PaparaArgs> for Papara {
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
         let others = [
             ("--table", args.table.as_deref()),
+            ("--jplace", args.jplace.as_deref()),
             ("--tree-out", args.tree_out.as_deref()),
             ("--checkpoint", args.checkpoint.as_deref()),
         ];
@@ -63,11 +68,16 @@ impl TryFrom<PaparaArgs> for Papara {
                 "--checkpoint: standard input cannot be read a second time; name a file of reads",
             ));
         }
-        let by_ending = || files.output.as_deref().and_then(endings::format_of);
-        let format = args.format.or_else(by_ending).unwrap_or(PlacedFormatName::Fasta);
+        let by_ending = || files.output.as_deref().filter(|_| args.run_name.is_none()).and_then(endings::format_of);
+        let is_papara = args.run_name.is_some() || args.cgap;
+        let default = if is_papara { PlacedFormatName::Phylip } else { PlacedFormatName::Fasta };
+        let typed = args.format.or(args.fasta.then_some(PlacedFormatName::Fasta));
+        let format = typed.or_else(by_ending).unwrap_or(default);
         for (option, path, written) in [
-            ("--output", &files.output, &*endings::value_name(format)),
+            // The ending of a run's name is no format.
+            ("--output", if args.run_name.is_some() { &None } else { &files.output }, &*endings::value_name(format)),
             ("--table", &args.table, "--table"),
+            ("--jplace", &args.jplace, "--jplace"),
             ("--tree-out", &args.tree_out, "--tree-out"),
             ("--checkpoint", &args.checkpoint, "a checkpoint"),
         ] {
@@ -83,13 +93,15 @@ impl TryFrom<PaparaArgs> for Papara {
             alphabet,
             strand,
             gap_model: match args.gap_model {
-                GapModelName::Pgap => GapModel::Likelihood,
                 GapModelName::Cgap => GapModel::Parsimony,
+                GapModelName::Pgap if args.cgap => GapModel::Parsimony,
+                GapModelName::Pgap => GapModel::Likelihood,
             },
             scheme,
             format,
             files,
             table: args.table,
+            jplace: args.jplace,
             tree_out: args.tree_out,
             checkpoint: args.checkpoint,
             exhaustive: args.exhaustive,
@@ -97,6 +109,14 @@ impl TryFrom<PaparaArgs> for Papara {
             request: JobRequest::default(),
         })
     }
+}
+
+/// Returns the file of a run with this name, as PaPaRa calls it.
+fn in_papara(name: &str) -> Result<PathBuf> {
+    if name.is_empty() || name.contains(std::path::is_separator) {
+        return Err(Error::usage(format!("--run-name '{name}': must be a part of a file name, as in run1")));
+    }
+    Ok(PathBuf::from(format!("papara_alignment.{name}")))
 }
 
 /// Returns the named scheme with the given scores.

@@ -255,7 +255,6 @@ mod tests {
             ("search", "--query_cov", "--query-cov "),
             ("pairs", "--target_cov=0.9", "--target-cov "),
             ("allpairs", "--top_hits_only", "--top-hits-only"),
-            ("papara", "-c", "--gap-model"),
             ("papara", "--query", "--reads"),
             ("msa", "--outfmt", "'clustal' for clu"),
             ("msa", "-output=phylip", "--format"),

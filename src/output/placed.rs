@@ -9,6 +9,7 @@
 //! memory.
 
 mod best;
+mod jplace;
 
 use bstr::BString;
 use rayon::prelude::*;
@@ -20,6 +21,7 @@ use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 
 pub use best::{BestEdge, BestTable};
+pub use jplace::PlacementFile;
 
 /// Number of rows in a piece of parallel formatting.
 const ROWS_PER_PIECE: usize = 64;

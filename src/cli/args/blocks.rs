@@ -118,7 +118,7 @@ fn as_in_plan(job: Command) -> Command {
 }
 
 /// Options of a job that belong to `pairwave run` or `pairwave merge` once the job is split.
-const ELSEWHERE: [&str; 23] = [
+const ELSEWHERE: [&str; 25] = [
     "device",
     "memory",
     "threads",
@@ -126,6 +126,8 @@ const ELSEWHERE: [&str; 23] = [
     "kernel",
     "tune",
     "table",
+    "jplace",
+    "run_name",
     "tree_out",
     "checkpoint",
     "guidetree_out",
@@ -217,6 +219,11 @@ pub(crate) struct MergeArgs {
     /// Write a table of the reads to this file, as 'pairwave papara --table' does; papara only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub table: Option<PathBuf>,
+
+    /// Write the best edges of the reads to this file, as 'pairwave papara --jplace' does; papara
+    /// only
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub jplace: Option<PathBuf>,
 
     /// Write the tree with numbered edges to this file; papara only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Scores every read against the ancestral states of every edge of the tree, and aligns it with the
 /// states of the best edge; the reference alignment does not change. Scores, edges and alignments
 /// equal the results of PaPaRa 2.5. EPA-ng (with --keep-length), pplacer and RAxML read the output.
-/// They compute the position on the edge and its certainty; pairwave writes no jplace.
+/// They compute the position on the edge and its likelihood.
 #[derive(Debug, clap::Args, Default)]
 #[command(
     override_usage = "pairwave papara [OPTIONS] --tree <FILE> --reference <FILE> --reads <FILE>",
@@ -52,6 +52,10 @@ pub(crate) struct PaparaArgs {
     #[arg(long, value_name = "MODEL", help_heading = SCORING, value_enum, ignore_case = true, default_value_t)]
     pub gap_model: GapModelName,
 
+    /// Detect gap sites by parsimony, as PaPaRa's -c does: --gap-model cgap
+    #[arg(short = 'c', long, help_heading = SCORING, conflicts_with = "gap_model")]
+    pub cgap: bool,
+
     /// Use this set of scores [default: papara]
     #[arg(long, value_name = "SCORES", help_heading = SCORING, value_enum, ignore_case = true)]
     pub scoring: Option<PhyloScoringName>,
@@ -87,10 +91,18 @@ pub(crate) struct PaparaArgs {
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// Write this format [default: phylip if the name of --output ends in .phy or .phylip, else
-    /// fasta]
+    /// Write to the file papara_alignment.NAME in the current directory, as PaPaRa's -n does
+    #[arg(short = 'n', long, value_name = "NAME", help_heading = OUTPUT, conflicts_with = "output")]
+    pub run_name: Option<String>,
+
+    /// Write this format [default: phylip if the name of --output ends in .phy or .phylip, or with
+    /// -n or -c, else fasta]
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub format: Option<PlacedFormatName>,
+
+    /// Write FASTA, as PaPaRa's -f does: --format fasta
+    #[arg(short = 'f', long, help_heading = OUTPUT, conflicts_with = "format")]
+    pub fasta: bool,
 
     /// Drop characters of reads outside the references' columns, so that all rows keep the
     /// references' length
@@ -110,6 +122,15 @@ pub(crate) struct PaparaArgs {
     /// of each subtree at the ends of the edge.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub table: Option<PathBuf>,
+
+    /// Write the best edge and the runner-up of each read to this file, with the tree: jplace,
+    /// version 3, for gappa and iTOL
+    ///
+    /// The field parsimony has PaPaRa's score. Likelihoods are not computed: every read is in the
+    /// middle of its edge, and its best edge has the weight 1. EPA-ng and pplacer place the reads of
+    /// the alignment by likelihood.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub jplace: Option<PathBuf>,
 
     /// Write the tree to this file, with the number of each edge in braces after its length, as in
     /// jplace
@@ -158,6 +179,8 @@ Examples:
     pairwave papara --tree ref.nwk --reference ref.fa --reads reads.fq.gz -o aligned.fa
   Write the input of EPA-ng, and a table of best edges:
     pairwave papara -t ref.nwk -s ref.phy -q reads.fa --keep-length --split --table best.tsv -o reads.phy
+  Use the options of PaPaRa; the alignment is papara_alignment.run1, in PHYLIP:
+    pairwave papara -t ref.nwk -s ref.phy -q reads.fa -j 8 -r -n run1
   Align reads of either strand, in a job that may be interrupted:
     pairwave papara -t ref.nwk -s ref.fa -q reads.fq.gz --strand both --checkpoint reads.work -o aligned.fa";
 

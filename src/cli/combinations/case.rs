@@ -30,7 +30,7 @@ pub(super) struct CommandCase {
 pub(super) type Idle = (&'static str, &'static str, &'static str);
 
 /// Options that print text about the program, or only select the file for the results.
-const PLACES: &[&str] = &["output", "help", "version"];
+const PLACES: &[&str] = &["output", "run_name", "help", "version"];
 
 /// Output of a command line including its files; `None` for an error.
 type CommandOutput = Rc<Option<Vec<u8>>>;

@@ -13,6 +13,8 @@ fn options_of_papara_have_an_effect_or_are_rejected() {
             "--strand minus",
             "--strand both",
             "--gap-model cgap",
+            "--cgap",
+            "--cgap --fasta",
             "--scoring paper",
             "--parameters -2:-1:3:-1",
             "--match 4",
@@ -24,19 +26,22 @@ fn options_of_papara_have_an_effect_or_are_rejected() {
             "--keep-length",
             "--split",
             "--table @out/t.tsv",
+            "--jplace @out/t.jplace",
             "--tree-out @out/t.nwk",
         ],
         idle: &[
             (
                 "--alphabet protein",
-                "--format phylip | --gap-extend 3 | --gap-model cgap | --gap-open 0 | --gap-site 1 \
-                 | --keep-length | --match 4 | --mismatch -3 | --parameters -2:-1:3:-1 | --scoring paper \
+                "--format phylip | --gap-extend 3 | --gap-model cgap | --cgap | --cgap --fasta | --gap-open 0 \
+                 | --gap-site 1 | --jplace @out/t.jplace | --keep-length | --match 4 | --mismatch -3 | --parameters -2:-1:3:-1 | --scoring paper \
                  | --split | --tree-out @out/t.nwk",
                 "the states of so few letters are the same",
             ),
             ("--gap-model cgap", "--gap-open 0", "it depends on the sequences"),
+            ("--format phylip", "--cgap", "what the other option says or implies"),
+            ("--cgap --fasta", "--gap-open 0", "it depends on the sequences"),
             ("--gap-open 0", "--strand both", "it depends on the sequences"),
-            ("--gap-site 1", "--gap-model cgap | --gap-open 0 | --strand minus", "it depends on the sequences"),
+            ("--gap-site 1", "--gap-model cgap | --cgap | --cgap --fasta | --gap-open 0 | --strand minus", "it depends on the sequences"),
             ("--mismatch -3", "--scoring paper", "it depends on the sequences"),
             ("--parameters -2:-1:3:-1", "--strand both", "it depends on the sequences"),
             ("--alphabet", "--alphabet", "the states of so few letters are the same"),

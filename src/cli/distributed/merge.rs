@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Jobs with the options of the further files that they write.
-const JOB_COMMANDS: [(&str, &str); 20] = [
+const JOB_COMMANDS: [(&str, &str); 21] = [
     ("cluster", "--uc"),
     ("cluster", "--centroids"),
     ("cluster", "--clusters"),
@@ -31,6 +31,7 @@ const JOB_COMMANDS: [(&str, &str); 20] = [
     ("cluster", "--plot"),
     ("search", "--report"),
     ("papara", "--table"),
+    ("papara", "--jplace"),
     ("papara", "--tree-out"),
     ("msa", "--guidetree-out"),
     ("msa", "--distmat-out"),

@@ -17,7 +17,9 @@ use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::papara::spool::ReadSpool;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Fingerprint, Job, PhyloAlignment, PhyloResult, ReadSource, Run, Summary};
-use pairwave::output::{BestEdge, BestTable, Output, PlacedExtent, PlacedRead, PlacedWriter, ReferenceRows};
+use pairwave::output::{
+    BestEdge, BestTable, Output, PlacedExtent, PlacedRead, PlacedWriter, PlacementFile, ReferenceRows,
+};
 use pairwave::papara::Reference;
 use pairwave::seq::{NameRules, Namer, Renamed};
 use serde::Serialize;
@@ -84,6 +86,7 @@ struct PaparaWriters<'a> {
     /// Writer of rows that are written as they arrive.
     alignment: Option<PlacedWriter>,
     table: Option<BestTable>,
+    placements: Option<PlacementFile>,
     /// Splits of edges that have reads. They are stored because each takes a search through the
     /// tree.
     splits: HashMap<u32, BString>,
@@ -101,10 +104,13 @@ impl PaparaWriters<'_> {
             let rows: Vec<PlacedRead<'_>> = reads.iter().zip(&names).map(|(read, name)| row_of(read, name)).collect();
             alignment.write(&rows)?;
         }
-        if let Some(table) = &mut self.table {
-            for (read, name) in reads.iter().zip(&names) {
-                let &PhyloResult { edge, score, runner_up, strand, .. } = read;
-                let best = BestEdge { name, edge, score, runner_up, strand };
+        for (read, name) in reads.iter().zip(&names) {
+            let &PhyloResult { edge, score, runner_up, strand, .. } = read;
+            let best = BestEdge { name, edge, score, runner_up, strand };
+            if let Some(placements) = &mut self.placements {
+                placements.write(&best, |edge| self.reference.tree.edges[edge as usize].length)?;
+            }
+            if let Some(table) = &mut self.table {
                 let split = self.splits.entry(edge).or_insert_with(|| self.reference.tree.split(edge));
                 table.write(&best, split)?;
             }
@@ -126,8 +132,9 @@ impl PaparaWriters<'_> {
 
     fn finish(self, output: Option<&Path>) -> Result<()> {
         warn_of_some_names(output, &self.renamed, self.renamed_count);
-        // Finishes the table before the alignment: once the alignment exists, the table exists too.
+        // Finishes the alignment last: once it exists, the other files exist too.
         self.table.map_or(Ok(()), BestTable::finish)?;
+        self.placements.map_or(Ok(()), PlacementFile::finish)?;
         self.alignment.map_or(Ok(()), PlacedWriter::finish)
     }
 }
@@ -153,7 +160,7 @@ impl JobCommand for Papara {
         if self.checkpoint.is_none() && self.format.needs_extent() && self.spool_directory() == std::env::temp_dir() {
             check_temporary()?;
         }
-        [&self.table, &self.tree_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
+        [&self.table, &self.jplace, &self.tree_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
         let mut reference = Reference::read(&self.tree, &self.reference, self.alphabet)?;
         let names: Vec<&[u8]> = reference.names.iter().map(|name| name.as_slice()).collect();
         let order: Vec<u32> = (0..names.len() as u32).collect();
@@ -216,6 +223,7 @@ impl BlockCommand for Papara {
     fn other_output(&self) -> Option<&'static str> {
         let others = [
             ("--table", self.table.is_some()),
+            ("--jplace", self.jplace.is_some()),
             ("--tree-out", self.tree_out.is_some()),
             ("--checkpoint", self.checkpoint.is_some()),
         ];
@@ -242,12 +250,15 @@ impl BlockCommand for Papara {
     ) -> Result<Summary> {
         let mut job = self.job(&reference)?;
         let table = self.table.as_deref().map(Output::create).transpose()?.map(BestTable::begin);
+        let begin = |output| PlacementFile::begin(output, &reference.tree.annotated());
+        let placements = self.jplace.as_deref().map(Output::create).transpose()?.map(begin);
         let tree_out = self.tree_out.as_deref().map(Output::create).transpose()?;
         let rows = ReferenceRows { names: &reference.names, rows: &reference.rows, columns: &reference.columns };
         let mut sink = PaparaWriters {
             reference: &reference,
             alignment: None,
             table,
+            placements,
             splits: HashMap::new(),
             namer: self.namer(&reference),
             renamed: Vec::new(),

@@ -127,10 +127,6 @@ pub(in crate::cli) const FOREIGN: &[AdviceEntry] = &[
     (&["dealign"], "use --degap", &[]),
     (&["query", "queries", "i", "in", "input"], "use --reads FILE", &["papara"]),
     (&["ref-msa", "msa", "ref", "alignment"], "use --reference FILE", &["papara"]),
-    (&["c", "cgap"], "use --gap-model cgap", &["papara"]),
-    (&["f", "fasta"], "use --format fasta, which is the default", &["papara"]),
-    (&["n", "run-name"], "use --output FILE", &["papara"]),
-    (&["jplace"], "pairwave computes no placements: EPA-ng and pplacer read its alignment", &["papara"]),
     (
         &["comp-based-stats", "seg", "dust", "soft-masking", "lcase-masking", "qmask", "dbmask", "hardmask"],
         "pairwave masks nothing and ignores composition, as with '-comp_based_stats 0', '-seg no' and '-dust no'",
