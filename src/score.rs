@@ -14,6 +14,7 @@ pub mod edit;
 pub mod edit_filter;
 pub mod gaps;
 pub mod identity;
+pub mod least_matches;
 #[doc(hidden)]
 pub mod local;
 #[doc(hidden)]
@@ -32,9 +33,10 @@ pub use bound::IdentityFilter;
 pub use coverage::CoverageFilter;
 pub use difference::DifferenceScoring;
 pub use edit::{EditDistance, EditMode, EditScheme, Equality, Limit, OverlapReach};
-pub use edit_filter::edit_filter;
+pub use edit_filter::{EditLimit, OverlapProof, edit_filter};
 pub use gaps::{EndGaps, Gaps, Mode};
 pub use identity::{AlignmentCounts, IdentityDefinition};
+pub use least_matches::LeastMatches;
 pub use local::LocalScoring;
 pub use local_bound::LocalScoreBound;
 pub use matrix::SubstitutionMatrix;

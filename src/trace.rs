@@ -43,6 +43,8 @@ mod checkpoints;
 mod global;
 mod hint;
 mod local;
+#[doc(hidden)]
+pub mod pivot;
 mod rows;
 mod sweep;
 pub mod traceback;

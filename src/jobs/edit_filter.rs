@@ -4,6 +4,7 @@
 mod choice;
 mod plans;
 mod qgram_filter;
+mod score_floors;
 mod source;
 mod warning;
 mod worker;
@@ -17,6 +18,7 @@ use self::choice::devices_if_profitable;
 pub(super) use self::choice::{IdentityGoal, JobExtent};
 pub(super) use self::plans::{FilteredPlan, PlanFilter};
 use self::qgram_filter::QgramFilter;
+use self::score_floors::ScoreFloors;
 pub(super) use self::warning::warn_if_impossible;
 use self::worker::filtering_workers;
 use super::Run;
@@ -32,7 +34,8 @@ use crate::gpu::adapter::Device;
 use crate::pairs::Pairs;
 use crate::pairs::cpu::workers;
 use crate::pairs::plan::{self, selected::SelectedPairs};
-use crate::score::{self, EditMode, EditScheme};
+use crate::score::edit_filter::edit_limit;
+use crate::score::{EditLimit, EditMode, EditScheme, OverlapProof};
 
 /// Maximum number of pairs of a chunk. Results do not wait for each other, so a chunk only needs to
 /// fill a batch.
@@ -100,14 +103,14 @@ pub(super) fn run_if_profitable(
     planned: &plan::PairsSpec,
     run: &Run,
 ) -> Result<Option<Prefiltered>> {
-    let Some(mut filter) = EditDistanceFilter::if_profitable(goal, planned, run)? else { return Ok(None) };
+    let Some(mut filter) = EditDistanceFilter::for_pairs(goal, planned, run)? else { return Ok(None) };
     let mut engine_set = EngineSet::for_once(filter.open(run, 1));
     filter.select_on(planned, &mut engine_set, run).map(Some)
 }
 
 /// Returns engines on CPU threads that compute the pairs of lost GPUs. They filter pairs by edit
 /// distances if a job on the CPU alone would do so. They do not if `is_filtered` is set, because
-/// the pairs are then filtered already.
+/// the pairs are then filtered already, or if the filter needs proofs for the pairs.
 ///
 /// # Errors
 /// The errors of an invalid choice of devices.
@@ -121,8 +124,10 @@ pub(super) fn reserve<'a>(
     let filter = if is_filtered { None } else { EditDistanceFilter::if_profitable(goal, job, &without_gpus(run))? };
     let threads = pool.current_num_threads();
     Ok(match filter {
-        Some(EditDistanceFilter { scheme, .. }) => filtering_workers(&Arc::new(scheme), threads, &run.interrupt),
-        None => workers(threads, &run.interrupt),
+        Some(EditDistanceFilter { scheme, proofs: Proofs::NotNeeded, .. }) => {
+            filtering_workers(&Arc::new(scheme), threads, &run.interrupt)
+        }
+        _ => workers(threads, &run.interrupt),
     })
 }
 
@@ -132,6 +137,21 @@ pub(super) struct EditDistanceFilter {
     devices: Vec<Device>,
     pool: Arc<rayon::ThreadPool>,
     engine_set: Option<EngineSet<Edit>>,
+    proofs: Proofs,
+    /// Whether the user requests the filter.
+    is_forced: bool,
+}
+
+/// Proofs that pairs above the limit cannot reach the identity.
+enum Proofs {
+    /// Every pair above the limit is excluded.
+    NotNeeded,
+    /// Bounds on scores are computed when the first pairs are known.
+    Needed(OverlapProof),
+    /// Pairs with a proof are excluded.
+    Available(Box<ScoreFloors>),
+    /// Few pairs have a proof.
+    Rare,
 }
 
 impl EditDistanceFilter {
@@ -146,15 +166,70 @@ impl EditDistanceFilter {
     ) -> Result<Option<Self>> {
         let Some(identity) = goal.filtered_identity() else { return Ok(None) };
         let extent = job.into();
-        let scheme = score::edit_filter(goal.definition, identity, extent.scoring)
-            .filter(|scheme| scheme.mode == EditMode::Global || extent.longest <= MAX_OVERLAP_SYMBOLS);
-        let Some(scheme) = scheme else { return Ok(None) };
+        let limit = edit_limit(goal.definition, identity, extent.scoring)
+            .ok()
+            .filter(|limit| limit.scheme.mode == EditMode::Global || extent.longest <= MAX_OVERLAP_SYMBOLS);
+        let Some(EditLimit { scheme, proof }) = limit else { return Ok(None) };
         let chosen = devices_if_profitable(goal, identity, &extent, run)?;
-        Ok(chosen.map(|(devices, pool)| EditDistanceFilter { scheme, devices, pool, engine_set: None }))
+        let (proofs, is_forced) = (proof.map_or(Proofs::NotNeeded, Proofs::Needed), goal.edit_filter == EditFilter::On);
+        Ok(chosen.map(|(devices, pool)| EditDistanceFilter {
+            scheme,
+            devices,
+            pool,
+            engine_set: None,
+            proofs,
+            is_forced,
+        }))
+    }
+
+    /// Returns a filter like [`EditDistanceFilter::if_profitable`], or `None` if it would exclude few
+    /// pairs of this plan.
+    ///
+    /// # Errors
+    /// The errors of an invalid choice of devices; [`Error::Interrupted`].
+    pub(super) fn for_pairs(goal: &IdentityGoal, planned: &plan::PairsSpec, run: &Run) -> Result<Option<Self>> {
+        let Some(mut filter) = Self::if_profitable(goal, planned, run)? else { return Ok(None) };
+        Ok(filter.prepare(planned, run)?.then_some(filter))
+    }
+
+    /// Prepares proofs for the pairs of a plan, if they are needed. Returns false if few pairs have
+    /// one.
+    fn prepare(&mut self, planned: &plan::PairsSpec, run: &Run) -> Result<bool> {
+        let pool = Arc::clone(&self.pool);
+        if let Proofs::Needed(proof) = self.proofs {
+            let floors = pool.install(|| ScoreFloors::choose(proof, planned, self.is_forced, run))?;
+            self.proofs = floors.map_or(Proofs::Rare, |floors| Proofs::Available(Box::new(floors)));
+        }
+        if let Proofs::Available(floors) = &mut self.proofs {
+            pool.install(|| floors.align(planned, run))?;
+        }
+        Ok(!matches!(self.proofs, Proofs::Rare))
+    }
+
+    /// Adds the pairs of a plan without a proof to the sorted pairs within the limit, if pairs need a
+    /// proof. If there are then more than `most`, `selected` becomes `None`.
+    fn add_unproven(&self, planned: &plan::PairsSpec, selected: &mut Option<Vec<(u32, u32)>>, most: usize) {
+        let (Proofs::Available(floors), Some(pairs)) = (&self.proofs, &mut *selected) else { return };
+        self.pool.install(|| floors.add_unproven(planned, pairs));
+        if pairs.len() > most {
+            *selected = None;
+        }
+    }
+
+    /// Appends the statistics of proofs.
+    fn add_proofs_to(&self, ran: RunStats) -> RunStats {
+        match &self.proofs {
+            Proofs::Available(floors) => self.pool.install(|| floors.add_to(ran)),
+            _ => ran,
+        }
     }
 
     /// Selects the pairs of a plan. The engines stay open for the next plan.
     fn select_plan(&mut self, planned: &plan::PairsSpec, run: &Run) -> Result<Prefiltered> {
+        if !self.prepare(planned, run)? {
+            let (ran, reported) = (RunStats::default(), ReportedProgress::default());
+            return Ok(Prefiltered { selection: None, ran, seconds: 0.0, reported });
+        }
         let mut engine_set = self.engine_set.take().unwrap_or_else(|| EngineSet::new(self.open(run, WITH_FILTER)));
         let selected = self.select_on(planned, &mut engine_set, run);
         self.engine_set = Some(engine_set);
@@ -173,7 +248,17 @@ impl EditDistanceFilter {
     }
 
     fn select_on(&self, planned: &plan::PairsSpec, engine_set: &mut EngineSet<Edit>, run: &Run) -> Result<Prefiltered> {
-        let prefiltered = select_within(planned, self.scheme.clone(), MAX_SELECTED, engine_set, &self.pool, run)?;
+        let started = Instant::now();
+        let mut prefiltered = select_within(planned, self.scheme.clone(), MAX_SELECTED, engine_set, &self.pool, run)?;
+        if matches!(self.proofs, Proofs::Available(_))
+            && let Some(selection) = prefiltered.selection.take()
+        {
+            let mut selected = Some(Arc::unwrap_or_clone(selection));
+            self.add_unproven(planned, &mut selected, MAX_SELECTED);
+            prefiltered.selection = selected.map(Arc::new);
+            prefiltered.ran = self.add_proofs_to(prefiltered.ran);
+            prefiltered.seconds = started.elapsed().as_secs_f64();
+        }
         if let Some(selection) = &prefiltered.selection {
             tracing::debug!(pairs = selection.len(), seconds = prefiltered.seconds, "selected by edit distance");
         }
@@ -284,7 +369,7 @@ mod tests {
     use crate::jobs::session::{Execution, Threads};
     use crate::jobs::{AllPairs, PairResult, Progress};
     use crate::pairs::gpu::tune::random_store;
-    use crate::score::Scoring;
+    use crate::score::{Scoring, edit_filter};
     use crate::seq::Alphabet;
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -310,7 +395,7 @@ mod tests {
         for (most, is_selected) in [(usize::MAX, true), (100, false), (0, false)] {
             let progress = Arc::new(CountingProgress::default());
             let run = Run { progress: progress.clone(), ..Run::default() };
-            let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
+            let scheme = edit_filter(job.definition, 0.5, &job.scoring).unwrap();
             let mut engine_set = EngineSet::new(edit_workers(2, &run.interrupt));
             let prefiltered = select_within(&planned, scheme, most, &mut engine_set, &pool, &run).unwrap();
             assert_eq!(prefiltered.selection.is_some(), is_selected);

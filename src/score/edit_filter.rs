@@ -18,16 +18,22 @@
 //!   n| of these symbols more than the shorter one. The shorter one has half of the rest: `((s + q)
 //!   min(m, n) + opening) / (s + 2 next)`. Here opening and next are the costs of end gaps. Inner
 //!   gaps cost at least as much. The cheaper end gaps are, the shorter an overlap can be the best
-//!   alignment of two unrelated sequences, and the weaker the filter is.
+//!   alignment of two unrelated sequences, and the weaker the filter is. If it is useless, a lower
+//!   bound on the score of a pair can show that its overlap is not short ([`OverlapProof`]).
 //! - Definition 3 counts gaps, not their symbols, so no distance bounds it.
 
 use super::edit::{EditMode, EditScheme, Equality, Limit, OverlapReach};
 use super::gaps::Mode;
 use super::identity::IdentityDefinition;
+use super::least_matches::LeastMatches;
 use super::scoring::Scoring;
 
 /// Greatest fraction of a sequence that an overlap may leave unaligned for the filter to be useful.
 const MAX_UNALIGNED: f64 = 0.9;
+/// Fraction of the shorter sequence, as numerator and denominator, that an overlap may leave unaligned
+/// if the length of overlaps must be proven for each pair. A greater fraction needs weaker proofs, and
+/// q-grams then rule out fewer pairs.
+const UNALIGNED_IF_PROVEN: [u32; 2] = [7, 8];
 
 /// A reason why no limit on edit distances is useful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,22 +44,56 @@ pub enum EditFilterObstacle {
     Identity,
     /// The definition of identity counts gaps, not their symbols.
     CountsGaps,
-    /// The definition of identity ignores end gaps, and they cost too little.
+    /// The definition of identity ignores end gaps, they cost nothing, and no match scores above 0.
     CheapEndGaps,
 }
 
-/// Returns the distance limit that every best alignment with the identity satisfies, or `None` if
-/// no limit is useful.
-pub fn edit_filter(definition: IdentityDefinition, identity: f64, scoring: &Scoring) -> Option<EditScheme> {
-    edit_limit(definition, identity, scoring).ok()
+/// A limit on edit distances, and the pairs that it excludes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EditLimit {
+    /// The distance problem with its limit.
+    pub scheme: EditScheme,
+    /// The condition for excluding a pair above the limit. `None` if every such pair is excluded.
+    pub proof: Option<OverlapProof>,
 }
 
-/// Returns the limit of [`edit_filter`], or the reason why there is none.
-pub(crate) fn edit_limit(
+/// A condition for excluding a pair whose overlaps are above the limit: the matches of its best
+/// alignment prove that the overlap is among those that the reach admits.
+///
+/// An overlap that ends after i symbols of one sequence and j of the other has at most i and at most j
+/// matches. The reach admits every overlap with `min(i, j) >= min(m, n) - unaligned(min(m, n))`, so
+/// that many matches suffice. [`LeastMatches`] derives matches from any lower bound on the score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OverlapProof {
+    least_matches: LeastMatches,
+    reach: OverlapReach,
+}
+
+impl OverlapProof {
+    /// Returns whether a pair of `m` and `n` symbols whose best score is at least `score` cannot reach
+    /// the identity by an overlap beyond the reach.
+    pub fn holds(&self, score: i64, m: u32, n: u32) -> bool {
+        let shorter = m.min(n);
+        let needed = u64::from(shorter).saturating_sub(self.reach.unaligned(shorter, shorter));
+        self.least_matches.matches(score, m, n) >= needed
+    }
+}
+
+/// Returns the distance limit that every best alignment with the identity satisfies, or `None` if
+/// no limit is useful for all pairs.
+pub fn edit_filter(definition: IdentityDefinition, identity: f64, scoring: &Scoring) -> Option<EditScheme> {
+    edit_limit(definition, identity, scoring).ok().filter(|limit| limit.proof.is_none()).map(|limit| limit.scheme)
+}
+
+/// Returns the limit for all pairs or for those with a proof, or the reason why there is none.
+///
+/// # Errors
+/// The reason why no limit on edit distances is useful.
+pub fn edit_limit(
     definition: IdentityDefinition,
     identity: f64,
     scoring: &Scoring,
-) -> Result<EditScheme, EditFilterObstacle> {
+) -> Result<EditLimit, EditFilterObstacle> {
     if scoring.mode == Mode::Local {
         return Err(EditFilterObstacle::Local);
     }
@@ -61,16 +101,31 @@ pub(crate) fn edit_limit(
         return Err(EditFilterObstacle::Identity);
     }
     let further = (1.0 - identity) / identity;
+    let mut proof = None;
     let (mode, limit) = match definition {
         IdentityDefinition::Columns | IdentityDefinition::Blast => (EditMode::Global, Limit::Shorter(further, 0.0)),
         IdentityDefinition::Shorter => (EditMode::Global, Limit::Shorter(2.0 * (1.0 - identity), 1.0)),
         IdentityDefinition::InnerColumns => {
-            let reach = overlap_reach(scoring, further).ok_or(EditFilterObstacle::CheapEndGaps)?;
+            let reach = match overlap_reach(scoring, further) {
+                Some(reach) => reach,
+                None => {
+                    let least_matches = LeastMatches::new(definition, identity, scoring);
+                    let reach = proven_reach(further);
+                    proof = least_matches.map(|least_matches| OverlapProof { least_matches, reach });
+                    proof.map(|_| reach).ok_or(EditFilterObstacle::CheapEndGaps)?
+                }
+            };
             (EditMode::Overlap(reach), Limit::Shorter(further, 0.0))
         }
         IdentityDefinition::Mbl => return Err(EditFilterObstacle::CountsGaps),
     };
-    Ok(EditScheme { mode, equality: Equality::from_scoring(scoring), limit })
+    Ok(EditLimit { scheme: EditScheme { mode, equality: Equality::from_scoring(scoring), limit }, proof })
+}
+
+/// Returns the limits on overlaps whose length must be proven for each pair.
+fn proven_reach(further: f64) -> OverlapReach {
+    let [shorter, divisor] = UNALIGNED_IF_PROVEN;
+    OverlapReach { shorter, constant: 0, divisor, rate: OverlapReach::rate_from_edits(further) }
 }
 
 /// Returns the limits on the symbols that a best alignment leaves unaligned, and on the edits per
@@ -97,7 +152,7 @@ fn overlap_reach(scoring: &Scoring, further: f64) -> Option<OverlapReach> {
 mod tests {
     use super::*;
     use crate::pairs::oracle;
-    use crate::score::{Ambiguity, EndGaps, Gaps, SubstitutionMatrix};
+    use crate::score::{Ambiguity, EndGaps, Gaps, NamedScheme, SubstitutionMatrix};
     use crate::seq::{Alphabet, Code};
 
     #[test]
@@ -123,6 +178,31 @@ mod tests {
         assert_eq!(of(IdentityDefinition::Columns, &cheap), Some(EditMode::Global));
         let dear = priced(Gaps::from_blast(20, 11), Gaps::linear(10));
         assert_eq!(of(IdentityDefinition::InnerColumns, &dear), inner);
+    }
+
+    #[test]
+    fn schemes_without_a_limit_for_all_pairs_have_one_for_pairs_with_a_proof() {
+        let vsearch = NamedScheme::find("vsearch").unwrap().scoring(Alphabet::Dna).unwrap();
+        let inner = IdentityDefinition::InnerColumns;
+        assert_eq!(edit_filter(inner, 0.97, &vsearch), None);
+        let limit = edit_limit(inner, 0.97, &vsearch).unwrap();
+        let (proof, EditMode::Overlap(reach)) = (limit.proof.unwrap(), limit.scheme.mode) else { panic!("no overlap") };
+        assert_eq!((reach.unaligned(1500, 1500), reach.unaligned(1501, 1500)), (1312, 1313));
+        // Ambiguous codes can be mismatches that score 0, and each mismatch saves two gap symbols. So
+        // 188 matches follow from a gain above 187 (4 + 2 * 3/97) = 759.6.
+        assert!(proof.holds(-3000 + 760, 1500, 1500));
+        assert!(!proof.holds(-3000 + 759, 1500, 1500));
+        assert!(proof.holds(0, 0, 0));
+        for (definition, scoring) in [
+            (inner, Scoring::dna()),
+            (IdentityDefinition::Columns, vsearch.clone()),
+            (IdentityDefinition::Shorter, vsearch.clone()),
+        ] {
+            assert_eq!(edit_limit(definition, 0.97, &scoring).unwrap().proof, None);
+        }
+        assert_eq!(edit_limit(IdentityDefinition::Mbl, 0.97, &vsearch), Err(EditFilterObstacle::CountsGaps));
+        let worthless = Scoring::nucleotide(0, -1, Ambiguity::Overlap, Gaps::linear(2), EndGaps::Free).unwrap();
+        assert_eq!(edit_limit(inner, 0.97, &worthless), Err(EditFilterObstacle::CheapEndGaps));
     }
 
     /// No pair whose best alignment reaches an identity may exceed the corresponding distance.
@@ -152,8 +232,11 @@ mod tests {
             },
             Scoring::nucleotide(1, -1, Ambiguity::Mismatch, Gaps::linear(2), EndGaps::Charged).unwrap(),
             Scoring::matrix(Alphabet::Protein, &blosum, Gaps::linear(9), EndGaps::Charged).unwrap(),
+            NamedScheme::find("vsearch").unwrap().scoring(Alphabet::Dna).unwrap(),
+            NamedScheme::find("needle").unwrap().scoring(Alphabet::Dna).unwrap(),
+            Scoring::protein(),
         ];
-        let mut reached = 0;
+        let (mut reached, mut proven) = (0, 0);
         for scoring in &schemes {
             let letters = if scoring.alphabet == Alphabet::Dna { 16 } else { 27 };
             for _ in 0..400 {
@@ -180,13 +263,19 @@ mod tests {
                 let best = oracle::align(&a, &b, scoring);
                 for definition in IdentityDefinition::ALL {
                     let identity = definition.identity(&best.cigar.counts(), a.len() as u32, b.len() as u32);
-                    let Some(scheme) = edit_filter(definition, identity, scoring) else { continue };
+                    let Ok(EditLimit { scheme, proof }) = edit_limit(definition, identity, scoring) else { continue };
+                    if let Some(proof) = proof {
+                        if !proof.holds(best.score, a.len() as u32, b.len() as u32) {
+                            continue;
+                        }
+                        proven += 1;
+                    }
                     reached += 1;
                     let distance = crate::edit::oracle::find(&a, &b, &scheme);
                     assert!(distance.is_some(), "{definition:?} {identity}: {:?} {a:?} {b:?} {scheme:?}", best.cigar);
                 }
             }
         }
-        assert!(reached > 4_000, "{reached}");
+        assert!(reached > 4_000 && proven > 400, "{reached}, {proven} of them with a proof");
     }
 }

@@ -10,7 +10,7 @@ use pairwave::jobs::{AllPairs, EditFilter, Feed, Job, PairResult, Run};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, MockEngine};
-use pairwave::score::{CoverageFilter, Gaps, Mode, Scoring};
+use pairwave::score::{CoverageFilter, Gaps, Mode, NamedScheme, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
 use pairwave::{Error, jobs::Summary};
 
@@ -126,8 +126,13 @@ fn devices_are_opened_and_edit_distances_run_first() {
     let (min_identity, edit_filter) = (Some(0.8), EditFilter::On);
     let triangle = AllPairs { min_identity, edit_filter, ..AllPairs::new(queries, Arc::new(Scoring::truong())) };
     let rectangle = AllPairs { against: Some(others), strand: Strands::Both, ..triangle.clone() };
+    // Cheap end gaps: pairs need a proof of a long overlap.
+    let vsearch = NamedScheme::find("vsearch").expect("a scheme").scoring(Alphabet::Dna).expect("for nucleotides");
+    let scoring = Arc::new(vsearch);
     for (job, devices) in [
         (&triangle, vec![Device::Cpu]),
+        (&AllPairs { scoring: Arc::clone(&scoring), ..triangle.clone() }, vec![Device::Cpu]),
+        (&AllPairs { scoring, ..rectangle.clone() }, vec![Device::Cpu]),
         (&rectangle, vec![Device::Cpu]),
         (&AllPairs { max_hits: Some(1), ..rectangle.clone() }, vec![Device::Cpu]),
         (&triangle, vec![Device::Adapter(Box::new(adapter()))]),

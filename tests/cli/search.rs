@@ -218,11 +218,13 @@ fn searches_can_align_whole_sequences() {
 
 #[test]
 fn the_edit_filter_changes_no_byte() {
-    let global = [GENES, GENES, "--mode", "semi-global", "--min-identity", "0.8", "--scheme", "truong"];
-    let hits = |filter: &str| search(&[&global[..], &["--edit-filter", filter]].concat());
-    let off = hits("off");
-    assert!(off.lines().count() > 12, "{off}");
-    assert_eq!([hits("auto"), hits("on")], [off.clone(), off]);
+    for (mode, scheme) in [("semi-global", "truong"), ("global", "vsearch")] {
+        let global = [GENES, GENES, "--mode", mode, "--min-identity", "0.8", "--scheme", scheme];
+        let hits = |filter: &str| search(&[&global[..], &["--edit-filter", filter]].concat());
+        let off = hits("off");
+        assert!(off.lines().count() > 12, "{off}");
+        assert_eq!([hits("auto"), hits("on")], [off.clone(), off]);
+    }
 }
 
 #[test]

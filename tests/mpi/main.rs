@@ -99,7 +99,7 @@ fn ranks_write_the_output_of_one_process() {
     let tiny = "assets/papara/tiny";
     let [tree, rows, reads] = ["ref.nwk", "ref.fasta", "reads.fasta"].map(|name| format!("{tiny}/{name}"));
     let proteins = ["queries", "subjects"].map(|name| format!("assets/proteins/{name}.fasta"));
-    let jobs: [&[&str]; 14] = [
+    let jobs: [&[&str]; 15] = [
         &["allpairs", &case.input, "--min-identity", "0.8", "--edit-filter", "on"],
         &["allpairs", &case.input, "--max-hits", "2", "--strand", "both"],
         &["allpairs", &case.input, "--format", "phylip"],
@@ -114,6 +114,7 @@ fn ranks_write_the_output_of_one_process() {
         &["cluster", &case.input, "--min-identity", "0.8", "--method", "average"],
         &["tree", &case.input, "--distance", "identity"],
         &["msa", &case.input, "--mode", "clustalw"],
+        &["allpairs", &case.input, "--min-identity", "0.8", "--edit-filter", "on", "--scheme", "vsearch"],
     ];
     for (index, job) in jobs.iter().enumerate() {
         let expected = case.plain(&[job, &["--device", "cpu"][..]].concat());

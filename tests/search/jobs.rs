@@ -165,7 +165,7 @@ fn filters_of_global_searches_do_not_change_hits() {
                 let case = format!("seed {seed:#x}, {definition:?}, {identity}");
                 some += usize::from(!expected.is_empty());
                 assert_eq!(run(&search), expected, "{case}");
-                let may_filter = pairwave::score::edit_filter(definition, identity, &scoring).is_some();
+                let may_filter = pairwave::score::edit_filter::edit_limit(definition, identity, &scoring).is_ok();
                 for (edit_filter, is_on) in [(EditFilter::Off, false), (EditFilter::On, may_filter)] {
                     let search = Search { edit_filter, ..search.clone() };
                     assert_eq!(run_with_devices(&search, Device::Cpu), (expected.clone(), is_on), "{case}");

@@ -59,7 +59,7 @@ impl AllPairsSession {
         match start {
             SessionStart { engines: Some(_), .. } => {}
             SessionStart { is_whole: true, .. } => prefiltered = edit_filter::run_if_profitable(&goal, &whole, run)?,
-            SessionStart { is_whole: false, .. } => filter = EditDistanceFilter::if_profitable(&goal, &whole, run)?,
+            SessionStart { is_whole: false, .. } => filter = EditDistanceFilter::for_pairs(&goal, &whole, run)?,
         }
         let open = || {
             let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
@@ -126,8 +126,7 @@ impl AllPairs {
             // pass a filter is unknown.
             let opened = engines::open(run, &threads.pool, whole, None, sharing)?;
             if filter.is_none() && self.filters_on_cpu(run, &opened, threads, whole)? {
-                *filter =
-                    EditDistanceFilter::if_profitable(&self.identity_goal(), &*whole, &engines::without_gpus(run))?;
+                *filter = EditDistanceFilter::for_pairs(&self.identity_goal(), whole, &engines::without_gpus(run))?;
             }
             Ok(opened)
         })?;

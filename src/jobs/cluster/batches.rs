@@ -14,7 +14,7 @@ use crate::cluster::{ClusterSet, Clustering, GreedyCentroids, NearestCentroid, S
 use crate::error::{Error, Result};
 use crate::jobs::engines::without_gpus;
 use crate::jobs::{AllPairs, Job, PairResult, Run, Summary};
-use crate::score;
+use crate::score::edit_filter::edit_limit;
 
 /// Expected number of sequences per centroid below which all pairs are compared. With more
 /// sequences per centroid, batches save at least a quarter of the pairs.
@@ -62,7 +62,7 @@ struct BatchComparer<'a> {
 
 impl<'a> BatchComparer<'a> {
     fn new(job: &'a Clusters, threshold: f64, run: &Run) -> Self {
-        let is_filtered = score::edit_filter(job.definition, threshold, &job.scoring).is_some();
+        let is_filtered = edit_limit(job.definition, threshold, &job.scoring).is_ok();
         let on_cpu = (run.devices.is_empty() && is_filtered).then_some((0.0, 0.0));
         BatchComparer { job, threshold, run: run.clone(), on_cpu, summary: Summary::default() }
     }

@@ -99,20 +99,33 @@ impl EditDistanceFilter {
                 }
                 take_complete(&open_blocks, &mut complete);
             }
-            self.pass_on(complete, done)
+            self.pass_on(whole, complete, most, done)
         })?;
         chunks.end()?;
         let mut complete = Vec::new();
         take_complete(&open_blocks, &mut complete);
-        self.pass_on(complete, done)?;
+        self.pass_on(whole, complete, most, done)?;
         match open_blocks.first(|open| open.left) {
-            None => Ok(qgram_filter.add_to(ran)),
+            None => Ok(self.add_proofs_to(qgram_filter.add_to(ran))),
             Some(left) => Err(Error::Internal(format!("a block lacks {left} edit distances"))),
         }
     }
 
     /// Passes on complete blocks. Adjacent blocks with selections are joined.
-    fn pass_on(&self, complete: Vec<OpenFilterBlock>, done: &mut SelectionReceiver<'_>) -> Result<()> {
+    fn pass_on(
+        &self,
+        whole: &plan::PairsSpec,
+        mut complete: Vec<OpenFilterBlock>,
+        most: usize,
+        done: &mut SelectionReceiver<'_>,
+    ) -> Result<()> {
+        for open in &mut complete {
+            if let Some(selected) = &mut open.selected {
+                self.pool.install(|| rayon::slice::ParallelSliceMut::par_sort_unstable(selected.as_mut_slice()));
+            }
+            let planned = plan::PairsSpec { parts: Some([open.part.clone()].into()), ..whole.clone() };
+            self.add_unproven(&planned, &mut open.selected, most);
+        }
         for group in complete.chunk_by(|one, other| one.selected.is_some() && other.selected.is_some()) {
             let parts = group.iter().map(|open| open.part.clone()).collect();
             let mut reported = ReportedProgress::default();
@@ -209,6 +222,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
 
+    use super::super::Proofs;
     use super::*;
     use crate::edit::mock::EditMock;
     use crate::edit::{EditBatch, EditReport};
@@ -293,7 +307,14 @@ mod tests {
             let progress = Arc::new(FilterProgress::default());
             let run = Run { progress: progress.clone(), ..Run::default() };
             let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
-            let filter = EditDistanceFilter { scheme, devices: Vec::new(), pool: Arc::clone(&pool), engine_set: None };
+            let filter = EditDistanceFilter {
+                scheme,
+                devices: Vec::new(),
+                pool: Arc::clone(&pool),
+                engine_set: None,
+                proofs: Proofs::NotNeeded,
+                is_forced: true,
+            };
             let source: Arc<dyn BlockSource> = Arc::new(PausingSource(ListedBlocks::new(&blocks), Mutex::new(false)));
             let (mut delivered, mut calls, mut selections) = (Vec::new(), 0, 0);
             let mut done = |parts: Vec<QueryPart>, left: Prefiltered| {

@@ -29,13 +29,13 @@ fn warning(goal: &IdentityGoal, extent: &JobExtent<'_>, run: &Run) -> Result<Opt
     let is_dna = extent.scoring.alphabet == Alphabet::Dna;
     let is_too_long = extent.longest > MAX_OVERLAP_SYMBOLS;
     let (why, is_of_scheme) = match edit_limit(goal.definition, identity, extent.scoring) {
-        Ok(scheme) if scheme.mode == EditMode::Global || !is_too_long => return Ok(None),
+        Ok(limit) if limit.scheme.mode == EditMode::Global || !is_too_long => return Ok(None),
         Ok(_) => ("some sequences are too long", false),
         Err(EditFilterObstacle::Local) => ("local alignments may have any identity", false),
         Err(EditFilterObstacle::Identity) => ("the minimum identity is too low", false),
         Err(EditFilterObstacle::CountsGaps) => ("this definition of identity counts a gap of any length once", true),
         Err(EditFilterObstacle::CheapEndGaps) => {
-            ("gaps at the ends of alignments cost little, and this definition of identity ignores them", true)
+            ("gaps at the ends of alignments cost nothing, and no match scores above 0", true)
         }
     };
     let is_forced = goal.edit_filter == EditFilter::On;
@@ -54,7 +54,7 @@ fn warning(goal: &IdentityGoal, extent: &JobExtent<'_>, run: &Run) -> Result<Opt
 mod tests {
     use super::*;
     use crate::gpu::adapter::Device;
-    use crate::score::{IdentityDefinition, Mode, NamedScheme, Scoring};
+    use crate::score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, NamedScheme, Scoring};
 
     #[test]
     fn only_large_jobs_whose_scores_prevent_the_filter_are_warned_of() {
@@ -69,27 +69,26 @@ mod tests {
             warning(goal, &JobExtent { scoring, longest: 1500, pairs: 7, cells }, &run).unwrap()
         };
         let large = 1 << 40;
+        let mbl = IdentityGoal { definition: IdentityDefinition::Mbl, ..goal };
         assert_eq!(
-            text(&goal, &vsearch, large).as_deref(),
+            text(&mbl, &vsearch, large).as_deref(),
             Some(
-                "edit distances exclude no pair, because gaps at the ends of alignments cost little, and this definition \
-                 of identity ignores them: all 7 pairs are scored; the default scheme of scores with definition 1 or 2 \
-                 of identity is faster"
+                "edit distances exclude no pair, because this definition of identity counts a gap of any length once: \
+                 all 7 pairs are scored; the default scheme of scores with definition 1 or 2 of identity is faster"
             )
         );
-        let mbl = IdentityGoal { definition: IdentityDefinition::Mbl, ..goal };
-        assert!(
-            text(&mbl, &Scoring::dna(), large).is_some_and(|text| text.contains("counts a gap of any length once"))
-        );
-        let protein = text(&goal, &Scoring::protein(), large);
+        let protein = text(&mbl, &Scoring::protein(), large);
         assert!(protein.is_some_and(|text| text.ends_with("which counts all columns, is faster")));
+        let worthless = Scoring::nucleotide(0, -1, Ambiguity::Overlap, Gaps::linear(2), EndGaps::Free).unwrap();
+        let cheap = text(&goal, &worthless, large);
+        assert!(cheap.is_some_and(|text| text.contains("gaps at the ends of alignments cost nothing")));
         let local = Scoring { mode: Mode::Local, ..Scoring::dna() };
         let none = [
-            text(&goal, &vsearch, 1 << 20),
-            text(&IdentityGoal { min_identity: Some(0.5), ..goal }, &vsearch, large),
-            text(&IdentityGoal { min_identity: None, ..goal }, &vsearch, large),
-            text(&IdentityGoal { edit_filter: EditFilter::Off, ..goal }, &vsearch, large),
-            text(&IdentityGoal { definition: IdentityDefinition::Columns, ..goal }, &vsearch, large),
+            text(&mbl, &vsearch, 1 << 20),
+            text(&IdentityGoal { min_identity: Some(0.5), ..mbl }, &vsearch, large),
+            text(&IdentityGoal { min_identity: None, ..mbl }, &vsearch, large),
+            text(&IdentityGoal { edit_filter: EditFilter::Off, ..mbl }, &vsearch, large),
+            text(&goal, &vsearch, large),
             text(&goal, &Scoring::dna(), large),
             text(&goal, &local, large),
         ];

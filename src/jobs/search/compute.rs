@@ -56,7 +56,7 @@ impl SearchSession {
         let threads = Threads::shared(run)?;
         let mut filter = None;
         if start.engines.is_none() {
-            // No scheme of proteins permits the filter, so that a warning would not help.
+            // The filter excludes few pairs of proteins, so that a warning would not help.
             if job.scoring.alphabet == Alphabet::Dna {
                 edit_filter::warn_if_impossible(&job.identity_goal(), job.extent(), run)?;
             }
