@@ -185,10 +185,8 @@ impl SimdKernel for ColumnCount<'_> {
             let [one_left, one] = [&self.one[start..end], &self.one[start + 1..end + 1]];
             let [other_left, other] = [&self.other[start..end], &self.other[start + 1..end + 1]];
             let (mut both, mut equal, mut gap_runs) = (0u8, 0u8, 0u8);
-            for index in 0..end - start {
-                let [a, b] = [one[index], other[index]];
-                let [has_a, has_b] = [a, b].map(|symbol| u8::from(symbol != GAP));
-                let [had_a, had_b] = [one_left[index], other_left[index]].map(|symbol| u8::from(symbol != GAP));
+            for ((&a, &b), (&left_a, &left_b)) in one.iter().zip(other).zip(one_left.iter().zip(other_left)) {
+                let [has_a, has_b, had_a, had_b] = [a, b, left_a, left_b].map(|symbol| u8::from(symbol != GAP));
                 both += has_a & has_b;
                 equal += u8::from(a == b) & has_a & u8::from(a != OTHER);
                 // A run starts where only one row has a symbol, and the same was not so before.
