@@ -199,7 +199,7 @@ fn filter_does_not_change_written_pairs_under_any_scheme() {
         }
     }
     println!("{with_proofs} jobs with proofs, {proven} pairs excluded by them, {written} pairs written");
-    assert!(with_proofs > 30 && proven > 2_000 && written > 2_000, "{with_proofs} {proven} {written}");
+    assert!(with_proofs > 20 && proven > 500 && written > 500, "{with_proofs} {proven} {written}");
 }
 
 #[test]
