@@ -170,7 +170,7 @@ fn filter_does_not_change_written_pairs_under_any_scheme() {
     let named =
         SCHEMES.iter().flat_map(|scheme| [Alphabet::Dna, Alphabet::Protein].map(|one| scheme.scoring(one).ok()));
     let mut schemes: Vec<Scoring> = named.flatten().collect();
-    schemes.extend(cheap_schemes(&mut rng(seed), 24));
+    schemes.extend(cheap_schemes(&mut rng(seed), 10));
     let (mut with_proofs, mut proven, mut written) = (0, 0, 0);
     for (number, scoring) in schemes.into_iter().enumerate() {
         let alphabet = scoring.alphabet;
@@ -199,7 +199,7 @@ fn filter_does_not_change_written_pairs_under_any_scheme() {
         }
     }
     println!("{with_proofs} jobs with proofs, {proven} pairs excluded by them, {written} pairs written");
-    assert!(with_proofs > 20 && proven > 500 && written > 500, "{with_proofs} {proven} {written}");
+    assert!(with_proofs > 10 && proven > 300 && written > 500, "{with_proofs} {proven} {written}");
 }
 
 #[test]
