@@ -154,7 +154,7 @@
 //! alignment tree            CIGARs, packed runs, rescoring, multiple alignments; trees
 //! score                     substitution tables, gap costs, identity, bounds of filters
 //! seq                       alphabets, the sequence store, readers
-//! files                     atomic files; fingerprints of inputs
+//! files   host              atomic files; fingerprints of inputs; memory of the machine
 //! error                     errors with file, record and line
 //! ```
 //!
@@ -254,6 +254,7 @@ pub mod error;
 pub(crate) mod files;
 #[doc(hidden)]
 pub mod gpu;
+mod host;
 pub mod jobs;
 #[doc(hidden)]
 pub mod long;

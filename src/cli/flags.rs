@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors name them, with the option to type for each.
-const FLAGS: [(&str, &str); 65] = [
+const FLAGS: [(&str, &str); 67] = [
     ("against", "--against"),
     ("aligned", "--aligned"),
     ("all_ends", "--all-ends"),
@@ -31,6 +31,7 @@ const FLAGS: [(&str, &str); 65] = [
     ("gaps.next", "--gap-extend"),
     ("given", "--distance"),
     ("guide_tree", "--guidetree-in"),
+    ("host_memory", "--host-memory"),
     ("insertion", "--gap-open and --gap-extend"),
     ("kernel", "--kernel"),
     ("kind", "--distance"),
@@ -69,6 +70,7 @@ const FLAGS: [(&str, &str); 65] = [
     ("target_id", "--target-id"),
     ("texts", "TEXTS"),
     ("top", "--top"),
+    ("tree", "--tree"),
     ("tune", "--tune"),
 ];
 

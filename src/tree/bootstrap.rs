@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::columns::{ComparedColumns, RowComparison};
 use super::{BuiltTree, Join, TreeMethod};
+use crate::host;
 use crate::seq::{Alphabet, Code};
 
 /// Parameters of a bootstrap analysis.
@@ -78,9 +79,11 @@ impl BuiltTree {
         let mut random = ClustalRandom::new(bootstrap.seed);
         let mut counts = vec![0; joins.len()];
         let mut left = bootstrap.trials;
+        let fitting = host::available().unwrap_or(u64::MAX) / 2 / bootstrap.method.memory(leaves).max(1);
+        let at_once = fitting.clamp(1, 64) as u32;
         while left > 0 {
             // Random numbers are drawn in sequence. The trees are built in parallel.
-            let some = left.min(64);
+            let some = left.min(at_once);
             left -= some;
             let drawn: Vec<Vec<usize>> = (0..some).map(|_| (0..width).map(|_| random.below(width)).collect()).collect();
             let matching_joins: Vec<Vec<usize>> = threads.install(|| {

@@ -7,6 +7,8 @@ use super::newick::NameStyle;
 use super::{
     Distances, GuideTree, Labels, UnrootedTree, average_linkage, balanced_minimum_evolution, bionj, neighbour_joining,
 };
+use crate::error::{Error, Result};
+use crate::host;
 
 /// The method that builds a tree from distances.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -39,6 +41,40 @@ impl TreeMethod {
     /// trees do not depend on the order of the input. ClustalW's methods keep its order.
     pub fn sorts_by_name(self) -> bool {
         matches!(self, TreeMethod::Bionj | TreeMethod::BalancedMinimumEvolution)
+    }
+
+    /// Returns the bytes for the distances of all pairs and for the tree. [`TreeMethod::Mbed`] needs
+    /// no such distances.
+    pub fn memory(self, sequences: usize) -> u64 {
+        // Half a matrix of f64 for the distances. `bionj` has two copies of them, and a whole matrix
+        // of distances and of variances. `bme` has a matrix of twice as many nodes instead.
+        let bytes_per_square: u64 = match self {
+            TreeMethod::NeighbourJoining | TreeMethod::Upgma => 4,
+            TreeMethod::Bionj => 24,
+            TreeMethod::BalancedMinimumEvolution => 40,
+            TreeMethod::Mbed => 0,
+        };
+        (sequences as u64).saturating_mul(sequences as u64).saturating_mul(bytes_per_square)
+    }
+
+    /// Refuses a tree whose distances do not fit in memory. `limit` is the number of bytes that may
+    /// be used; `None` selects the memory of the machine.
+    ///
+    /// # Errors
+    /// [`Error::Usage`].
+    pub fn check_memory(self, sequences: usize, limit: Option<u64>) -> Result<()> {
+        let needed = self.memory(sequences);
+        let Some(most) = limit.or_else(host::available).filter(|&most| needed > most) else { return Ok(()) };
+        let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+        Err(Error::usage_of(
+            "tree",
+            format!(
+                "the distances of all pairs of {sequences} sequences and their tree need {:.1} GiB, but {:.1} GiB may \
+                 be used; mbed compares sequences that are not aligned without these distances",
+                gib(needed),
+                gib(most)
+            ),
+        ))
     }
 
     /// Builds the tree. [`TreeMethod::Mbed`] without seeds is average linkage. The work is done by

@@ -58,6 +58,7 @@ impl TreeTexts {
 /// Returns the tree of an alignment. Trees of neighbour joining are written as ClustalW writes them.
 fn tree_of_rows(rows: &CodedRows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<TreeTexts> {
     let pool = thread_pool(run.threads)?;
+    bootstrap.method.check_memory(rows.codes.len(), None)?;
     let tree = bootstrap.method.build(rows.distances(bootstrap.comparison, &pool), &pool);
     if bootstrap.trials == 0 {
         return Ok(TreeTexts::new(tree.newick_in(NameStyle::Quoted, &rows.names)));

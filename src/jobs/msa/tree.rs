@@ -89,6 +89,8 @@ pub struct SequenceTree {
     pub method: TreeMethod,
     /// Whether to report the distances.
     pub needs_distances: bool,
+    /// Maximum bytes of the distances and the tree; `None` selects the memory of the machine.
+    pub host_memory: Option<u64>,
     /// Whether to check the distances, as in [`PairDistances::check`].
     pub check: bool,
     /// Given distances, as in [`PairDistances::given`].
@@ -138,6 +140,7 @@ impl SequenceTree {
             costs: None,
             method: TreeMethod::default(),
             needs_distances: false,
+            host_memory: None,
             check: false,
             given: None,
         }
@@ -180,6 +183,7 @@ impl SequenceTree {
             let summary = TreeSummary { tree_seconds: started.elapsed().as_secs_f64(), ..TreeSummary::default() };
             return Ok((MadeTree { tree, unrooted: None, distances: None }, summary));
         };
+        self.method.check_memory(self.sequences.len(), self.host_memory)?;
         let (distances, took) = distances::compute(&job, engines, pool, run)?;
         let started = Instant::now();
         run.progress.step("tree", 0, 1);
