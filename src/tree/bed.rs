@@ -12,6 +12,9 @@ use super::{Distances, GuideTree, Join, average_linkage};
 /// Maximum number of rounds of moving points between parts.
 const ROUNDS: usize = 20;
 
+/// Maximum number of distances to seeds.
+const MAX_DISTANCES: usize = 1 << 27;
+
 /// Parameters of the method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmbeddedTreeOptions {
@@ -23,10 +26,12 @@ pub struct EmbeddedTreeOptions {
 
 impl EmbeddedTreeOptions {
     /// Returns suitable parameters for a number of sequences: the square of its binary logarithm as
-    /// the number of seeds, and parts of 200.
+    /// the number of seeds, and parts of 200. From 400,000 sequences on there are fewer seeds, so that
+    /// their distances need at most 512 MiB.
     pub fn for_sequences(sequences: usize) -> EmbeddedTreeOptions {
         let log = (sequences.max(2) as f64).log2();
-        EmbeddedTreeOptions { largest: 200, seeds: (log * log) as usize }
+        let fitting = (MAX_DISTANCES / sequences.max(1)).max(1);
+        EmbeddedTreeOptions { largest: 200, seeds: ((log * log) as usize).min(fitting) }
     }
 }
 
@@ -147,8 +152,9 @@ pub fn embedded(
         }
         let seeds = seeds(lengths, bed.seeds);
         let everyone: Vec<usize> = (0..leaves).collect();
-        let columns: Vec<Vec<f64>> = seeds.par_iter().map(|&seed| from_one(seed, &everyone)).collect();
-        let value = |index: usize| columns[index % seeds.len()][index / seeds.len()] as f32;
+        let column = |&seed: &usize| from_one(seed, &everyone).into_iter().map(|distance| distance as f32).collect();
+        let columns: Vec<Vec<f32>> = seeds.par_iter().map(column).collect();
+        let value = |index: usize| columns[index % seeds.len()][index / seeds.len()];
         let points = Points { width: seeds.len(), values: (0..leaves * seeds.len()).map(value).collect() };
         drop(columns);
         let (mut waiting, mut parts) = (vec![all], Vec::new());
