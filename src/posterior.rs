@@ -95,13 +95,46 @@ const BYTES_PER_PAIR: u64 = 160;
 /// direction during consistency. Related sequences need half or a third of it.
 pub fn memory(alphabet: Alphabet, lengths: &[u32]) -> u64 {
     let residues: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
+    let sequences = lengths.len() as u64;
+    let bytes = pair_bytes(alphabet, residues, sequences);
+    bytes.saturating_add(bytes / 2).saturating_add(sequences.saturating_mul(sequences).saturating_mul(BYTES_PER_PAIR))
+}
+
+/// Returns the maximum bytes of the probable residue pairs of some sequences, with `residues`
+/// residues in total, with each of `others` other sequences.
+fn pair_bytes(alphabet: Alphabet, residues: u64, others: u64) -> u64 {
     let cells = cells_per_residue(alphabet);
     let bytes_per_residue = size_of::<u32>() as u64 + cells * size_of::<sparse::SparseCell>() as u64;
-    let sequences = lengths.len() as u64;
-    residues
-        .saturating_mul(sequences)
-        .saturating_mul(bytes_per_residue + bytes_per_residue / 2)
-        .saturating_add(sequences * sequences * BYTES_PER_PAIR)
+    residues.saturating_mul(others).saturating_mul(bytes_per_residue)
+}
+
+/// Maximum size of a set that is aligned by the probabilities of all pairs. Larger sets are divided
+/// into families ([`large::align`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AllPairsLimits {
+    /// Number of sequences. For more short sequences, combining the probabilities takes far longer
+    /// than computing them, and the alignments are not better.
+    pub sequences: usize,
+    /// Bytes of the probabilities.
+    pub bytes: u64,
+    /// Number of cells. The default takes a few threads some minutes.
+    pub cells: u64,
+}
+
+impl Default for AllPairsLimits {
+    fn default() -> Self {
+        AllPairsLimits { sequences: 200, bytes: 4 << 30, cells: 200_000_000_000 }
+    }
+}
+
+impl AllPairsLimits {
+    /// Returns whether sequences of these lengths are few and short enough.
+    pub fn fit(&self, alphabet: Alphabet, lengths: &[u32]) -> bool {
+        lengths.len() <= self.sequences
+            && memory(alphabet, lengths) <= self.bytes
+            && cells(lengths) <= self.cells
+            && lengths.iter().all(|&length| (length as usize) < LENGTH_LIMIT)
+    }
 }
 
 /// Returns the number of cells of all tables that [`align`] computes. It determines the running

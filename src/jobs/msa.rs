@@ -17,6 +17,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use self::distinct::DistinctSequences;
+use self::probabilities::PairEngines;
 
 pub use self::added::{AddRows, AddedRows, AlignedSequences, NewRows};
 pub use self::distances::PairDistance;
@@ -29,20 +30,13 @@ use crate::clustal::{Clustal, ClustalCosts};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
+use crate::host::default_limit;
+use crate::posterior::PosteriorPlan;
+use crate::posterior::large::{self, FamilyLimits, LargeRun, PairComputer};
 use crate::seq::{Alphabet, SequenceId, SequenceStore};
 pub use crate::tree::TreeMethod;
 use crate::tree::{Distances, GuideTree};
 use crate::{posterior, profile};
-
-/// Maximum bytes of the probabilities of all pairs. Larger jobs align families first.
-const MAX_BYTES: u64 = 4 << 30;
-/// Maximum number of cells for the probabilities of all pairs. They take a few threads some
-/// minutes. Larger jobs align families first.
-const MAX_CELLS: u64 = 200_000_000_000;
-/// Number of sequences above which families are aligned first, unless the job needs all pairs: for a
-/// given tree, or to report distances. Of short sequences, combining the probabilities of all pairs
-/// takes far longer than computing them, and the alignments are not better.
-const MAX_SEQUENCES: usize = 200;
 
 /// The method of a multiple alignment.
 #[derive(Debug, Clone)]
@@ -84,6 +78,11 @@ pub struct MultiAlign {
     pub needs_confidence: bool,
     /// Minimum confidence of the columns to select ([`MsaResult::selection`]), from 0 to 1.
     pub mask: Option<f32>,
+    /// Maximum bytes of the largest tables: the probabilities of all pairs, or of the pairs of all
+    /// families that are aligned at the same time, and the distances with the tree. It never changes
+    /// the result. `None` selects 4 GiB for all pairs, a quarter of the machine's memory up to 4 GiB
+    /// for families, and the machine's memory for distances.
+    pub host_memory: Option<u64>,
     /// Whether to compute ClustalW's distances again, on the CPU and pair by pair, and to fail if
     /// one differs.
     pub check: bool,
@@ -143,6 +142,7 @@ impl MultiAlign {
             needs_distances: false,
             needs_confidence: false,
             mask: None,
+            host_memory: None,
             check: false,
         }
     }
@@ -194,11 +194,29 @@ impl MultiAlign {
 
     /// Returns whether accurate mode computes the probabilities of all pairs of these sequences.
     fn takes_all_pairs(&self, sequences: &SequenceStore) -> bool {
-        let lengths = sequences.lengths();
-        (self.needs_all_pairs() || lengths.len() <= MAX_SEQUENCES)
-            && posterior::memory(sequences.alphabet(), lengths) <= MAX_BYTES
-            && cells_of(sequences) <= MAX_CELLS
-            && lengths.iter().all(|&length| (length as usize) < posterior::LENGTH_LIMIT)
+        let mut limits = posterior::AllPairsLimits::default();
+        if self.needs_all_pairs() {
+            // The method never depends on the host memory otherwise, because results must not.
+            limits.sequences = usize::MAX;
+            limits.bytes = self.host_memory.unwrap_or(limits.bytes);
+        }
+        limits.fit(sequences.alphabet(), sequences.lengths())
+    }
+
+    /// Refuses a set whose probabilities of all pairs exceed the host memory.
+    fn check_host_memory(&self, sequences: &SequenceStore) -> Result<()> {
+        let needed = posterior::memory(sequences.alphabet(), sequences.lengths());
+        match self.host_memory {
+            Some(bytes) if needed > bytes => Err(Error::usage_of(
+                "host_memory",
+                format!(
+                    "the probabilities of all pairs of {} sequences may need {} MiB",
+                    sequences.len(),
+                    needed.div_ceil(1 << 20)
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the job that builds the guide tree.
@@ -208,6 +226,7 @@ impl MultiAlign {
             costs: self.costs.clone(),
             method: self.tree.unwrap_or_default(),
             needs_distances: self.needs_distances,
+            host_memory: self.host_memory,
             check: self.check,
             given: self.given.clone(),
             ..SequenceTree::new(Arc::clone(&self.sequences))
@@ -301,6 +320,9 @@ impl MultiAlign {
         let distinct = self.distinct_sequences();
         let sequences = &distinct.sequences;
         let is_large = !self.takes_all_pairs(sequences);
+        if !is_large || self.needs_all_pairs() {
+            self.check_host_memory(sequences)?;
+        }
         if is_large && self.needs_all_pairs() {
             return Err(Error::usage(format!(
                 "{} sequences are too many or too long for probabilities of all pairs: families are \
@@ -317,7 +339,6 @@ impl MultiAlign {
             false => None,
         };
         let started = Instant::now();
-        let advance = |pairs, cells| run.progress.advance(pairs, cells);
         let (alignment, tree, computed, confidence) = if is_large {
             tracing::info!(
                 "{} different sequences are aligned in families, which are joined by profiles and representative \
@@ -326,9 +347,7 @@ impl MultiAlign {
                 posterior::memory(sequences.alphabet(), sequences.lengths()) as f64 / (1u64 << 30) as f64,
                 cells_of(sequences) as f64
             );
-            let limits = posterior::large::FamilyLimits::default();
-            let (alignment, tree) =
-                posterior::large::align(sequences, options, &limits, pool, &advance, &run.interrupt)?;
+            let (alignment, tree) = self.align_families(sequences, options, pool, run)?;
             (alignment, tree, None, None)
         } else {
             let (gathered, took) = probabilities::compute(sequences, pool, run)?;
@@ -358,6 +377,27 @@ impl MultiAlign {
         };
         let order = guide.tree.order();
         Ok(MsaResult { alignment, guide, order, confidence, selection: None })
+    }
+}
+
+impl MultiAlign {
+    /// Aligns a large set in families. GPUs compute the probabilities of pairs if there are enough
+    /// of them.
+    fn align_families(
+        &self,
+        sequences: &Arc<SequenceStore>,
+        options: &posterior::PosteriorOptions,
+        pool: &Arc<rayon::ThreadPool>,
+        run: &Run,
+    ) -> Result<(MultipleAlignment, GuideTree)> {
+        let memory = self.host_memory.unwrap_or_else(default_limit);
+        let run = Run { kernel: None, ..run.clone() };
+        let mut engines = PairEngines::for_large_set(sequences, &run)?;
+        let mut compute = engines.as_mut().map(|engines| |plan: PosteriorPlan| Ok(engines.compute(&plan)?.0));
+        let computer = compute.as_mut().map(|compute| compute as &mut PairComputer<'_>);
+        let advance = |pairs, cells| run.progress.advance(pairs, cells);
+        let large_run = LargeRun { pool, computer, memory, advance: &advance, interrupt: &run.interrupt };
+        large::align(sequences, options, &FamilyLimits::default(), large_run)
     }
 }
 

@@ -8,7 +8,10 @@
 
 mod added;
 mod columns;
+mod cost;
+mod families;
 mod join;
+mod joiner;
 mod lcs;
 mod letters;
 mod math;
@@ -19,68 +22,67 @@ mod tests;
 mod tree;
 mod tuning;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-
-use rayon::prelude::*;
 
 pub(crate) use self::added::align_alignments;
 pub use self::added::{AlignedStore, add};
-use self::join::{FamilyGroup, JoinInputs, JoinParameters, Representative, select_representatives};
-use self::profile::CountProfile;
-use self::tree::Families;
-use super::progressive::AlignedMembers;
-use super::{LENGTH_LIMIT, PosteriorOptions, align_by_pairs};
+pub use self::cost::predicted_cells;
+use self::families::FamilyAligner;
+pub use self::families::FamilyLimits;
+use self::join::JoinParameters;
+use self::joiner::FamilyJoiner;
+use super::{GatheredProbabilities, PosteriorOptions, PosteriorPlan};
 use crate::alignment::MultipleAlignment;
-use crate::alignment::join::{JoinedColumns, map_columns, move_places};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::tree::GuideTree;
 use crate::{Error, Result};
 
-/// Maximum size of a family that is aligned by all of its pairs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FamilyLimits {
-    /// Number of sequences.
-    pub sequences: usize,
-    /// Number of cells of all pairs.
-    pub cells: u64,
+/// Computes the probabilities of planned pairs on devices. It is called on the thread that called
+/// [`align`].
+pub type PairComputer<'a> = dyn FnMut(PosteriorPlan) -> Result<GatheredProbabilities> + 'a;
+
+/// Settings of an alignment of a large set that do not change the result.
+pub struct LargeRun<'a> {
+    /// Threads. The calling thread must not be one of them.
+    pub pool: &'a rayon::ThreadPool,
+    /// Computes the probabilities of pairs if there is a device for them. Otherwise the threads
+    /// compute them.
+    pub computer: Option<&'a mut PairComputer<'a>>,
+    /// Maximum bytes of the families that are aligned at the same time, and of the probabilities for
+    /// joins. At least one family is aligned, which needs less than 320 MiB.
+    pub memory: u64,
+    /// Called with the numbers of pairs and cells that the threads have computed.
+    pub advance: &'a (dyn Fn(u64, u64) + Sync),
+    /// Ends the alignment early.
+    pub interrupt: &'a AtomicBool,
 }
 
-impl Default for FamilyLimits {
-    fn default() -> Self {
-        FamilyLimits { sequences: 50, cells: 2_000_000_000 }
-    }
-}
-
-/// Maximum total bytes of the families that are aligned at the same time.
-const MAX_CONCURRENT_BYTES: u64 = 2 << 30;
-
-/// Aligns all sequences of a store of any size. Calls `advance` with the numbers of computed pairs
-/// and cells. The result depends only on sequences, options and limits.
+/// Aligns all sequences of a store of any size. The result depends only on sequences, options and
+/// limits.
 ///
 /// # Errors
-/// Returns [`Error::Interrupted`] if `interrupt` is set, and [`Error::Usage`] for bytes.
+/// Returns [`Error::Interrupted`] if `interrupt` is set, [`Error::Usage`] for bytes, and the errors
+/// of the computer.
 pub fn align(
-    store: &SequenceStore,
+    store: &Arc<SequenceStore>,
     options: &PosteriorOptions,
     limits: &FamilyLimits,
-    pool: &rayon::ThreadPool,
-    advance: &(dyn Fn(u64, u64) + Sync),
-    interrupt: &AtomicBool,
+    run: LargeRun<'_>,
 ) -> Result<(MultipleAlignment, GuideTree)> {
-    align_with(store, options, limits, InstructionSet::best(), pool, advance, interrupt)
+    align_with(store, options, limits, InstructionSet::best(), run)
 }
 
 fn align_with(
-    store: &SequenceStore,
+    store: &Arc<SequenceStore>,
     options: &PosteriorOptions,
     limits: &FamilyLimits,
     instructions: InstructionSet,
-    pool: &rayon::ThreadPool,
-    advance: &(dyn Fn(u64, u64) + Sync),
-    interrupt: &AtomicBool,
+    run: LargeRun<'_>,
 ) -> Result<(MultipleAlignment, GuideTree)> {
+    let LargeRun { pool, computer, memory, advance, interrupt } = run;
     let parameters = JoinParameters::new(store.alphabet(), instructions)?;
     let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
     let started = Instant::now();
@@ -88,145 +90,52 @@ fn align_with(
     let guide = tree::guide(&sequences, store.alphabet().size(), pool);
     let weights = tree::weights(&guide);
     let inputs = parameters.inputs(&sequences);
-    pool.install(|| {
-        let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
-        let fits = |size: &tree::SubtreeSize| {
-            size.leaves <= limits.sequences && size.cells <= limits.cells && size.longest < LENGTH_LIMIT
-        };
-        let families = tree::families(&guide, &lengths, fits);
-        tracing::debug!(families = families.members.len(), seconds = seconds(), "guide tree");
-        let small = FamilyAligner { inputs: &inputs, options, advance, interrupt };
-        let aligned = small.all(&families.members)?;
-        tracing::debug!(seconds = seconds(), "families");
-        let places = join_families(&inputs, &families, aligned, &weights, interrupt)?;
-        tracing::debug!(seconds = seconds(), "joins");
-        let finished = places.into_alignment().ok_or_else(|| Error::Internal("columns do not increase".into()))?;
-        Ok((finished, guide))
-    })
-}
-
-/// Input for the alignment of families.
-struct FamilyAligner<'a> {
-    inputs: &'a JoinInputs<'a>,
-    options: &'a PosteriorOptions,
-    advance: &'a (dyn Fn(u64, u64) + Sync),
-    interrupt: &'a AtomicBool,
-}
-
-impl FamilyAligner<'_> {
-    /// Aligns all families, as many at the same time as memory permits.
-    fn all(&self, families: &[Vec<usize>]) -> Result<Vec<AlignedMembers>> {
-        let mut aligned = Vec::with_capacity(families.len());
-        let mut rest = families;
-        while !rest.is_empty() {
-            let mut bytes = 0;
-            let fits = |family: &&Vec<usize>| {
-                bytes += super::memory(self.inputs.model.alphabet(), &self.lengths(family));
-                bytes <= MAX_CONCURRENT_BYTES
-            };
-            let count = rest.iter().take_while(fits).count().max(1);
-            let (now, later) = rest.split_at(count);
-            aligned.extend(now.par_iter().map(|family| self.align_family(family)).collect::<Result<Vec<_>>>()?);
-            rest = later;
+    let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
+    let families = tree::families(&guide, &lengths, |size| limits.fit(size));
+    tracing::debug!(families = families.members.len(), seconds = seconds(), "guide tree");
+    let small = FamilyAligner { inputs: &inputs, options, advance, interrupt, memory: memory / 2 };
+    let joiner =
+        FamilyJoiner { inputs: &inputs, families: &families, weights: &weights, interrupt, memory: memory / 2 };
+    let places = match computer {
+        Some(computer) => {
+            let mut devices = Devices { store, pool, computer };
+            let aligned = small.all_on(&families.members, &mut devices)?;
+            tracing::debug!(seconds = seconds(), "families");
+            joiner.join_on(aligned, &mut devices)?
         }
-        Ok(aligned)
-    }
-
-    fn lengths(&self, family: &[usize]) -> Vec<u32> {
-        family.iter().map(|&member| self.inputs.sequences[member].len() as u32).collect()
-    }
-
-    fn align_family(&self, family: &[usize]) -> Result<AlignedMembers> {
-        if let &[alone] = family {
-            return Ok(AlignedMembers::single(alone, self.inputs.sequences[alone].len()));
-        }
-        let sequences: Vec<&[Code]> = family.iter().map(|&member| self.inputs.sequences[member]).collect();
-        let JoinInputs { model, instructions, .. } = *self.inputs;
-        let few = align_by_pairs(model, &sequences, self.options, None, instructions, self.advance, self.interrupt)?;
-        let mut aligned = few.aligned;
-        aligned.members = aligned.members.iter().map(|&member| family[member]).collect();
-        Ok(aligned)
-    }
-}
-
-/// Joins the families along the tree.
-fn join_families(
-    inputs: &JoinInputs,
-    families: &Families,
-    aligned: Vec<AlignedMembers>,
-    weights: &[f32],
-    interrupt: &AtomicBool,
-) -> Result<AlignedMembers> {
-    let group = |aligned: &AlignedMembers| {
-        let all = aligned.members.iter().zip(&aligned.places).map(|(&sequence, places)| Representative {
-            sequence,
-            weight: weights[sequence],
-            places: places.clone(),
-        });
-        FamilyGroup {
-            profile: CountProfile::new(inputs.letters, inputs.sequences, weights, aligned),
-            representatives: select_representatives(all.collect(), inputs.tuning.representatives),
-        }
+        None => pool.install(|| {
+            let aligned = small.all(&families.members)?;
+            tracing::debug!(seconds = seconds(), "families");
+            joiner.join(aligned)
+        })?,
     };
-    let mut groups: Vec<Option<FamilyGroup>> = aligned.par_iter().map(|aligned| Some(group(aligned))).collect();
-    let count = aligned.len();
-    groups.resize(count + families.joins.len(), None);
-    let mut joins = vec![JoinedColumns::default(); families.joins.len()];
-    for level in tree::joins_by_depth(families) {
-        let done: Vec<(usize, JoinedColumns, FamilyGroup)> = level
-            .par_iter()
-            .map(|&at| {
-                if interrupt.load(Ordering::Relaxed) {
-                    return Err(Error::Interrupted);
-                }
-                let [a, b] = families.joins[at].map(|child| groups[child].as_ref());
-                let (Some(a), Some(b)) = (a, b) else { return Err(Error::Internal("a group is missing".into())) };
-                let joined = inputs.align(a, b);
-                let group = inputs.merged(a, b, &joined);
-                Ok((at, joined, group))
-            })
-            .collect::<Result<_>>()?;
-        for (at, joined, group) in done {
-            for child in families.joins[at] {
-                groups[child] = None;
+    tracing::debug!(seconds = seconds(), "joins");
+    let finished = places.into_alignment().ok_or_else(|| Error::Internal("columns do not increase".into()))?;
+    Ok((finished, guide))
+}
+
+/// A computer of pairs, and the threads that use its results.
+struct Devices<'a, 'b> {
+    store: &'a Arc<SequenceStore>,
+    pool: &'a rayon::ThreadPool,
+    computer: &'a mut PairComputer<'b>,
+}
+
+impl Devices<'_, '_> {
+    /// Computes a plan while the pool runs another task.
+    fn compute_during<T: Send>(
+        &mut self,
+        plan: PosteriorPlan,
+        task: impl FnOnce() -> T + Send,
+    ) -> Result<(GatheredProbabilities, T)> {
+        let pool = self.pool;
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| pool.install(task));
+            let gathered = if plan.blocks.is_empty() { Ok(plan.empty_collection()) } else { (self.computer)(plan) };
+            match other.join() {
+                Ok(result) => Ok((gathered?, result)),
+                Err(panic) => std::panic::resume_unwind(panic),
             }
-            groups[count + at] = Some(group);
-            joins[at] = joined;
-        }
+        })
     }
-    Ok(place_residues(families, &joins, aligned, inputs.sequences.len()))
-}
-
-/// Places the residues of all families in the columns of the root.
-fn place_residues(
-    families: &Families,
-    joins: &[JoinedColumns],
-    aligned: Vec<AlignedMembers>,
-    sequences: usize,
-) -> AlignedMembers {
-    let count = aligned.len();
-    let columns = match joins.last() {
-        Some(root) => root.columns,
-        None => aligned.first().map_or(0, |only| only.columns),
-    };
-    // `maps` contains, for each node that has not been visited, the root column of each of its
-    // columns.
-    let mut maps: Vec<Vec<u32>> = vec![Vec::new(); count + joins.len()];
-    if let Some(root) = maps.last_mut() {
-        *root = (0..columns as u32).collect();
-    }
-    for (at, join) in joins.iter().enumerate().rev() {
-        let node_map = std::mem::take(&mut maps[count + at]);
-        for (&child, map) in families.joins[at].iter().zip(&join.maps) {
-            maps[child] = map_columns(map, &node_map);
-        }
-    }
-    let mut places = vec![Vec::new(); sequences];
-    for (family, map) in aligned.into_iter().zip(&maps) {
-        for (member, mut row) in family.members.into_iter().zip(family.places) {
-            move_places(&mut row, map);
-            places[member] = row;
-        }
-    }
-    AlignedMembers { members: (0..sequences).collect(), columns, places }
 }

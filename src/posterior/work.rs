@@ -197,17 +197,44 @@ impl PosteriorPlan {
     /// Returns [`Error::Usage`] for bytes and for sequences that are too long.
     pub fn new(sequences: Arc<SequenceStore>) -> Result<Self> {
         let model = super::model_of(&sequences)?;
-        let mut order: Vec<SequenceId> = (0..sequences.len() as SequenceId).collect();
-        let wanted = model.present_codes(order.iter().map(|&id| sequences.codes(id)));
-        order.sort_by_key(|&id| (sequences.length(id), id));
-        let count = order.len() as u32;
-        let chunk = PosteriorChunk { sequences, order, model, wanted };
-        let mut blocks = Vec::new();
-        for first in (0..count).step_by(LANES) {
-            let rows = first + 1..count;
-            blocks.extend(rows.map(|row| chunk.block(row, first..row.min(first + LANES as u32))));
+        let all = [(0..sequences.len()).collect()];
+        Ok(PosteriorPlan::within(&sequences, model, &all))
+    }
+
+    /// Plans the pairs within each group of sequences of a store.
+    pub(super) fn within(sequences: &Arc<SequenceStore>, model: Model, groups: &[Vec<usize>]) -> Self {
+        let mut planned = PlannedPairs::default();
+        for group in groups.iter().filter(|group| group.len() > 1) {
+            let mut members: Vec<SequenceId> = group.iter().map(|&member| member as SequenceId).collect();
+            members.sort_by_key(|&id| (sequences.length(id), id));
+            let places = planned.push(&members);
+            for first in places.clone().step_by(LANES) {
+                planned.add(first + 1..places.end, first..places.end.min(first + LANES as u32));
+            }
         }
-        Ok(PosteriorPlan { chunk: Arc::new(chunk), blocks })
+        planned.into_plan(sequences, model)
+    }
+
+    /// Plans the pairs of each sequence of the first group with each sequence of the second group,
+    /// for several pairs of groups.
+    pub(super) fn between<'a>(
+        sequences: &Arc<SequenceStore>,
+        model: Model,
+        groups: impl Iterator<Item = [&'a [SequenceId]; 2]>,
+    ) -> Self {
+        let mut planned = PlannedPairs::default();
+        for [rows, columns] in groups {
+            let (columns, rows) = (planned.push(columns), planned.push(rows));
+            for first in columns.clone().step_by(LANES) {
+                planned.add_all(rows.clone(), first..columns.end.min(first + LANES as u32));
+            }
+        }
+        planned.into_plan(sequences, model)
+    }
+
+    /// Returns the number of cells of all blocks.
+    pub fn cells(&self) -> u64 {
+        self.blocks.iter().map(|block| block.cells).sum()
     }
 
     /// Returns an empty collection for the results.
@@ -215,6 +242,44 @@ impl PosteriorPlan {
         GatheredProbabilities {
             pairs: Vec::with_capacity(self.blocks.iter().map(Posterior::pairs).sum::<u64>() as usize),
         }
+    }
+}
+
+/// Selected pairs of sequences, as positions in an order.
+#[derive(Debug, Default)]
+struct PlannedPairs {
+    order: Vec<SequenceId>,
+    /// Position of each row sequence, and positions of its column sequences.
+    blocks: Vec<(u32, Range<u32>)>,
+}
+
+impl PlannedPairs {
+    /// Appends sequences that are compared, and returns their positions. The first one fills the
+    /// first lane of a group.
+    fn push(&mut self, sequences: &[SequenceId]) -> Range<u32> {
+        let filler = self.order.last().copied().unwrap_or_default();
+        self.order.resize(self.order.len().next_multiple_of(LANES), filler);
+        let start = self.order.len() as u32;
+        self.order.extend_from_slice(sequences);
+        start..self.order.len() as u32
+    }
+
+    /// Adds the pairs of each row with the columns before it.
+    fn add(&mut self, rows: Range<u32>, columns: Range<u32>) {
+        self.blocks.extend(rows.map(|row| (row, columns.start..row.min(columns.end))));
+    }
+
+    /// Adds the pairs of each row with all columns.
+    fn add_all(&mut self, rows: Range<u32>, columns: Range<u32>) {
+        self.blocks.extend(rows.map(|row| (row, columns.clone())));
+    }
+
+    fn into_plan(self, sequences: &Arc<SequenceStore>, model: Model) -> PosteriorPlan {
+        let PlannedPairs { order, blocks } = self;
+        let wanted = model.present_codes(order.iter().map(|&id| sequences.codes(id)));
+        let chunk = PosteriorChunk { sequences: Arc::clone(sequences), order, model, wanted };
+        let blocks = blocks.into_iter().map(|(row, columns)| chunk.block(row, columns)).collect();
+        PosteriorPlan { chunk: Arc::new(chunk), blocks }
     }
 }
 
@@ -226,6 +291,12 @@ pub struct GatheredProbabilities {
 }
 
 impl GatheredProbabilities {
+    /// Returns the number of pairs.
+    #[allow(clippy::len_without_is_empty, reason = "only the number is needed")]
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
     /// Adds the finished blocks of a report.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Tests of multiple alignment: its kernels, and large sets.
 
 mod clustal;
+mod devices;
 mod large;
 mod profile;

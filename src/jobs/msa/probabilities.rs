@@ -1,17 +1,62 @@
-//! Computes the posterior probabilities of all pairs of sequences on engines.
+//! Computes the posterior probabilities of pairs of sequences on engines.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::{Run, Summary, engines};
 use super::cells_of;
-use crate::engine::owner;
+use crate::engine::owner::{self, EngineSet};
+use crate::engine::stats::RunStats;
 use crate::engine::thread_engine::thread_engines;
+use crate::engine::thread_pool;
 use crate::error::Result;
-use crate::posterior::{GatheredProbabilities, PosteriorPlan};
+use crate::posterior::{GatheredProbabilities, Posterior, PosteriorPlan};
 use crate::seq::{SequenceId, SequenceStore};
 
-/// Computes the probabilities on the engines that the run selects.
+/// Number of sequences with which each sequence of a large set is compared, as a rough estimate.
+const LARGE_SET_PAIRS: u64 = 24;
+
+/// Engines that compute several plans.
+pub(super) struct PairEngines<'a> {
+    set: EngineSet<Posterior>,
+    /// Threads that read and check results.
+    pool: Arc<rayon::ThreadPool>,
+    run: &'a Run,
+}
+
+impl<'a> PairEngines<'a> {
+    /// Opens the engines for a job of a number of cells.
+    fn open(pool: Arc<rayon::ThreadPool>, run: &'a Run, cells: u64) -> Result<Self> {
+        Ok(PairEngines { set: EngineSet::new(engines::open_posterior(run, &pool, cells)?), pool, run })
+    }
+
+    /// Opens the engines for a large set. Returns `None` if no GPU is used. Results are read by
+    /// additional threads, because those of the job are busy at the same time.
+    pub(super) fn for_large_set(sequences: &SequenceStore, run: &'a Run) -> Result<Option<Self>> {
+        let squares = sequences.lengths().iter().map(|&length| u64::from(length).pow(2)).sum::<u64>();
+        let engines = PairEngines::open(thread_pool(run.threads)?, run, squares.saturating_mul(LARGE_SET_PAIRS))?;
+        let has_gpu = engines.set.engines().any(|engine| !engine.universal());
+        Ok(has_gpu.then_some(engines))
+    }
+
+    /// Computes the pairs of a plan.
+    pub(super) fn compute(&mut self, plan: &PosteriorPlan) -> Result<(GatheredProbabilities, RunStats)> {
+        let PairEngines { set, pool, run } = self;
+        let control = run.control(pool);
+        let reserve = || thread_engines(pool.current_num_threads(), &run.interrupt);
+        let blocks = plan.blocks.iter().map(|block| ((), block.clone())).collect();
+        let sequences = plan.chunk.sequences.len() as SequenceId;
+        let chunks = std::iter::once((0..sequences, Arc::clone(&plan.chunk), blocks));
+        let mut gathered = plan.empty_collection();
+        let ran = owner::run_set(set, reserve, chunks, plan.cells(), &control, |outcome| {
+            run.progress.advance(outcome.pairs, outcome.cells);
+            gathered.add(&outcome.batch, outcome.report)
+        })?;
+        Ok((gathered, ran))
+    }
+}
+
+/// Computes the probabilities of all pairs on the engines that the run selects.
 pub(super) fn compute(
     sequences: &Arc<SequenceStore>,
     pool: &Arc<rayon::ThreadPool>,
@@ -19,20 +64,9 @@ pub(super) fn compute(
 ) -> Result<(GatheredProbabilities, Summary)> {
     let started = Instant::now();
     let plan = PosteriorPlan::new(Arc::clone(sequences))?;
-    let (threads, cells) = (pool.current_num_threads(), cells_of(sequences));
-    let engines = engines::open_posterior(run, pool, cells)?;
-    let reserve = || thread_engines(threads, &run.interrupt);
-    let control = run.control(pool);
-    let mut gathered = plan.empty_collection();
-    let blocks = plan.blocks.iter().map(|block| ((), block.clone())).collect();
-    let chunks = std::iter::once((0..sequences.len() as SequenceId, Arc::clone(&plan.chunk), blocks));
-    let mut computed = 0;
-    let ran = owner::run(engines, reserve, chunks, cells, &control, |outcome| {
-        run.progress.advance(outcome.pairs, outcome.cells);
-        computed += outcome.pairs;
-        gathered.add(&outcome.batch, outcome.report)
-    })?;
-    let seconds = started.elapsed().as_secs_f64();
+    let cells = cells_of(sequences);
+    let (gathered, ran) = PairEngines::open(Arc::clone(pool), run, cells)?.compute(&plan)?;
+    let (seconds, computed) = (started.elapsed().as_secs_f64(), gathered.len() as u64);
     tracing::debug!(computed, seconds, "probabilities of pairs");
     let summary = Summary {
         pairs: computed,

@@ -1,5 +1,7 @@
 //! Joins two groups by their profiles, and by pairs of representative sequences.
 
+use std::borrow::Borrow;
+
 use rayon::prelude::*;
 
 use super::columns::ProfileColumns;
@@ -11,7 +13,7 @@ use crate::alignment::join::{JoinedColumns, map_columns};
 use crate::posterior::floats::{LANES, OnFloats};
 use crate::posterior::kernel::{CUTOFF, MEMORY, PosteriorLanes, PosteriorScratch, Posteriors};
 use crate::posterior::model::Model;
-use crate::posterior::sparse::BestChain;
+use crate::posterior::sparse::{BestChain, Sparse};
 use crate::seq::{Alphabet, Code};
 use crate::simd::InstructionSet;
 use crate::{Error, Result};
@@ -23,6 +25,12 @@ const LONGEST_PAIR: usize = 8192;
 /// Maximum number of cells of the pairs of representatives of two groups. At least one pair is
 /// used.
 const PAIR_CELLS: usize = 1_000_000_000;
+
+/// Returns the maximum number of representatives of a group whose pairs are used. 0 if a sequence is
+/// too long.
+pub(super) fn pair_limit(longest: usize) -> usize {
+    if longest <= LONGEST_PAIR { (PAIR_CELLS / longest.max(1).pow(2)).isqrt().max(1) } else { 0 }
+}
 
 /// Parameters of all joins.
 pub(super) struct JoinParameters {
@@ -97,6 +105,71 @@ pub(super) struct GroupColumns<'a> {
     pub representatives: &'a [Representative],
 }
 
+/// Representatives of two groups. All of their pairs are used.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PairedRepresentatives {
+    /// Representatives of the group whose columns are rows.
+    pub a: Vec<Representative>,
+    /// Representatives of the other group.
+    pub b: Vec<Representative>,
+}
+
+impl PairedRepresentatives {
+    /// Returns the pairs, in the order of their probabilities.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&Representative, &Representative)> {
+        self.b.chunks(LANES).flat_map(move |lanes| self.a.iter().flat_map(move |a| lanes.iter().map(move |b| (a, b))))
+    }
+
+    /// Computes the probabilities of pairs of columns, in increasing order. `probabilities` belong to
+    /// the pairs of sequences ([`PairedRepresentatives::pairs`]). `rows` is the number of columns of the first
+    /// group. Returns `None` if there are no representatives.
+    pub(super) fn column_pairs(&self, rows: usize, probabilities: &[impl Borrow<Sparse>]) -> Option<Vec<ColumnPair>> {
+        if probabilities.is_empty() {
+            return None;
+        }
+        let [a_weight, b_weight] =
+            [&self.a, &self.b].map(|all| all.iter().map(|one| one.weight).sum::<f32>().max(f32::MIN_POSITIVE));
+        // The cells of each row, in the order of pairs, so that sums do not depend on threads.
+        let mut starts = vec![0u32; rows + 2];
+        for ((a, _), sparse) in self.pairs().zip(probabilities) {
+            for (residue, &place) in a.places.iter().enumerate() {
+                starts[place as usize + 2] += sparse.borrow().row(residue).len() as u32;
+            }
+        }
+        for row in 2..starts.len() {
+            starts[row] += starts[row - 1];
+        }
+        let mut cells = vec![(0u32, 0.0f32); starts[rows + 1] as usize];
+        let mut width = 0;
+        for ((a, b), sparse) in self.pairs().zip(probabilities) {
+            let share = a.weight / a_weight * (b.weight / b_weight);
+            width = width.max(b.places.last().map_or(0, |&last| last as usize + 1));
+            for (residue, &place) in a.places.iter().enumerate() {
+                let next = &mut starts[place as usize + 1];
+                for cell in sparse.borrow().row(residue) {
+                    cells[*next as usize] = (b.places[cell.column()], share * cell.probability());
+                    *next += 1;
+                }
+            }
+        }
+        let mut sums = vec![0.0f32; width];
+        let (mut touched, mut merged) = (Vec::new(), Vec::new());
+        for row in 0..rows {
+            for &(column, probability) in &cells[starts[row] as usize..starts[row + 1] as usize] {
+                if sums[column as usize] == 0.0 {
+                    touched.push(column);
+                }
+                sums[column as usize] += probability;
+            }
+            touched.sort_unstable();
+            touched.dedup();
+            let sum = |column: u32| (row as u32, column, std::mem::take(&mut sums[column as usize]));
+            merged.extend(touched.drain(..).map(sum).filter(|entry| entry.2 >= CUTOFF / 4.0));
+        }
+        Some(merged)
+    }
+}
+
 impl JoinInputs<'_> {
     /// Aligns two groups.
     pub(super) fn align(&self, a: &FamilyGroup, b: &FamilyGroup) -> JoinedColumns {
@@ -119,7 +192,15 @@ impl JoinInputs<'_> {
 
     /// Aligns two groups, and returns the pairs of aligned columns.
     pub(super) fn align_prepared(&self, a: GroupColumns<'_>, b: GroupColumns<'_>) -> Vec<(u32, u32)> {
-        let (rows, columns) = (a.columns, b.columns);
+        let paired = self.paired(a.representatives, b.representatives);
+        let (of_profiles, probabilities) =
+            rayon::join(|| self.profile_pairs(a.columns, b.columns), || self.probabilities(&paired));
+        let of_sequences = paired.column_pairs(a.columns.all, &probabilities);
+        self.align_by(a.columns, b.columns, &of_profiles, of_sequences.as_deref())
+    }
+
+    /// Computes the probabilities of pairs of columns from the profiles.
+    pub(super) fn profile_pairs(&self, rows: &ProfileColumns, columns: &ProfileColumns) -> Vec<ColumnPair> {
         let both = ProfilePairModel {
             a: rows,
             b: columns,
@@ -128,15 +209,27 @@ impl JoinInputs<'_> {
             cutoff: CUTOFF,
             memory: MATRIX,
         };
-        let all = || a.representatives.iter().chain(b.representatives);
-        let longest = all().map(|one| one.places.len()).max().unwrap_or(0);
-        let share = if longest <= LONGEST_PAIR { self.tuning.pairs } else { 0.0 };
-        let with_pairs = || if share > 0.0 { self.pairs(a.representatives, b.representatives) } else { Vec::new() };
-        let (entries, pairs) = rayon::join(|| self.instructions.run(both), with_pairs);
-        let mut sums = vec![0.0f32; columns.count];
+        let mut pairs = self.instructions.run(both);
+        for (row, column, _) in &mut pairs {
+            (*row, *column) = (rows.compared[*row as usize], columns.compared[*column as usize]);
+        }
+        pairs
+    }
+
+    /// Aligns two groups by the probabilities of pairs of columns, first those from the profiles and
+    /// then those from pairs of representatives. Returns the pairs of aligned columns.
+    pub(super) fn align_by(
+        &self,
+        rows: &ProfileColumns,
+        columns: &ProfileColumns,
+        of_profiles: &[ColumnPair],
+        of_sequences: Option<&[ColumnPair]>,
+    ) -> Vec<(u32, u32)> {
+        let share = if of_sequences.is_some() { self.tuning.pairs } else { 0.0 };
+        let mut sums = vec![0.0f32; columns.all];
         let mut best = BestChain::default();
-        let (mut first, mut second) = (&entries[..], &pairs[..]);
-        for row in 0..rows.count {
+        let (mut first, mut second) = (of_profiles, of_sequences.unwrap_or_default());
+        for row in 0..rows.all {
             let mut touched = Vec::new();
             for (list, share) in [(&mut first, 1.0 - share), (&mut second, share)] {
                 let count = list.iter().take_while(|entry| entry.0 as usize == row).count();
@@ -149,66 +242,47 @@ impl JoinInputs<'_> {
                 *list = &list[count..];
             }
             touched.sort_unstable();
-            let row_root = rows.root[row + 1];
+            let row_root = rows.all_roots[row];
             let value = |column: usize| {
                 let sum = std::mem::take(&mut sums[column]);
-                (column, sum * row_root * columns.root[column + 1])
+                (column, sum * row_root * columns.all_roots[column])
             };
             best.add_row(row, touched.into_iter().map(value));
         }
         best.best().1
     }
 
-    /// Computes probabilities of pairs of columns from pairs of representatives.
-    fn pairs(&self, a: &[Representative], b: &[Representative]) -> Vec<ColumnPair> {
+    /// Selects the representatives whose pairs are used.
+    pub(super) fn paired(&self, a: &[Representative], b: &[Representative]) -> PairedRepresentatives {
         let longest = a.iter().chain(b).map(|one| one.places.len()).max().unwrap_or(0);
-        let limit = (PAIR_CELLS / longest.max(1).pow(2)).isqrt().max(1);
-        let [a, b] = [a, b].map(|group| select_representatives(group.to_vec(), limit));
-        let [a_weight, b_weight] =
-            [&a, &b].map(|all| all.iter().map(|one| one.weight).sum::<f32>().max(f32::MIN_POSITIVE));
+        let [a, b] = [a, b].map(|group| select_representatives(group.to_vec(), pair_limit(longest)));
+        PairedRepresentatives { a, b }
+    }
+
+    /// Computes the probabilities of all pairs, in the order of [`PairedRepresentatives::pairs`].
+    fn probabilities(&self, PairedRepresentatives { a, b }: &PairedRepresentatives) -> Vec<Sparse> {
         let wanted = self.model.present_codes(a.iter().map(|one| self.sequences[one.sequence]));
-        let mut all: Vec<Vec<ColumnPair>> = Vec::new();
+        let mut all = Vec::with_capacity(a.len() * b.len());
         for lanes in b.chunks(LANES) {
             let codes: Vec<&[Code]> = lanes.iter().map(|one| self.sequences[one.sequence]).collect();
             let group = PosteriorLanes::new(self.model, &codes, &wanted);
-            let pairs: Vec<Vec<ColumnPair>> = a
-                .par_iter()
-                .map_init(PosteriorScratch::default, |scratch, one| {
-                    let kernel = Posteriors {
-                        model: self.model,
-                        group: &group,
-                        rows: self.sequences[one.sequence],
-                        lanes: 0..lanes.len(),
-                        memory: MEMORY,
-                        scratch,
-                    };
-                    let mut entries = Vec::new();
-                    for (pairs, other) in self.instructions.run(OnFloats(kernel)).iter().zip(lanes) {
-                        let share = one.weight / a_weight * (other.weight / b_weight);
-                        for &(row, column, probability) in pairs {
-                            entries.push((
-                                one.places[row as usize],
-                                other.places[column as usize],
-                                share * probability,
-                            ));
-                        }
-                    }
-                    entries
-                })
-                .collect();
-            all.extend(pairs);
+            let compute = |scratch: &mut PosteriorScratch, one: &Representative| {
+                let rows = self.sequences[one.sequence];
+                let lanes = 0..lanes.len();
+                let kernel = Posteriors {
+                    model: self.model,
+                    group: &group,
+                    rows,
+                    lanes: lanes.clone(),
+                    memory: MEMORY,
+                    scratch,
+                };
+                let pairs = self.instructions.run(OnFloats(kernel));
+                lanes.map(|lane| Sparse::new(rows.len(), &pairs[lane])).collect::<Vec<Sparse>>()
+            };
+            all.extend(a.par_iter().map_init(PosteriorScratch::default, compute).flatten_iter().collect::<Vec<_>>());
         }
-        let mut all = all.concat();
-        all.sort_by_key(|entry| (entry.0, entry.1));
-        let mut merged: Vec<ColumnPair> = Vec::new();
-        for entry in all {
-            match merged.last_mut() {
-                Some(last) if (last.0, last.1) == (entry.0, entry.1) => last.2 += entry.2,
-                _ => merged.push(entry),
-            }
-        }
-        merged.retain(|entry| entry.2 >= CUTOFF / 4.0);
-        merged
+        all
     }
 
     /// Joins two groups.
@@ -226,6 +300,9 @@ impl JoinInputs<'_> {
 /// Selects at most `limit` representatives, spread evenly over the weights. Their new weights add
 /// up to the weight of all.
 pub(super) fn select_representatives(all: Vec<Representative>, limit: usize) -> Vec<Representative> {
+    if limit == 0 {
+        return Vec::new();
+    }
     if all.len() <= limit {
         return all;
     }

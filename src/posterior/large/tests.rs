@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::columns::ProfileColumns;
@@ -6,13 +7,17 @@ use super::letters::CountedLetters;
 use super::model::ProfilePairModel;
 use super::profile::CountProfile;
 use super::tuning::ProfileTuning;
-use super::{FamilyLimits, PosteriorOptions, align, align_with, tree};
+use super::{FamilyLimits, LargeRun, PairComputer, PosteriorOptions, align, align_with, tree};
 use crate::Error;
 use crate::alignment::MultipleAlignment;
+use crate::engine::Batch;
+use crate::engine::thread_engine::CpuKind;
+use crate::posterior::cpu::PosteriorWorkspace;
 use crate::posterior::model::Model;
 use crate::posterior::oracle;
 use crate::posterior::progressive::AlignedMembers;
 use crate::posterior::tests::{family, random, relative, store};
+use crate::posterior::work::{GatheredProbabilities, Posterior, PosteriorPlan};
 use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::tree::{GuideTree, Join};
@@ -57,8 +62,9 @@ fn profiles_of_single_sequences_resemble_pairs() {
 fn run(store: &SequenceStore, instructions: InstructionSet, threads: usize) -> (MultipleAlignment, GuideTree) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let limits = FamilyLimits { sequences: 4, ..FamilyLimits::default() };
-    align_with(store, &PosteriorOptions::default(), &limits, instructions, &pool, &|_, _| {}, &AtomicBool::new(false))
-        .unwrap()
+    let never = AtomicBool::new(false);
+    let run = LargeRun { pool: &pool, computer: None, memory: 1 << 30, advance: &|_, _| {}, interrupt: &never };
+    align_with(&Arc::new(store.clone()), &PosteriorOptions::default(), &limits, instructions, run).unwrap()
 }
 
 #[test]
@@ -70,6 +76,51 @@ fn large_sets_do_not_depend_on_threads_and_vectors() {
         assert_eq!(run(&store, InstructionSet::best(), 3), first);
         for instructions in InstructionSet::available() {
             assert_eq!(run(&store, instructions, 2), first, "{instructions:?}");
+        }
+    }
+}
+
+/// Computes a plan on the CPU engine, in batches of a few blocks.
+fn compute_plan(plan: PosteriorPlan) -> crate::Result<GatheredProbabilities> {
+    let mut gathered = plan.empty_collection();
+    let mut workspace = PosteriorWorkspace::default();
+    for blocks in plan.blocks.chunks(5) {
+        let batch = Batch { chunk: Arc::clone(&plan.chunk), blocks: blocks.to_vec() };
+        let report = Posterior::compute(&batch, &mut workspace, &AtomicBool::new(false))?;
+        gathered.add(&batch, report)?;
+    }
+    Ok(gathered)
+}
+
+/// Aligns with families of at most six sequences, on engines if there is a computer.
+fn run_on<'a>(
+    store: &Arc<SequenceStore>,
+    (pool, never): (&'a rayon::ThreadPool, &'a AtomicBool),
+    memory: u64,
+    computer: Option<&'a mut PairComputer<'a>>,
+) -> (MultipleAlignment, GuideTree) {
+    let limits = FamilyLimits { sequences: 6, ..FamilyLimits::default() };
+    let run = LargeRun { pool, computer, memory, advance: &|_, _| {}, interrupt: never };
+    align(store, &PosteriorOptions::default(), &limits, run).unwrap()
+}
+
+#[test]
+fn large_sets_are_the_same_on_engines_and_threads() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let never = AtomicBool::new(false);
+    for (alphabet, seed) in [(Alphabet::Protein, 15), (Alphabet::Dna, 16)] {
+        let mut all = family(alphabet, 41, 50, seed);
+        all.extend([vec![], all[3][..20].to_vec()]);
+        let store = Arc::new(store(alphabet, &all));
+        for memory in [0, 100_000, 1 << 30] {
+            let mut planned = 0;
+            let mut computer = |plan: PosteriorPlan| {
+                planned += 1;
+                compute_plan(plan)
+            };
+            let on_engines = run_on(&store, (&pool, &never), memory, Some(&mut computer));
+            assert_eq!(on_engines, run_on(&store, (&pool, &never), memory, None), "{alphabet:?} {memory}");
+            assert!(planned > 3);
         }
     }
 }
@@ -109,8 +160,11 @@ fn few_short_and_empty_sequences_are_aligned_as_large_sets() {
 fn large_sets_of_bytes_and_interrupts_are_refused() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let (options, limits) = (PosteriorOptions::default(), FamilyLimits { sequences: 4, ..FamilyLimits::default() });
-    let run =
-        |store: &SequenceStore, stop: bool| align(store, &options, &limits, &pool, &|_, _| {}, &AtomicBool::new(stop));
+    let run = |store: &SequenceStore, stop: bool| {
+        let interrupt = AtomicBool::new(stop);
+        let run = LargeRun { pool: &pool, computer: None, memory: 1 << 30, advance: &|_, _| {}, interrupt: &interrupt };
+        align(&Arc::new(store.clone()), &options, &limits, run)
+    };
     assert!(matches!(run(&SequenceStore::builder(Alphabet::Bytes).build(), false), Err(Error::Usage(_))));
     let store = store(Alphabet::Dna, &family(Alphabet::Dna, 9, 20, 8));
     assert!(matches!(run(&store, true), Err(Error::Interrupted)));
