@@ -10,6 +10,7 @@ mod written;
 use super::args::*;
 use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, first_given};
 use super::endings;
+use super::size;
 use super::tips::percentage_advice;
 use mode::ModeChoice;
 use pairwave::jobs::msa::{PairDistance, TreeMethod};
@@ -60,6 +61,7 @@ pub(super) struct MultipleAlign {
     report: Option<PathBuf>,
     /// Minimum confidence of the columns to write.
     mask: Option<f32>,
+    host_memory: Option<u64>,
     compute: ComputeOptions,
 }
 
@@ -82,6 +84,17 @@ impl TryFrom<MsaArgs> for MultipleAlign {
         check_distances(&args, is_clustal)?;
         check_mode(&args.scoring, is_clustal)?;
         check_mask(args.mask)?;
+        let host_memory =
+            args.host_memory.as_deref().map(|text| size::bytes_of_option("--host-memory", text)).transpose()?;
+        if host_memory.is_some()
+            && is_clustal
+            && (args.guidetree_in.is_some() || args.distances.tree == Some(TreeMethodName::Mbed))
+        {
+            return Err(Error::usage(
+                "--host-memory has no effect with --mode clustalw along a tree from --guidetree-in or --tree mbed, \
+                 which need no distances of all pairs: remove it",
+            ));
+        }
         let by_ending = || files.output.as_deref().and_then(endings::format_of);
         let name = args.format.or_else(by_ending).unwrap_or(MsaFormatName::Fasta);
         for (option, path, written) in [
@@ -106,6 +119,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
             files,
             report: args.report,
             mask: args.mask,
+            host_memory,
             compute,
         })
     }

@@ -1,6 +1,6 @@
 //! Arguments of `pairwave msa`, `pairwave tree` and `pairwave dist`.
 
-use crate::cli::args::headings::{OUTPUT, SCORING};
+use crate::cli::args::headings::{COMPUTING, OUTPUT, SCORING};
 use crate::cli::args::input::LettersArgs;
 use crate::cli::args::machine::ComputeArgs;
 use crate::cli::args::output::{MatrixShapeArgs, OutputArgs};
@@ -70,6 +70,15 @@ pub(crate) struct MsaArgs {
 
     #[command(flatten)]
     pub compute: ComputeArgs,
+
+    /// Use at most this much host memory for probabilities, distances and trees, as in 8G
+    ///
+    /// The result does not depend on it. A set that needs more is refused. By default, families of
+    /// large sets take a quarter of the memory, up to 4G, the probabilities of all pairs take up to
+    /// 4G, and distances and trees take up to the whole memory. Sequences, rows and buffers of
+    /// threads are not counted.
+    #[arg(long, value_name = "SIZE", help_heading = COMPUTING, allow_hyphen_values = true)]
+    pub host_memory: Option<String>,
 }
 
 impl MsaArgs {

@@ -100,6 +100,7 @@ fn check_idle(args: &MsaArgs, with: &str) -> Result<()> {
         ("--degap", with == "--profile" && args.input.letters.gaps.degap),
         ("--device", !machine.device.device.is_empty()),
         ("--memory", machine.memory.is_some()),
+        ("--host-memory", args.host_memory.is_some()),
         ("--check", machine.check),
         ("--kernel", args.compute.kernels.kernel.is_some()),
         ("--tune", args.compute.kernels.tune),

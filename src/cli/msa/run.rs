@@ -223,6 +223,7 @@ impl MultipleAlign {
             needs_distances: self.distmat_out.is_some(),
             needs_confidence: self.needs_confidence(),
             mask: self.mask,
+            host_memory: self.host_memory,
             check: self.compute.check,
             ..MultiAlign::new(Arc::clone(&sequences.store))
         })

@@ -29,7 +29,7 @@ fn sample(command: &str, option: &str) -> &'static str {
             "0.9"
         }
         (_, "mismatch") => "-4",
-        (_, "memory" | "buffer") => "1G",
+        (_, "memory" | "buffer" | "host-memory") => "1G",
         ("msa", "matrix") => "gonnet",
         (_, "matrix") => "EDNAFULL",
         ("dist" | "tree" | "msa", "pair-matrix") => "gonnet",

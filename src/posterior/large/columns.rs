@@ -6,22 +6,10 @@ use super::profile::CountProfile;
 use super::tuning::ProfileTuning;
 use crate::posterior::model::GapTransitions;
 
-/// Minimum fraction of sequences with a residue in a column that is compared. In alignments of
-/// thousands of sequences, most columns are insertions of a few of them. They would take most of
-/// the time, which grows with the square of the number of columns, and hardly change the result.
-const MIN_SHARE: f32 = 0.0;
-
-/// The columns of a profile. Columns with residues of few sequences are not compared.
+/// The columns of a profile.
 #[derive(Debug, Default)]
 pub(super) struct ProfileColumns {
-    /// Number of columns of the profile.
-    pub all: usize,
-    /// Square root of the fraction of sequences with a residue to the power of
-    /// `ProfileTuning::thin`, for all columns of the profile.
-    pub all_roots: Vec<f32>,
-    /// Column of the profile for each compared column.
-    pub compared: Vec<u32>,
-    /// Number of compared columns. All further fields contain only these.
+    /// Number of columns.
     pub count: usize,
     /// Probability of each letter in each column, divided by the background frequency of the
     /// letter.
@@ -50,17 +38,11 @@ impl ProfileColumns {
         chain: &GapTransitions,
         tuning: &ProfileTuning,
     ) -> Self {
-        let weight = profile.weight.max(f32::MIN_POSITIVE);
-        let share_of = |column: u32| profile.filled[column as usize] / weight;
-        let compared: Vec<u32> = (0..profile.columns as u32).filter(|&column| share_of(column) >= MIN_SHARE).collect();
-        let root_of = |share: f32| math::power(share.clamp(1e-4, 1.0), tuning.thin / 2.0);
-        let (columns, stride) = (compared.len(), compared.len() + 1);
+        let (columns, stride) = (profile.columns, profile.columns + 1);
         let diversity = profile.diversity(letters.count);
         // The fewer distinct letters a profile has, the larger is the share of inferred letters.
         let guess = tuning.guess / (1.0 + (diversity - 1.0) / tuning.known);
         let mut new = ProfileColumns {
-            all: profile.columns,
-            all_roots: (0..profile.columns as u32).map(|column| root_of(share_of(column))).collect(),
             count: columns,
             over: Vec::with_capacity(columns * letters.count),
             likely: vec![0.0; stride * letters.count],
@@ -70,15 +52,13 @@ impl ProfileColumns {
             extend: std::array::from_fn(|_| vec![0.0; stride]),
             before: vec![1.0; stride],
             after: vec![1.0; stride],
-            compared,
         };
         let mut outside = vec![1.0; stride];
         let mut before = 0.0;
         for column in 0..columns {
-            let original = new.compared[column];
-            let counts = &profile.counts[original as usize * letters.count..][..letters.count];
-            let total = profile.filled[original as usize].max(f32::MIN_POSITIVE);
-            let share = share_of(original).clamp(1e-4, 1.0);
+            let counts = &profile.counts[column * letters.count..][..letters.count];
+            let total = profile.filled[column].max(f32::MIN_POSITIVE);
+            let share = (profile.filled[column] / profile.weight.max(f32::MIN_POSITIVE)).clamp(1e-4, 1.0);
             for letter in 0..letters.count {
                 let conditional_root: f32 = (0..letters.count)
                     .map(|from| counts[from] * letters.conditional_root[from * letters.count + letter])
@@ -87,7 +67,7 @@ impl ProfileColumns {
                 new.likely[letter * stride + column + 1] = likely;
                 new.over.push(likely / letters.background[letter]);
             }
-            new.root[column + 1] = root_of(share);
+            new.root[column + 1] = math::power(share, tuning.thin / 2.0);
             new.share[column + 1] = share;
             let gap = math::power(share, tuning.gaps);
             for kind in 0..2 {

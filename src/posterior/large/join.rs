@@ -195,7 +195,7 @@ impl JoinInputs<'_> {
         let paired = self.paired(a.representatives, b.representatives);
         let (of_profiles, probabilities) =
             rayon::join(|| self.profile_pairs(a.columns, b.columns), || self.probabilities(&paired));
-        let of_sequences = paired.column_pairs(a.columns.all, &probabilities);
+        let of_sequences = paired.column_pairs(a.columns.count, &probabilities);
         self.align_by(a.columns, b.columns, &of_profiles, of_sequences.as_deref())
     }
 
@@ -209,11 +209,7 @@ impl JoinInputs<'_> {
             cutoff: CUTOFF,
             memory: MATRIX,
         };
-        let mut pairs = self.instructions.run(both);
-        for (row, column, _) in &mut pairs {
-            (*row, *column) = (rows.compared[*row as usize], columns.compared[*column as usize]);
-        }
-        pairs
+        self.instructions.run(both)
     }
 
     /// Aligns two groups by the probabilities of pairs of columns, first those from the profiles and
@@ -226,10 +222,10 @@ impl JoinInputs<'_> {
         of_sequences: Option<&[ColumnPair]>,
     ) -> Vec<(u32, u32)> {
         let share = if of_sequences.is_some() { self.tuning.pairs } else { 0.0 };
-        let mut sums = vec![0.0f32; columns.all];
+        let mut sums = vec![0.0f32; columns.count];
         let mut best = BestChain::default();
         let (mut first, mut second) = (of_profiles, of_sequences.unwrap_or_default());
-        for row in 0..rows.all {
+        for row in 0..rows.count {
             let mut touched = Vec::new();
             for (list, share) in [(&mut first, 1.0 - share), (&mut second, share)] {
                 let count = list.iter().take_while(|entry| entry.0 as usize == row).count();
@@ -242,10 +238,10 @@ impl JoinInputs<'_> {
                 *list = &list[count..];
             }
             touched.sort_unstable();
-            let row_root = rows.all_roots[row];
+            let row_root = rows.root[row + 1];
             let value = |column: usize| {
                 let sum = std::mem::take(&mut sums[column]);
-                (column, sum * row_root * columns.all_roots[column])
+                (column, sum * row_root * columns.root[column + 1])
             };
             best.add_row(row, touched.into_iter().map(value));
         }
