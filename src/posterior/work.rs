@@ -203,7 +203,7 @@ impl PosteriorPlan {
 
     /// Plans the pairs within each group of sequences of a store.
     pub(super) fn within(sequences: &Arc<SequenceStore>, model: Model, groups: &[Vec<usize>]) -> Self {
-        let mut planned = PlannedPairs::default();
+        let mut planned = PosteriorPlanner::default();
         for group in groups.iter().filter(|group| group.len() > 1) {
             let mut members: Vec<SequenceId> = group.iter().map(|&member| member as SequenceId).collect();
             members.sort_by_key(|&id| (sequences.length(id), id));
@@ -222,7 +222,7 @@ impl PosteriorPlan {
         model: Model,
         groups: impl Iterator<Item = [&'a [SequenceId]; 2]>,
     ) -> Self {
-        let mut planned = PlannedPairs::default();
+        let mut planned = PosteriorPlanner::default();
         for [rows, columns] in groups {
             let (columns, rows) = (planned.push(columns), planned.push(rows));
             for first in columns.clone().step_by(LANES) {
@@ -245,15 +245,15 @@ impl PosteriorPlan {
     }
 }
 
-/// Selected pairs of sequences, as positions in an order.
+/// Plans selected pairs of sequences, as positions in an order.
 #[derive(Debug, Default)]
-struct PlannedPairs {
+struct PosteriorPlanner {
     order: Vec<SequenceId>,
     /// Position of each row sequence, and positions of its column sequences.
     blocks: Vec<(u32, Range<u32>)>,
 }
 
-impl PlannedPairs {
+impl PosteriorPlanner {
     /// Appends sequences that are compared, and returns their positions. The first one fills the
     /// first lane of a group.
     fn push(&mut self, sequences: &[SequenceId]) -> Range<u32> {
@@ -275,7 +275,7 @@ impl PlannedPairs {
     }
 
     fn into_plan(self, sequences: &Arc<SequenceStore>, model: Model) -> PosteriorPlan {
-        let PlannedPairs { order, blocks } = self;
+        let PosteriorPlanner { order, blocks } = self;
         let wanted = model.present_codes(order.iter().map(|&id| sequences.codes(id)));
         let chunk = PosteriorChunk { sequences: Arc::clone(sequences), order, model, wanted };
         let blocks = blocks.into_iter().map(|(row, columns)| chunk.block(row, columns)).collect();
