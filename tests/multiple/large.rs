@@ -9,7 +9,7 @@ use pairwave::seq::{Alphabet, SequenceStore};
 use support::rng;
 
 /// Aligns a set on CPU threads.
-fn align(job: &MultiAlign, threads: usize) -> MsaResult {
+pub(super) fn align(job: &MultiAlign, threads: usize) -> MsaResult {
     let run = Run { devices: vec![Device::Cpu], threads, ..Run::default() };
     let mut result = None;
     job.run(&run, |rows: &[MsaResult]| {

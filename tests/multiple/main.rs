@@ -3,4 +3,5 @@
 mod clustal;
 mod devices;
 mod large;
+mod order;
 mod profile;

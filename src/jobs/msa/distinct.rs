@@ -2,7 +2,6 @@
 
 mod similar;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::alignment::{Confidence, MultipleAlignment};
@@ -11,36 +10,39 @@ use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::tree::{Distances, GuideTree, Join};
 
 /// The distinct sequences of a store, or their representatives.
+///
+/// They are in canonical order: by length, and sequences of one length by their codes. Therefore
+/// nothing that is computed from them depends on the order of the records.
 #[derive(Debug)]
 pub(super) struct DistinctSequences {
     /// Number of the distinct sequence, or of its representative, for each sequence of the store.
     numbers: Vec<usize>,
-    /// Each of these sequences once, in the order of the store.
+    /// Each of these sequences once, in canonical order.
     pub(super) sequences: Arc<SequenceStore>,
 }
 
 impl DistinctSequences {
     /// Finds the distinct sequences of a store.
     pub(super) fn new(all: &Arc<SequenceStore>) -> Self {
-        let mut known: HashMap<&[Code], usize> = HashMap::new();
-        let ids = 0..all.len() as SequenceId;
-        let (mut numbers, mut first) = (Vec::with_capacity(all.len()), Vec::new());
-        for id in ids {
-            let next = known.len();
-            let number = *known.entry(all.codes(id)).or_insert(next);
-            if number == next {
-                first.push(id);
+        let key = |id: SequenceId| (all.length(id), all.codes(id));
+        let mut ids: Vec<SequenceId> = (0..all.len() as SequenceId).collect();
+        // The sort is stable, so that the first of identical sequences stays first.
+        ids.sort_by(|&a, &b| key(a).cmp(&key(b)));
+        let mut numbers = vec![0; all.len()];
+        let mut builder = SequenceStore::builder(all.alphabet());
+        let mut count = 0;
+        for (at, &id) in ids.iter().enumerate() {
+            if at == 0 || key(ids[at - 1]) != key(id) {
+                builder.push_from(all, id);
+                count += 1;
             }
-            numbers.push(number);
+            numbers[id as usize] = count - 1;
         }
-        let sequences = if first.len() == all.len() {
-            Arc::clone(all)
-        } else {
-            let mut builder = SequenceStore::builder(all.alphabet());
-            first.into_iter().for_each(|id| builder.push_from(all, id));
-            Arc::new(builder.build())
-        };
-        DistinctSequences { numbers, sequences }
+        let distinct = DistinctSequences { numbers, sequences: Arc::clone(all) };
+        match distinct.is_unchanged() {
+            true => distinct,
+            false => DistinctSequences { sequences: Arc::new(builder.build()), ..distinct },
+        }
     }
 
     /// Replaces sequences by a similar one of the same length ([`similar::representatives`]). Their
@@ -65,9 +67,9 @@ impl DistinctSequences {
         DistinctSequences { numbers, sequences: Arc::new(builder.build()) }
     }
 
-    /// Returns whether no sequence occurs twice.
-    fn has_no_duplicates(&self) -> bool {
-        self.numbers.len() == self.sequences.len()
+    /// Returns whether the store contains these sequences in the same order.
+    fn is_unchanged(&self) -> bool {
+        self.numbers.iter().enumerate().all(|(sequence, &number)| sequence == number)
     }
 
     /// Returns the alignment of all sequences. Identical sequences have identical rows.
@@ -75,7 +77,7 @@ impl DistinctSequences {
     /// # Errors
     /// [`Error::Internal`] if `alignment` is not valid.
     pub(super) fn alignment(&self, alignment: MultipleAlignment) -> Result<MultipleAlignment> {
-        if self.has_no_duplicates() {
+        if self.is_unchanged() {
             return Ok(alignment);
         }
         let rows = self.numbers.iter().map(|&number| alignment.residue_columns(number).to_vec()).collect();
@@ -93,7 +95,7 @@ impl DistinctSequences {
     /// Returns the tree of all sequences. Identical sequences are joined first, by branches of
     /// length 0.
     pub(super) fn tree(&self, tree: GuideTree) -> GuideTree {
-        if self.has_no_duplicates() {
+        if self.is_unchanged() {
             return tree;
         }
         let leaves = self.numbers.len();
@@ -127,20 +129,21 @@ impl DistinctSequences {
         GuideTree { leaves, joins }
     }
 
-    /// Removes the leaves of repeated sequences from a tree of all sequences. A branch gets the
-    /// total length of the branches that it replaces.
+    /// Removes the leaves of repeated sequences from a tree of all sequences. The first copy in the
+    /// order of the tree is kept. A branch gets the total length of the branches that it replaces.
     pub(super) fn prune(&self, tree: &GuideTree) -> GuideTree {
-        if self.has_no_duplicates() {
+        if self.is_unchanged() {
             return tree.clone();
         }
         let leaves = self.sequences.len();
         // The node that replaces each node, and the length of the branch between them.
-        let mut next = 0;
-        let mut nodes: Vec<Option<(u32, f64)>> = Vec::with_capacity(tree.leaves + tree.joins.len());
-        for &number in &self.numbers {
-            let is_first = number == next;
-            next += usize::from(is_first);
-            nodes.push(is_first.then_some((number as u32, 0.0)));
+        let mut nodes: Vec<Option<(u32, f64)>> = vec![None; tree.leaves];
+        let mut is_kept = vec![false; leaves];
+        for leaf in tree.order() {
+            let number = self.numbers[leaf as usize];
+            if !std::mem::replace(&mut is_kept[number], true) {
+                nodes[leaf as usize] = Some((number as u32, 0.0));
+            }
         }
         let mut joins = Vec::with_capacity(leaves.saturating_sub(1));
         for join in &tree.joins {
@@ -161,7 +164,7 @@ impl DistinctSequences {
 
     /// Returns the distances of all sequences; 0 between identical ones.
     pub(super) fn distances(&self, distances: Distances) -> Distances {
-        if self.has_no_duplicates() {
+        if self.is_unchanged() {
             return distances;
         }
         let mut all = Distances::new(self.numbers.len());
@@ -180,28 +183,28 @@ mod tests {
     use crate::seq::{ReadOptions, read_bytes};
 
     #[test]
-    fn duplicates_are_restored() {
+    fn duplicates_and_their_order_are_restored() {
         let text = b">a\nMKV\n>b\nMK\n>c\nMKV\n>d\nMKV\n>e\nMK\n>f\nML\n";
         let store = Arc::new(read_bytes("x.fa", text, &ReadOptions::default()).unwrap());
         let distinct = DistinctSequences::new(&store);
         assert_eq!(distinct.sequences.len(), 3);
-        assert_eq!((0..3).map(|id| distinct.sequences.name(id)).collect::<Vec<_>>(), ["a", "b", "f"]);
-        let alignment = MultipleAlignment::new(3, vec![vec![0, 1, 2], vec![0, 2], vec![0, 1]]).unwrap();
+        assert_eq!((0..3).map(|id| distinct.sequences.name(id)).collect::<Vec<_>>(), ["b", "f", "a"]);
+        let alignment = MultipleAlignment::new(3, vec![vec![0, 2], vec![0, 1], vec![0, 1, 2]]).unwrap();
         let all = distinct.alignment(alignment).unwrap();
         let rows: Vec<&[u32]> = (0..6).map(|row| all.residue_columns(row)).collect();
         assert_eq!(rows, [&[0, 1, 2][..], &[0, 2], &[0, 1, 2], &[0, 1, 2], &[0, 2], &[0, 1]]);
         let join = |children, lengths| Join { children, lengths };
-        let tree = GuideTree { leaves: 3, joins: vec![join([1, 2], [0.1, 0.2]), join([0, 3], [0.4, 0.3])] };
+        let tree = GuideTree { leaves: 3, joins: vec![join([0, 1], [0.1, 0.2]), join([2, 3], [0.4, 0.3])] };
         let expected = vec![
-            join([0, 2], [0.0; 2]),
-            join([6, 3], [0.0; 2]),
             join([1, 4], [0.0; 2]),
-            join([8, 5], [0.1, 0.2]),
-            join([7, 9], [0.4, 0.3]),
+            join([0, 2], [0.0; 2]),
+            join([7, 3], [0.0; 2]),
+            join([6, 5], [0.1, 0.2]),
+            join([8, 9], [0.4, 0.3]),
         ];
         assert_eq!(distinct.tree(tree), GuideTree { leaves: 6, joins: expected });
         let mut distances = Distances::new(3);
-        [(0, 1, 0.5), (0, 2, 0.25), (1, 2, 0.75)].into_iter().for_each(|(a, b, value)| distances.set(a, b, value));
+        [(0, 2, 0.5), (1, 2, 0.25), (0, 1, 0.75)].into_iter().for_each(|(a, b, value)| distances.set(a, b, value));
         let all = distinct.distances(distances);
         let actual = [(0, 2), (2, 3), (1, 4), (0, 1), (3, 4), (5, 3), (4, 5)].map(|(a, b)| all.get(a, b));
         assert_eq!(actual, [0.0, 0.0, 0.0, 0.5, 0.5, 0.25, 0.75]);
@@ -213,7 +216,7 @@ mod tests {
             join([8, 5], [8.0, 9.0]),
             join([7, 9], [5.0, 10.0]),
         ];
-        let joins_left = vec![join([0, 2], [14.0, 9.0]), join([1, 3], [12.0, 10.0])];
+        let joins_left = vec![join([2, 0], [1.0, 7.0]), join([3, 1], [5.0, 19.0])];
         assert_eq!(distinct.prune(&GuideTree { leaves: 6, joins }), GuideTree { leaves: 3, joins: joins_left });
     }
 
@@ -226,11 +229,11 @@ mod tests {
     }
 
     #[test]
-    fn distinct_sequences_are_unchanged() {
-        let store = Arc::new(read_bytes("x.fa", b">a\nMKV\n>b\nMK\n", &ReadOptions::default()).unwrap());
+    fn distinct_sequences_in_canonical_order_are_unchanged() {
+        let store = Arc::new(read_bytes("x.fa", b">a\nMK\n>b\nMKV\n", &ReadOptions::default()).unwrap());
         let distinct = DistinctSequences::new(&store);
         assert!(Arc::ptr_eq(&distinct.sequences, &store));
-        let alignment = MultipleAlignment::new(3, vec![vec![0, 1, 2], vec![0, 2]]).unwrap();
+        let alignment = MultipleAlignment::new(3, vec![vec![0, 2], vec![0, 1, 2]]).unwrap();
         assert_eq!(distinct.alignment(alignment.clone()).unwrap(), alignment);
     }
 }

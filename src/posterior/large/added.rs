@@ -41,15 +41,32 @@ pub struct AlignedStore<'a> {
 }
 
 impl<'a> AlignedStore<'a> {
-    fn codes(&self) -> Vec<&'a [Code]> {
-        (0..self.sequences.len() as SequenceId).map(|id| self.sequences.codes(id)).collect()
+    /// Returns the rows in canonical order: by length, then by codes, and identical sequences by
+    /// their columns. Therefore no result depends on the order of the rows.
+    fn rows(&self) -> Vec<BaseRow<'a>> {
+        let row = |row: usize| BaseRow {
+            codes: self.sequences.codes(row as SequenceId),
+            columns: self.alignment.residue_columns(row),
+        };
+        let mut rows: Vec<BaseRow<'a>> = (0..self.sequences.len()).map(row).collect();
+        rows.sort_by_key(|row| (row.codes.len(), row.codes, row.columns));
+        rows
     }
+}
+
+/// A sequence of an alignment.
+#[derive(Debug, Clone, Copy)]
+struct BaseRow<'a> {
+    codes: &'a [Code],
+    /// Column of each residue.
+    columns: &'a [u32],
 }
 
 /// Aligns each sequence of `new` with the columns of an alignment. Returns, for each sequence, the
 /// column of each residue, or `None` for residues between two columns. A sequence that equals a
-/// sequence of the alignment gets the columns of the first such row. Calls `advance` with the
-/// numbers of added sequences and computed cells.
+/// sequence of the alignment gets the columns of its row. If there are several such rows, it is the
+/// one with the earliest columns. Calls `advance` with the numbers of added sequences and computed
+/// cells.
 ///
 /// # Errors
 /// Returns [`Error::Interrupted`] if `interrupt` is set, and [`Error::Usage`] for bytes and for
@@ -62,12 +79,13 @@ pub fn add(
     interrupt: &AtomicBool,
 ) -> Result<Vec<Vec<Option<u32>>>> {
     let parameters = parameters(base.sequences, new)?;
-    let rows = base.codes();
-    let inputs = parameters.inputs(&rows);
-    let group = BaseGroup::new(&inputs, base.alignment, pool);
-    let mut known: HashMap<&[Code], usize> = HashMap::new();
-    for (row, &codes) in rows.iter().enumerate() {
-        known.entry(codes).or_insert(row);
+    let rows = base.rows();
+    let sequences: Vec<&[Code]> = rows.iter().map(|row| row.codes).collect();
+    let inputs = parameters.inputs(&sequences);
+    let group = BaseGroup::new(&inputs, &rows, base.alignment.columns(), pool);
+    let mut known: HashMap<&[Code], &[u32]> = HashMap::new();
+    for row in &rows {
+        known.entry(row.codes).or_insert(row.columns);
     }
     let columns = inputs.columns(&group.profile);
     pool.install(|| {
@@ -78,7 +96,7 @@ pub fn add(
             }
             let codes = new.codes(id);
             let (places, cells) = match known.get(codes) {
-                Some(&row) => (base.alignment.residue_columns(row).iter().copied().map(Some).collect(), 0),
+                Some(places) => (places.iter().copied().map(Some).collect(), 0),
                 None => group.place(&inputs, &columns, codes),
             };
             advance(1, cells);
@@ -98,15 +116,16 @@ pub(crate) fn align_alignments(
     pool: &rayon::ThreadPool,
 ) -> Result<JoinedColumns> {
     let parameters = parameters(first.sequences, second.sequences)?;
-    let rows = [first.codes(), second.codes()].concat();
-    let inputs = parameters.inputs(&rows);
+    let sides = [first, second].map(|side| side.rows());
+    let sequences: Vec<&[Code]> = sides.iter().flatten().map(|row| row.codes).collect();
+    let inputs = parameters.inputs(&sequences);
     let count = first.sequences.len();
-    let of_side = |start: usize, rows: &[&[Code]], alignment| {
-        let group = BaseGroup::new(&parameters.inputs(rows), alignment, pool);
+    let of_side = |start: usize, sequences: &[&[Code]], rows: &[BaseRow], columns: usize| {
+        let group = BaseGroup::new(&parameters.inputs(sequences), rows, columns, pool);
         (group.representatives(start, REPRESENTATIVES), group.filled)
     };
-    let (a, a_filled) = of_side(0, &rows[..count], first.alignment);
-    let (b, b_filled) = of_side(count, &rows[count..], second.alignment);
+    let (a, a_filled) = of_side(0, &sequences[..count], &sides[0], first.alignment.columns());
+    let (b, b_filled) = of_side(count, &sequences[count..], &sides[1], second.alignment.columns());
     let pairs = pool.install(|| inputs.align_columns(&a, &b));
     let pairs: Vec<(u32, u32)> =
         pairs.into_iter().map(|(row, column)| (a_filled[row as usize], b_filled[column as usize])).collect();
@@ -134,20 +153,20 @@ struct BaseGroup {
 }
 
 impl BaseGroup {
-    fn new(inputs: &JoinInputs<'_>, alignment: &MultipleAlignment, pool: &rayon::ThreadPool) -> Self {
-        let mut group_column = vec![u32::MAX; alignment.columns()];
-        for row in 0..alignment.rows() {
-            alignment.residue_columns(row).iter().for_each(|&column| group_column[column as usize] = 0);
+    /// `inputs` has the sequences of the rows of an alignment with this number of columns.
+    fn new(inputs: &JoinInputs<'_>, rows: &[BaseRow], columns: usize, pool: &rayon::ThreadPool) -> Self {
+        let mut group_column = vec![u32::MAX; columns];
+        for row in rows {
+            row.columns.iter().for_each(|&column| group_column[column as usize] = 0);
         }
-        let filled: Vec<u32> = (0..alignment.columns() as u32).filter(|&at| group_column[at as usize] == 0).collect();
+        let filled: Vec<u32> = (0..columns as u32).filter(|&at| group_column[at as usize] == 0).collect();
         filled.iter().zip(0..).for_each(|(&at, index)| group_column[at as usize] = index);
-        let places: Vec<Vec<u32>> =
-            (0..alignment.rows()).map(|row| map_columns(alignment.residue_columns(row), &group_column)).collect();
+        let places: Vec<Vec<u32>> = rows.iter().map(|row| map_columns(row.columns, &group_column)).collect();
         let guide = tree::guide(inputs.sequences, inputs.model.codes(), pool);
         let weights = tree::weights(&guide);
-        let aligned = AlignedMembers { members: (0..alignment.rows()).collect(), columns: filled.len(), places };
+        let aligned = AlignedMembers { members: (0..rows.len()).collect(), columns: filled.len(), places };
         let profile = CountProfile::new(inputs.letters, inputs.sequences, &weights, &aligned);
-        let rows = alignment.rows();
+        let rows = rows.len();
         let count = rows.min(MAX_CANDIDATES);
         let candidates = (0..count).map(|at| at * rows / count).collect();
         BaseGroup { profile, filled, places: aligned.places, weights, candidates }
