@@ -5,12 +5,15 @@ use clap::builder::styling::{AnsiColor, Style};
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::OnceLock;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::FmtContext;
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
 
-/// Environment variable that asks for more than warnings, in tracing's syntax
+/// Environment variable that asks for more than warnings: modules and their levels
 /// (`pairwave=debug,wgpu_core=info`).
 const VARIABLE: &str = "PAIRWAVE_LOG";
 
@@ -42,15 +45,20 @@ pub(super) fn start(quiet: bool, verbose: bool) {
         (false, false) => "pairwave=warn,pairwave::tune=info",
     };
     let filter = match std::env::var(VARIABLE) {
-        Ok(directives) if !quiet => EnvFilter::new(directives),
-        _ => EnvFilter::new(standard),
+        Ok(directives) if !quiet => targets(&directives),
+        _ => targets(standard),
     };
-    tracing_subscriber::fmt()
-        .with_ansi(false)
-        .event_format(Plain)
-        .with_env_filter(filter)
-        .with_writer(|| LogLines)
-        .init();
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).event_format(Plain).with_writer(|| LogLines);
+    tracing_subscriber::registry().with(lines.with_filter(filter)).init();
+}
+
+/// Returns the levels of modules in a list of directives. Invalid directives are ignored; without a
+/// valid one, errors of all modules are shown.
+fn targets(directives: &str) -> Targets {
+    let is_valid = |directive: &&str| !directive.is_empty() && directive.parse::<Targets>().is_ok();
+    let valid: Vec<&str> = directives.split(',').map(str::trim).filter(is_valid).collect();
+    let list = if valid.is_empty() { "error".to_owned() } else { valid.join(",") };
+    list.parse().expect("every directive is valid")
 }
 
 /// Prints `pairwave: error: message`.
@@ -108,6 +116,26 @@ impl Write for LogLines {
 mod tests {
     use super::*;
     use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn valid_directives_select_modules_and_levels() {
+        let debug = tracing::Level::DEBUG;
+        let error = tracing::Level::ERROR;
+        for (directives, module, level, expected) in [
+            ("pairwave=warn,wgpu_core=debug", "wgpu_core::device", debug, true),
+            ("pairwave=warn,wgpu_core=debug", "pairwave::pairs", debug, false),
+            ("pairwave=warn, pairwave::tune=debug", "pairwave::tune", debug, true),
+            ("debug", "naga", debug, true),
+            ("pairwave", "pairwave::cli", debug, true),
+            ("pairwave=debug,naga=loud,a=b=c,", "pairwave", debug, true),
+            ("pairwave=debug,naga=loud,a=b=c,", "naga", error, false),
+            ("", "naga", error, true),
+            ("", "naga", debug, false),
+            ("pairwave=loud", "pairwave", debug, false),
+        ] {
+            assert_eq!(targets(directives).would_enable(module, &level), expected, "{directives}: {module} {level}");
+        }
+    }
 
     #[test]
     fn warnings_are_plain_lines() {

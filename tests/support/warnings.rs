@@ -3,6 +3,11 @@
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
 fn tape() -> &'static Mutex<Vec<String>> {
     static TAPE: OnceLock<Mutex<Vec<String>>> = OnceLock::new();
     TAPE.get_or_init(Mutex::default)
@@ -26,8 +31,9 @@ pub fn record(level: &str) {
     }
     static STARTED: OnceLock<()> = OnceLock::new();
     STARTED.get_or_init(|| {
-        let lines = tracing_subscriber::fmt().with_env_filter(format!("pairwave={level}")).with_ansi(false);
-        lines.with_writer(|| Tape).init();
+        let level: LevelFilter = level.parse().unwrap();
+        let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(|| Tape);
+        tracing_subscriber::registry().with(lines.with_filter(Targets::new().with_target("pairwave", level))).init();
     });
 }
 
