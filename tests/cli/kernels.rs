@@ -27,8 +27,12 @@ const SCHEMES: [&[&str]; 4] = [
 
 #[test]
 fn every_kernel_gives_the_same_genes() {
+    let folder = folder();
+    let genes = std::fs::read_to_string(GENES).expect("it is there");
+    let five: String = genes.split_inclusive("\n>").take(5).collect();
+    let five = file(&folder, "genes.fa", five.trim_end_matches('>'));
     for scheme in SCHEMES {
-        with_every_kernel(&[&[GENES, "--check", "--format", "paf"], scheme].concat());
+        with_every_kernel(&[&[five.as_str(), "--check", "--format", "paf"], scheme].concat());
     }
 }
 

@@ -264,7 +264,7 @@ fn dry_run_reports_and_writes_nothing() {
 #[test]
 fn second_run_in_a_directory_is_refused() {
     // There are enough blocks that the first run still computes when the second one starts.
-    let case = Case::new(150, 500, 3);
+    let case = Case::new(80, 500, 3);
     let output = case.path("out");
     let job = ["allpairs", &case.input, "--device", "cpu", "--threads", "1", "--block-cells", "500K", "-o", &output];
     let mut first = mpirun(2, &job).spawn().unwrap();
