@@ -67,9 +67,13 @@ impl FamilyJoiner<'_> {
                 next = parents[count + at].filter(|&parent| waiting[parent].fetch_sub(1, Ordering::AcqRel) == 1);
             }
         };
-        rayon::scope(|scope| {
-            for (at, _) in joins.iter().enumerate().filter(|(_, children)| missing(children) == 0) {
-                scope.spawn(move |_| climb(at));
+        let ready: Vec<usize> = (0..joins.len()).filter(|&at| missing(&joins[at]) == 0).collect();
+        let taken = AtomicUsize::new(0);
+        // A thread that waits for a part of its join may run any spawned task meanwhile. If each
+        // join were such a task, hundreds of them could be nested on one stack.
+        rayon::broadcast(|_| {
+            while let Some(&at) = ready.get(taken.fetch_add(1, Ordering::Relaxed)) {
+                climb(at);
             }
         });
         let finished = done.into_iter().map(OnceLock::into_inner).collect::<Option<Vec<_>>>();

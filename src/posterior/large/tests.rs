@@ -125,6 +125,21 @@ fn large_sets_are_the_same_on_engines_and_threads() {
     }
 }
 
+/// Threads that wait for parts of a join must not start other joins on the same stack.
+#[test]
+fn hundreds_of_joins_need_a_small_stack() {
+    let store = Arc::new(store(Alphabet::Protein, &family(Alphabet::Protein, 600, 20, 3)));
+    let never = AtomicBool::new(false);
+    let limits = FamilyLimits { sequences: 1, ..FamilyLimits::default() };
+    let align_on = |pool: rayon::ThreadPool| {
+        let run = LargeRun { pool: &pool, computer: None, memory: 1 << 30, advance: &|_, _| {}, interrupt: &never };
+        align(&store, &PosteriorOptions::default(), &limits, run).unwrap()
+    };
+    let builder = || rayon::ThreadPoolBuilder::new();
+    let small = builder().num_threads(4).stack_size(1 << 20).build().unwrap();
+    assert_eq!(align_on(small), align_on(builder().num_threads(1).build().unwrap()));
+}
+
 #[test]
 fn equal_sequences_share_their_columns_in_large_sets() {
     let one = family(Alphabet::Protein, 1, 80, 6).remove(0);
