@@ -81,7 +81,7 @@ impl PivotScoring {
         let last = (first..end).rev().find(is_both).unwrap_or(first);
         let [one_parts, other_parts] = [one, other].map(|row| row.parts(first, last));
         let counts = instructions
-            .run(ColumnCount { one: &one.symbols[first - 1..=last], other: &other.symbols[first - 1..=last] });
+            .run(CountedRows { one: &one.symbols[first - 1..=last], other: &other.symbols[first - 1..=last] });
         let inner_gaps = counts.gap_runs + one_parts.insertions + other_parts.insertions;
         let gap_columns = one_parts.between + other_parts.between - 2 * counts.both;
         let score = self.equal * counts.equal as i64 + self.least * (counts.both - counts.equal) as i64
@@ -166,13 +166,13 @@ struct ColumnCounts {
     gap_runs: u64,
 }
 
-/// Counts the columns of two rows of equal length after their first column.
-struct ColumnCount<'a> {
+/// Two rows of equal length whose columns after the first one are counted.
+struct CountedRows<'a> {
     one: &'a [u8],
     other: &'a [u8],
 }
 
-impl SimdKernel for ColumnCount<'_> {
+impl SimdKernel for CountedRows<'_> {
     type Output = ColumnCounts;
 
     #[inline(always)]
@@ -294,7 +294,7 @@ mod tests {
             let [one, other] = [one, other].map(|row| [&[GAP], row].concat());
             InstructionSet::available()
                 .into_iter()
-                .map(|instructions| instructions.run(ColumnCount { one: &one, other: &other }))
+                .map(|instructions| instructions.run(CountedRows { one: &one, other: &other }))
                 .collect::<Vec<_>>()
         };
         let row = |both, equal, gap_runs| ColumnCounts { both, equal, gap_runs };
