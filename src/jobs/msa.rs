@@ -378,9 +378,7 @@ impl MultiAlign {
         let order = guide.tree.order();
         Ok(MsaResult { alignment, guide, order, confidence, selection: None })
     }
-}
 
-impl MultiAlign {
     /// Aligns a large set in families. GPUs compute the probabilities of pairs if there are enough
     /// of them.
     fn align_families(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::qgram_filter::QgramFilter;
 use super::{
-    CHUNK_PAIRS, EditDistanceFilter, MAX_SELECTED, Prefiltered, ReportedProgress, WITH_FILTER, edit_job, select,
+    CHUNK_PAIRS, EditDistanceFilter, MAX_SELECTED, Prefiltered, Proofs, ReportedProgress, WITH_FILTER, edit_job, select,
 };
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
@@ -119,7 +119,8 @@ impl EditDistanceFilter {
         most: usize,
         done: &mut SelectionReceiver<'_>,
     ) -> Result<()> {
-        for open in &mut complete {
+        let needs_proofs = matches!(self.proofs, Proofs::Available(_));
+        for open in complete.iter_mut().filter(|_| needs_proofs) {
             if let Some(selected) = &mut open.selected {
                 self.pool.install(|| rayon::slice::ParallelSliceMut::par_sort_unstable(selected.as_mut_slice()));
             }
@@ -222,7 +223,6 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use super::super::Proofs;
     use super::*;
     use crate::edit::mock::EditMock;
     use crate::edit::{EditBatch, EditReport};

@@ -31,7 +31,7 @@ impl<'a> PairEngines<'a> {
     }
 
     /// Opens the engines for a large set. Returns `None` if no GPU is used. Results are read by
-    /// additional threads, because those of the job are busy at the same time.
+    /// additional threads, because the job's threads are busy at the same time.
     pub(super) fn for_large_set(sequences: &SequenceStore, run: &'a Run) -> Result<Option<Self>> {
         let squares = sequences.lengths().iter().map(|&length| u64::from(length).pow(2)).sum::<u64>();
         let engines = PairEngines::open(thread_pool(run.threads)?, run, squares.saturating_mul(LARGE_SET_PAIRS))?;
