@@ -87,10 +87,12 @@ impl TemporaryFile {
         // Opens the file like any other, so that it gets the usual permissions. Files created by
         // tempfile itself are private to the user. The code of the system's error is kept because
         // tempfile's error names the temporary file, which the user does not know.
-        let mut code = None;
+        let (mut code, mut listed) = (None, CleanupEntry(None));
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(ENDING).rand_bytes(RANDOM_CHARS);
         let made = builder.make_in(directory, |path| {
+            // Listed before the file exists, so that no signal can arrive between the two.
+            listed = CleanupEntry::new(path);
             let file = File::options().write(true).create_new(true).open(path);
             let file = file.inspect_err(|error| code = error.raw_os_error())?;
             // Another process may have removed the file before it was locked. In this case tempfile
@@ -106,7 +108,6 @@ impl TemporaryFile {
             io::ErrorKind::NotFound => io::Error::new(error.kind(), format!("no directory {}", directory.display())),
             _ => code.map_or(error, io::Error::from_raw_os_error),
         })?;
-        let listed = CleanupEntry::new(file.path());
         Ok(TemporaryFile { file, _listed: listed })
     }
 
@@ -235,5 +236,32 @@ mod tests {
         let path = dropped.path().to_owned();
         drop(dropped);
         assert!(!is_listed(&path) && !path.exists());
+    }
+    /// A signal may arrive as soon as the file exists.
+    #[test]
+    fn temporary_files_are_listed_before_they_exist() {
+        let folder = tempfile::tempdir().unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        let observed = std::thread::scope(|scope| {
+            let observer = scope.spawn(|| {
+                let mut observed = 0;
+                while !done.load(Ordering::Acquire) {
+                    for name in names(folder.path()) {
+                        let path = folder.path().join(name);
+                        let is_listed = listed().iter().any(|other| Path::new(other) == path);
+                        // A file that has been removed since then may have left the list.
+                        assert!(is_listed || !path.exists(), "{} is not listed", path.display());
+                        observed += 1;
+                    }
+                }
+                observed
+            });
+            for _ in 0..2_000 {
+                drop(TemporaryFile::create(folder.path(), "c.tsv").unwrap());
+            }
+            done.store(true, Ordering::Release);
+            observer.join().unwrap()
+        });
+        assert!(observed > 0);
     }
 }
