@@ -8,8 +8,11 @@ pub mod gpu;
 pub mod kernels;
 pub mod mock;
 pub mod oracle;
+pub mod pieces;
+pub mod places;
 pub mod plan;
 pub mod qgrams;
+pub mod tiles;
 pub mod trace;
 pub mod work;
 

@@ -15,6 +15,7 @@ mod planes;
 mod scalar;
 mod side;
 mod step;
+mod windows;
 mod worker;
 
 pub use compute::{DistanceWorkspace, LaneContent, distance, run};

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::pieces::{PackedTexts, PieceFilter};
+use super::tiles::TextTiles;
 use super::{Edit, EditBlock, EditChunk, Region, TextRegions, pattern_words};
 use crate::engine::queue::QueuedChunk;
 use crate::score::{EditMode, EditScheme};
@@ -26,6 +28,8 @@ pub enum Against {
     Texts(Arc<SequenceStore>),
     /// Patterns are compared with regions of texts.
     Candidates(Arc<SequenceStore>, Arc<Vec<Candidate>>),
+    /// Every pattern is compared with every tile of every text of a store.
+    Tiles(Arc<SequenceStore>, Arc<TextTiles>),
 }
 
 impl Against {
@@ -33,7 +37,7 @@ impl Against {
     pub fn texts<'a>(&'a self, patterns: &'a Arc<SequenceStore>) -> &'a Arc<SequenceStore> {
         match self {
             Against::Later => patterns,
-            Against::Texts(texts) | Against::Candidates(texts, _) => texts,
+            Against::Texts(texts) | Against::Candidates(texts, _) | Against::Tiles(texts, _) => texts,
         }
     }
 }
@@ -78,7 +82,7 @@ impl EditJob {
     pub fn parts(&self) -> Vec<QueryPart> {
         let all = match &self.against {
             Against::Candidates(_, candidates) => candidates.len(),
-            Against::Later | Against::Texts(_) => self.patterns.len(),
+            Against::Later | Against::Texts(_) | Against::Tiles(..) => self.patterns.len(),
         };
         self.parts.as_ref().map_or_else(|| vec![QueryPart::all(all)], |parts| parts.to_vec())
     }
@@ -114,6 +118,7 @@ impl EditJob {
             Against::Texts(texts) if self.strands.later_only => patterns * (texts.len() as u64).saturating_sub(1) / 2,
             Against::Texts(texts) => patterns * texts.len() as u64,
             Against::Candidates(_, candidates) => candidates.len() as u64,
+            Against::Tiles(texts, _) => patterns * texts.len() as u64,
         }
     }
 
@@ -129,6 +134,11 @@ impl EditJob {
                 (all * all - squares) / 2 * u128::from(self.strands.copies())
             }
             Against::Candidates(..) => self.extents(&self.parts()).iter().map(|(_, cells)| cells).sum(),
+            // The overlaps of tiles are computed twice.
+            Against::Tiles(_, tiles) => {
+                let symbols = tiles.regions().iter().map(|tile| u128::from(tile.symbols())).sum::<u128>();
+                sum(&self.patterns) * symbols
+            }
         };
         u64::try_from(cells).unwrap_or(u64::MAX)
     }
@@ -137,7 +147,11 @@ impl EditJob {
     /// consecutive candidates, with `pairs` pairs or a few more. A chunk never extends beyond its
     /// part. A part that names its texts has one chunk per sequence.
     pub fn chunks(&self, pairs: u64) -> EditChunks {
-        EditChunks { job: self.clone(), left: PartsLeft::new(self.parts()), pairs: pairs.max(1), by_length: None }
+        let has_tiles = matches!(self.against, Against::Tiles(..));
+        let packed = (has_tiles && PieceFilter::supports(&self.scheme))
+            .then(|| Arc::new(PackedTexts::new(Arc::clone(self.texts()))));
+        let left = PartsLeft::new(self.parts());
+        EditChunks { job: self.clone(), left, pairs: pairs.max(1), by_length: None, packed }
     }
 }
 
@@ -150,6 +164,8 @@ pub struct EditChunks {
     pairs: u64,
     /// All texts, if every pattern is compared with all of them. All chunks share this order.
     by_length: Option<TextsByLength>,
+    /// Texts for a filter by pieces.
+    packed: Option<Arc<PackedTexts>>,
 }
 
 /// Texts in the order of a chunk.
@@ -178,6 +194,7 @@ impl Iterator for EditChunks {
             Against::Candidates(_, candidates) => self.next_candidates(&candidates),
             Against::Texts(_) => self.next_patterns(false),
             Against::Later => self.next_patterns(true),
+            Against::Tiles(texts, tiles) => self.next_tiles(&texts, &tiles),
         }
     }
 }
@@ -259,6 +276,25 @@ impl EditChunks {
         self.planned(range, TextRegions::Texts(order), blocks)
     }
 
+    fn next_tiles(&mut self, texts: &SequenceStore, tiles: &TextTiles) -> Option<QueuedChunk<Edit>> {
+        let part = self.left.front()?;
+        let copies = self.job.strands.copies();
+        let tile_range = tiles.of_texts(part.compared_targets(0, texts.len(), false));
+        let sequences = (self.pairs / (tile_range.len() as u64 * u64::from(copies)).max(1)).max(1);
+        let patterns = sequences.saturating_mul(u64::from(copies)).min(part.queries.len() as u64) as u32;
+        let range = part.queries.start..part.queries.start + patterns;
+        self.left.advance(range.end);
+        let symbols = tiles.regions()[tile_range.start as usize..tile_range.end as usize].iter();
+        let symbols: u64 = symbols.map(|tile| u64::from(tile.symbols())).sum();
+        let blocks = range.clone().map(|pattern| {
+            let m = self.job.patterns.length(pattern);
+            let regions = 0..tile_range.len() as u32;
+            (pattern_words(m), EditBlock { pattern, regions, cells: u64::from(m) * symbols })
+        });
+        let blocks = blocks.filter(|(_, block)| !block.regions.is_empty()).collect();
+        Some(self.planned(range, TextRegions::Tiles(Arc::clone(tiles.regions()), tile_range), blocks))
+    }
+
     fn next_candidates(&mut self, candidates: &Arc<Vec<Candidate>>) -> Option<QueuedChunk<Edit>> {
         let Range { start: begin, end: total } = self.left.front()?.queries;
         // Both strands of a candidate belong to one chunk.
@@ -291,6 +327,7 @@ impl EditChunks {
         blocks.sort_by_key(|(class, _)| std::cmp::Reverse(*class));
         let [patterns, texts] = [&self.job.patterns, self.job.texts()].map(Arc::clone);
         let chunk = EditChunk::new(patterns, texts, Arc::clone(&self.job.scheme), regions);
+        let chunk = chunk.with_packed(self.packed.clone());
         (range, Arc::new(chunk), blocks)
     }
 }

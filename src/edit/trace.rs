@@ -76,6 +76,30 @@ impl<'a> EditTracer<'a> {
         Ok((start as u32, alignment.cigar))
     }
 
+    /// Aligns a pattern with the longest part that has this distance and starts where the text
+    /// starts. `distance` must be the least distance of all such parts. Returns the number of
+    /// symbols of the part, and the alignment's columns.
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`] if the least distance is another one.
+    pub fn align_from_start(
+        &self,
+        pattern: &[Code],
+        text: &[Code],
+        distance: u32,
+        workspace: &mut EditWorkspace,
+    ) -> Result<(u32, Cigar)> {
+        let text = &text[..text.len().min(pattern.len() + distance as usize)];
+        let reversed = |codes: &[Code]| codes.iter().rev().copied().collect::<Vec<Code>>();
+        let (reversed_pattern, reversed_text) = (reversed(pattern), reversed(text));
+        let bits = &mut workspace.bits;
+        let before = start(&reversed_pattern, &reversed_text, distance, &self.scheme.equality, bits)?;
+        let part = &text[..text.len() - before];
+        let hint = Hint { score: Some(-i64::from(distance)), matches: None };
+        let alignment = traceback(pattern, part, &self.scoring, hint, &mut workspace.trace)?;
+        Ok((part.len() as u32, alignment.cigar))
+    }
+
     /// Returns every end within a limit with its distance, in increasing order of ends. The first
     /// end belongs to the empty part.
     pub fn ends(&self, pattern: &[Code], text: &[Code], limit: u32, workspace: &mut EditWorkspace) -> Vec<(u32, u32)> {

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::check;
 use super::distances::BatchDistances;
+use super::pieces::PackedTexts;
 use super::plan::Candidate;
 use crate::engine::{Batch, BatchReport, Portion, Work};
 use crate::score::EditScheme;
@@ -41,6 +42,8 @@ pub enum TextRegions {
     /// The regions of a range of candidates. They are not copied, because there may be many
     /// millions.
     Candidates(Arc<Vec<Candidate>>, Range<u32>),
+    /// A range of the tiles of texts.
+    Tiles(Arc<Vec<Region>>, Range<u32>),
 }
 
 /// Data that the blocks of a batch share.
@@ -54,6 +57,8 @@ pub struct EditChunk {
     pub scheme: Arc<EditScheme>,
     /// Regions that the patterns are compared with.
     pub regions: TextRegions,
+    /// Texts for a filter by pieces ([`crate::edit::pieces`]), if it can exclude regions.
+    pub packed: Option<Arc<PackedTexts>>,
     /// Cached result of [`EditChunk::text_symbols`].
     text_symbols: OnceLock<(u32, u32)>,
 }
@@ -66,7 +71,12 @@ impl EditChunk {
         scheme: Arc<EditScheme>,
         regions: TextRegions,
     ) -> Self {
-        EditChunk { patterns, texts, scheme, regions, text_symbols: OnceLock::new() }
+        EditChunk { patterns, texts, scheme, regions, packed: None, text_symbols: OnceLock::new() }
+    }
+
+    /// Sets the texts for a filter by pieces.
+    pub fn with_packed(self, packed: Option<Arc<PackedTexts>>) -> Self {
+        EditChunk { packed, ..self }
     }
 
     /// Returns the number of symbols of the shortest and of the longest region, or `(0, 0)` if
@@ -97,6 +107,7 @@ impl EditChunk {
             }
             TextRegions::Regions(regions) => regions[index as usize],
             TextRegions::Candidates(all, range) => all[(range.start + index) as usize].region,
+            TextRegions::Tiles(all, range) => all[(range.start + index) as usize],
         }
     }
 
@@ -111,7 +122,7 @@ impl EditChunk {
         match &self.regions {
             TextRegions::Texts(order) => order.len(),
             TextRegions::Regions(regions) => regions.len(),
-            TextRegions::Candidates(_, range) => range.len(),
+            TextRegions::Candidates(_, range) | TextRegions::Tiles(_, range) => range.len(),
         }
     }
 

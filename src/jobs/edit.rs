@@ -21,6 +21,7 @@ mod blocks;
 mod collect;
 mod compute;
 mod finish;
+mod places;
 
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ use super::session::{SessionStart, Threads};
 use super::{Feed, Job, Run, Summary};
 use crate::alignment::Cigar;
 use crate::edit::plan::{Against, CANDIDATES_AT_ONCE, Candidate, EditJob};
+use crate::edit::tiles::TextTiles;
 use crate::edit::{Edit, Region};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -58,6 +60,11 @@ pub struct EditDistances {
     /// Whether to find all ends within the limit, not only the first end with the lowest distance.
     /// Requires a limit and a mode that compares patterns with parts of texts.
     pub all_ends: bool,
+    /// Whether to report every place within the limit, instead of one result per pair: the local
+    /// minima of the distances of all ends, or of all starts on the minus strand
+    /// ([`crate::edit::places::LocalMinima`]). Places are aligned, and reported by pattern, text,
+    /// strand and position. Requires texts, infix mode and a limit.
+    pub all_places: bool,
     /// Maximum number of pairs for each pattern. Pairs with the lowest distances are kept, and the
     /// earliest of equal ones.
     pub max_hits: Option<usize>,
@@ -117,6 +124,7 @@ impl EditDistances {
             strand: Strands::default(),
             align: false,
             all_ends: false,
+            all_places: false,
             max_hits: None,
             check: false,
         }
@@ -152,6 +160,11 @@ impl EditDistances {
                 let both = |one| [strand(Strand::Plus, one), strand(Strand::Minus, one)];
                 Against::Candidates(Arc::clone(texts), Arc::new(candidates.iter().flat_map(both).collect()))
             }
+            Against::Texts(texts) if self.all_places => {
+                let symbols = |&m: &u32| m.saturating_add(self.place_limit(m));
+                let overlap = self.patterns.lengths().iter().map(symbols).max().unwrap_or(0);
+                Against::Tiles(Arc::clone(texts), Arc::new(TextTiles::new(texts, overlap)))
+            }
             against => against.clone(),
         };
         EditJob { patterns, against, scheme: Arc::clone(&self.scheme), strands, parts: None }
@@ -164,7 +177,31 @@ impl EditDistances {
 
     /// Returns whether pairs are aligned.
     fn aligns(&self) -> bool {
-        self.align || self.check
+        self.align || self.check || self.all_places
+    }
+
+    /// Returns the greatest distance of places of a pattern with `m` symbols. No place exceeds `m`.
+    fn place_limit(&self, m: u32) -> u32 {
+        self.scheme.limit(m, u32::MAX).min(m)
+    }
+
+    /// Checks that places are sought in texts, in infix mode and within a limit.
+    fn validate_places(&self) -> Result<()> {
+        let wrong = |what| Err(Error::usage_of("all_places", what));
+        match (&self.against, self.scheme.mode, self.scheme.limit) {
+            (Against::Tiles(..), ..) => Err(Error::usage_of("against", "a job makes tiles from texts")),
+            _ if !self.all_places => Ok(()),
+            (Against::Later | Against::Candidates(..), ..) => {
+                wrong("places are sought in whole texts, so texts are required")
+            }
+            (_, EditMode::Global | EditMode::Prefix | EditMode::Overlap(_), _) => {
+                wrong("places are parts of texts, so the mode must be infix")
+            }
+            (.., Limit::None | Limit::Shorter(..)) => wrong("without a `limit` every part of a text is a place"),
+            _ if self.all_ends => wrong("a row has one place, so `all_ends` has no effect"),
+            _ if self.max_hits.is_some() => wrong("`max_hits` selects pairs, not places"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -196,6 +233,7 @@ impl Job for EditDistances {
         if self.all_ends && self.scheme.limit == Limit::None {
             return Err(Error::usage_of("all_ends", "without a `limit` every symbol of a text is an end"));
         }
+        self.validate_places()?;
         if let Against::Candidates(texts, candidates) = &self.against {
             let most = u32::MAX / self.strands().copies();
             if candidates.len() > most as usize {
@@ -226,7 +264,7 @@ impl Job for EditDistances {
     fn whole_block(&self, session: &EditSession) -> Block {
         let units = match &self.against {
             Against::Candidates(_, candidates) => candidates.len(),
-            Against::Later | Against::Texts(_) => self.patterns.len(),
+            Against::Later | Against::Texts(_) | Against::Tiles(..) => self.patterns.len(),
         };
         Block { units: 0..units as u64, targets: None, pairs: 0, cells: session.cells_of_all(self) }
     }
@@ -241,7 +279,7 @@ impl Job for EditDistances {
     fn feed(&self, feed: Feed<'_, EditResult>, session: &mut EditSession) -> Result<Summary> {
         match self.against {
             Against::Candidates(..) => self.compute_candidates(feed, session),
-            Against::Later | Against::Texts(_) => self.compute_patterns(feed, session),
+            Against::Later | Against::Texts(_) | Against::Tiles(..) => self.compute_patterns(feed, session),
         }
     }
 }

@@ -84,6 +84,19 @@ fn blocks_return_alignments_and_ends() {
     check_codec(&plain, &rows, &mut random);
 }
 
+#[test]
+fn blocks_of_places_equal_the_job() {
+    let mut random = rng(4);
+    let (patterns, texts) = (store(&mut random, 6), store(&mut random, 7));
+    let job = job(&patterns, Against::Texts(texts), EditMode::Infix, Limit::Distance(7));
+    let job = EditDistances { strand: Strands::Both, all_places: true, ..job };
+    let blocks = check(&job, &mut random);
+    assert!(blocks.iter().any(|block| block.targets.is_some()), "{blocks:?}");
+    let rows = run_on(&job, mocks(), &two_threads()).expect("the job ends").0;
+    assert!(rows.len() > 30, "{}", rows.len());
+    check_codec(&job, &rows, &mut random);
+}
+
 fn candidates(random: &mut Rng, patterns: &SequenceStore, texts: &SequenceStore, count: usize) -> Vec<Candidate> {
     let candidate = |_| {
         let (pattern, text) = (random.below(patterns.len() as u32), random.below(texts.len() as u32));

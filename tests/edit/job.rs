@@ -93,6 +93,7 @@ fn pairs(job: &EditDistances) -> Vec<(u32, Region)> {
         Against::Candidates(_, candidates) => candidates.iter().map(|one| (one.pattern, one.region)).collect(),
         Against::Texts(_) => patterns.flat_map(|p| texts.clone().map(move |t| (p, whole(t)))).collect(),
         Against::Later => patterns.flat_map(|p| (p + 1..texts.end).map(move |t| (p, whole(t)))).collect(),
+        Against::Tiles(..) => unreachable!("a job makes tiles from texts"),
     }
 }
 
@@ -315,6 +316,11 @@ fn invalid_jobs_are_refused() {
         job(EditMode::Global, Limit::Rate(1.5)),
         EditDistances { all_ends: true, ..job(EditMode::Global, Limit::Distance(3)) },
         EditDistances { all_ends: true, ..job(EditMode::Infix, Limit::None) },
+        EditDistances { all_places: true, ..job(EditMode::Prefix, Limit::Distance(3)) },
+        EditDistances { all_places: true, ..job(EditMode::Infix, Limit::None) },
+        EditDistances { all_places: true, all_ends: true, ..job(EditMode::Infix, Limit::Distance(3)) },
+        EditDistances { all_places: true, max_hits: Some(1), ..job(EditMode::Infix, Limit::Distance(3)) },
+        EditDistances { all_places: true, against: Against::Later, ..job(EditMode::Infix, Limit::Distance(3)) },
         EditDistances { scheme: proteins, ..job(EditMode::Infix, Limit::None) },
         candidate(9, 0, 0, 1),
         candidate(0, 99, 0, 1),
@@ -330,6 +336,11 @@ fn invalid_jobs_are_refused() {
     limit 1.5: rates are from 0 to 1
     all_ends: a text that is compared end to end has only one end
     all_ends: without a `limit` every symbol of a text is an end
+    all_places: places are parts of texts, so the mode must be infix
+    all_places: without a `limit` every part of a text is a place
+    all_places: a row has one place, so `all_ends` has no effect
+    all_places: `max_hits` selects pairs, not places
+    all_places: places are sought in whole texts, so texts are required
     patterns: these are Dna sequences, but the distance is for Protein
     candidates: number 0 is outside the sequences: Candidate { pattern: 9, region: Region { text: 0, start: 0, end: 1 } }
     candidates: number 0 is outside the sequences: Candidate { pattern: 0, region: Region { text: 99, start: 0, end: 1 } }

@@ -4,3 +4,4 @@ mod cpu;
 mod filter;
 mod job;
 mod kernels;
+mod places;

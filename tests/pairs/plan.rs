@@ -344,7 +344,7 @@ fn chunks_of_two_stores_share_their_order() {
     assert!(orders.len() == 3 && orders.iter().all(|order| Arc::ptr_eq(order, &orders[0])));
     let orders = edit_job(&job).chunks(1).map(|(_, chunk, _)| match &chunk.regions {
         TextRegions::Texts(order) => Arc::clone(order),
-        TextRegions::Regions(_) | TextRegions::Candidates(..) => panic!("texts are whole"),
+        TextRegions::Regions(_) | TextRegions::Candidates(..) | TextRegions::Tiles(..) => panic!("texts are whole"),
     });
     let orders: Vec<Arc<[u32]>> = orders.collect();
     assert_eq!(orders[0][..], [1, 2, 0, 3]);

@@ -210,6 +210,7 @@ fn expected_distances(job: &EditDistances) -> Vec<EditResult> {
         Against::Candidates(_, candidates) => candidates.iter().map(|one| (one.pattern, one.region)).collect(),
         Against::Texts(_) => patterns.clone().flat_map(|p| (0..texts).map(move |t| (p, whole(t)))).collect(),
         Against::Later => patterns.clone().flat_map(|p| (p + 1..texts).map(move |t| (p, whole(t)))).collect(),
+        Against::Tiles(..) => unreachable!("a job makes tiles from texts"),
     };
     let mut all = Vec::new();
     for (pattern, region) in pairs {

@@ -6,8 +6,9 @@ use super::alone::{self, AloneBuffers, AloneTask, PairOutcome};
 use super::layout::{MAX_PAIRS, VECTORS};
 use super::planes::{CodeCensus, CodeRelation, EqualPlanes, PlaneMatcher, SharedPlane};
 use super::side::{self, SideBuffers, SideTask};
+use super::windows::{self, PairWindow};
 use super::{EditPair, scalar};
-use crate::edit::EditBatch;
+use crate::edit::{EditBatch, EditBlock, EditChunk};
 use crate::score::{EditDistance, EditMode, EditScheme};
 use crate::simd::{BITS, InstructionSet};
 
@@ -67,13 +68,68 @@ pub(super) fn run_until(
     let chunk = &*batch.chunk;
     let scheme = &*chunk.scheme;
     let mut results = vec![EditDistance::NONE; batch.pairs() as usize];
-    // Pairs that need computing, and the indices of their results.
+    // Pairs that need computing, and the indices of their results. Indices of windows follow those
+    // of the pairs.
     let mut pairs: Vec<(usize, EditPair<'_>)> = Vec::with_capacity(results.len());
-    let sequences = batch.blocks.iter().flat_map(|block| {
-        let pattern = chunk.patterns.codes(block.pattern);
-        block.regions.clone().map(move |index| (pattern, chunk.text(index)))
-    });
-    for (index, (pattern, text)) in sequences.enumerate() {
+    let mut windows: Vec<PairWindow> = Vec::new();
+    let mut first = 0;
+    for block in &batch.blocks {
+        let count = block.regions.len();
+        match windows::pairs_in_windows(chunk, block, first) {
+            Some(found) => {
+                pairs.extend((results.len() + windows.len()..).zip(found.pairs));
+                windows.extend(found.windows);
+            }
+            None => add_pairs(chunk, block, first, &mut results, &mut pairs),
+        }
+        first += count;
+    }
+    // No kernel for overlaps has the rows of a pair in all lanes.
+    let is_scalar = matches!(scheme.mode, EditMode::Overlap(_)) && workspace.content == LaneContent::Rows;
+    let Some(relation) = CodeRelation::from_equality(&scheme.equality).filter(|_| !is_scalar) else {
+        for (index, pair) in pairs {
+            if is_over() {
+                return None;
+            }
+            let result = scalar::find(pair.pattern, pair.text, scheme).within(pair.limit);
+            match index.checked_sub(results.len()) {
+                None => results[index] = result,
+                Some(window) => windows[window].put(result, &mut results),
+            }
+        }
+        return Some(results);
+    };
+    // Sort by the number of words of the pattern and by the length of the text, so that groups are
+    // uniform. Usually the pairs are almost sorted already.
+    pairs.sort_by_key(|(_, pair)| Reverse((pair.pattern.len().div_ceil(BITS), pair.text.len())));
+    let mut rest = pairs.as_slice();
+    while !rest.is_empty() {
+        if is_over() {
+            return None;
+        }
+        let count =
+            workspace.compute(&relation, scheme, rest, |index, result| match index.checked_sub(results.len()) {
+                None => results[index] = result,
+                Some(window) => windows[window].put(result, &mut results),
+            });
+        rest = &rest[count..];
+    }
+    Some(results)
+}
+
+/// Adds the pairs of a block that need computing. Sets the results of the others. `first` is the
+/// index of the block's first pair.
+fn add_pairs<'a>(
+    chunk: &'a EditChunk,
+    block: &EditBlock,
+    first: usize,
+    results: &mut [EditDistance],
+    pairs: &mut Vec<(usize, EditPair<'a>)>,
+) {
+    let scheme = &*chunk.scheme;
+    let pattern = chunk.patterns.codes(block.pattern);
+    for (index, region) in (first..).zip(block.regions.clone()) {
+        let text = chunk.text(region);
         let (m, n) = (pattern.len() as u32, text.len() as u32);
         let limit = scheme.limit(m, n);
         let least = match scheme.mode {
@@ -87,29 +143,6 @@ pub(super) fn run_until(
             None => pairs.push((index, EditPair { pattern, text, limit })),
         }
     }
-    // No kernel for overlaps has the rows of a pair in all lanes.
-    let is_scalar = matches!(scheme.mode, EditMode::Overlap(_)) && workspace.content == LaneContent::Rows;
-    let Some(relation) = CodeRelation::from_equality(&scheme.equality).filter(|_| !is_scalar) else {
-        for (index, pair) in pairs {
-            if is_over() {
-                return None;
-            }
-            results[index] = scalar::find(pair.pattern, pair.text, scheme).within(pair.limit);
-        }
-        return Some(results);
-    };
-    // Sort by the number of words of the pattern and by the length of the text, so that groups are
-    // uniform. Usually the pairs are almost sorted already.
-    pairs.sort_by_key(|(_, pair)| Reverse((pair.pattern.len().div_ceil(BITS), pair.text.len())));
-    let mut rest = pairs.as_slice();
-    while !rest.is_empty() {
-        if is_over() {
-            return None;
-        }
-        let count = workspace.compute(&relation, scheme, rest, |index, result| results[index] = result);
-        rest = &rest[count..];
-    }
-    Some(results)
 }
 
 /// Returns the Levenshtein distance of two byte strings.

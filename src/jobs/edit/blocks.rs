@@ -102,7 +102,7 @@ impl Divisible for EditDistances {
     fn targets(&self) -> u32 {
         match &self.against {
             Against::Candidates(_, candidates) => candidates.len() as u32,
-            Against::Later | Against::Texts(_) => self.texts().len() as u32,
+            Against::Later | Against::Texts(_) | Against::Tiles(..) => self.texts().len() as u32,
         }
     }
 
@@ -111,7 +111,7 @@ impl Divisible for EditDistances {
         let is_selected = block.targets.is_none() && !matches!(self.against, Against::Candidates(..));
         let most = self.max_hits.filter(|_| is_selected).unwrap_or(usize::MAX) as u64;
         let rows = (block.pairs / copies).min((block.units.end - block.units.start).saturating_mul(most));
-        rows.saturating_mul(14 + if self.align { 4 + block.mean_length() / 5 } else { 0 })
+        rows.saturating_mul(14 + if self.aligns() { 4 + block.mean_length() / 5 } else { 0 })
     }
 
     fn encode(row: &EditResult, bytes: &mut Vec<u8>) {

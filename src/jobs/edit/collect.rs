@@ -81,6 +81,8 @@ impl Collector {
             Against::Later => (PairNumbering::Later(job.patterns.len()), false),
             Against::Texts(texts) => (PairNumbering::Texts(texts.len()), false),
             Against::Candidates(..) => (PairNumbering::Candidates, true),
+            // The chunks of tiles have their own numbering.
+            Against::Tiles(texts, _) => (PairNumbering::Texts(texts.len()), false),
         };
         // The candidates of one pattern may be in several chunks.
         let kept = if are_candidates && (job.max_hits.is_some() || orders.iter().any(Option::is_some)) {
@@ -182,7 +184,9 @@ impl OpenEditChunk {
             {
                 order.iter().min().copied()
             }
-            TextRegions::Texts(_) | TextRegions::Regions(_) | TextRegions::Candidates(..) => None,
+            TextRegions::Texts(_) | TextRegions::Regions(_) | TextRegions::Candidates(..) | TextRegions::Tiles(..) => {
+                None
+            }
         };
         OpenEditChunk { distances: no_results(info.pairs), first_text }
     }
@@ -193,6 +197,12 @@ impl OpenEditChunk {
         match &outcome.batch.chunk.regions {
             TextRegions::Regions(_) | TextRegions::Candidates(..) => {
                 put(distances, outcome, true, |_, position| position as usize)
+            }
+            TextRegions::Tiles(_, tiles) => {
+                let first = outcome.chunk.queries.start;
+                put(distances, outcome, true, |pattern, position| {
+                    (pattern - first) as usize * tiles.len() + position as usize
+                })
             }
             TextRegions::Texts(order) => {
                 let first = strands.sequence_of(outcome.chunk.queries.start).0;

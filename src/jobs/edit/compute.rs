@@ -52,7 +52,7 @@ impl EditSession {
     pub(super) fn cells_of_all(&self, job: &EditDistances) -> u64 {
         match job.against {
             Against::Candidates(..) => 0,
-            Against::Later | Against::Texts(_) => job.job_of(Arc::clone(&self.patterns)).cells(),
+            Against::Later | Against::Texts(_) | Against::Tiles(..) => job.job_of(Arc::clone(&self.patterns)).cells(),
         }
     }
 }
@@ -89,6 +89,10 @@ impl EditDistances {
         let is_whole = engines.is_whole();
         let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
         let whole = self.job_of(Arc::clone(patterns));
+        let tiles = match &whole.against {
+            Against::Tiles(_, tiles) => Some(Arc::clone(tiles)),
+            Against::Later | Against::Texts(_) | Against::Candidates(..) => None,
+        };
         let open_blocks = OpenBlocks::default();
         let nothing = EditJob { parts: Some(Arc::default()), ..whole.clone() };
         let chunks = nothing.chunks(self.chunk_pairs());
@@ -100,7 +104,7 @@ impl EditDistances {
             // All cells of a whole job are known.
             source: (!is_whole).then_some(source.as_ref()),
             collector: Collector::new(self, &[], Vec::new()),
-            finisher: EditFinisher::new(self, patterns, open_blocks.clone(), execution, sink),
+            finisher: EditFinisher::new(self, patterns, open_blocks.clone(), execution, sink).with_tiles(tiles),
         };
         let summary = self.compute_chunks(chunks, engine_set, execution)?;
         let (pairs, cells) = open_blocks.totals();

@@ -3,13 +3,15 @@
 mod listed;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::collect::CompleteResults;
 use super::{EditAlignment, EditDistances, EditResult};
-use crate::alignment::verify;
+use crate::alignment::{Cigar, verify};
 use crate::edit::plan::{Against, Candidate};
+use crate::edit::tiles::TextTiles;
 use crate::edit::trace::{EditTracer, EditWorkspace};
 use crate::edit::{BatchDistances, Region};
 use crate::error::{Error, Result};
@@ -19,7 +21,7 @@ use crate::jobs::deliver::Delivery;
 use crate::jobs::session::Execution;
 use crate::jobs::source::OpenBlocks;
 use crate::score::{EditDistance, EditMode, IdentityDefinition};
-use crate::seq::{QueryPart, SequenceId, SequenceStore, Strand};
+use crate::seq::{Code, QueryPart, SequenceId, SequenceStore, Strand};
 
 /// Number of results that are aligned and delivered together.
 const MAX_RESULTS: usize = 1 << 15;
@@ -31,6 +33,8 @@ pub(super) struct EditFinisher<'a> {
     delivery: Delivery<'a, EditResult, QueryPart>,
     results: Vec<EditResult>,
     aligned: u64,
+    /// Tiles of the texts, if places are sought.
+    tiles: Option<Arc<TextTiles>>,
 }
 
 impl<'a> EditFinisher<'a> {
@@ -48,13 +52,38 @@ impl<'a> EditFinisher<'a> {
             delivery: Delivery::new(parts, sink),
             results: Vec::with_capacity(MAX_RESULTS),
             aligned: 0,
+            tiles: None,
         }
+    }
+
+    /// Returns the job.
+    pub(super) fn job(&self) -> &'a EditDistances {
+        self.aligner.job
+    }
+
+    /// Returns the strands of the job's patterns.
+    pub(super) fn patterns(&self) -> &'a SequenceStore {
+        self.aligner.patterns
+    }
+
+    /// Returns how the job is executed.
+    pub(super) fn execution(&self) -> Execution<'a> {
+        self.aligner.execution
+    }
+
+    /// Sets the tiles that engines compare patterns with.
+    pub(super) fn with_tiles(self, tiles: Option<Arc<TextTiles>>) -> Self {
+        EditFinisher { tiles, ..self }
     }
 
     /// Reports complete results of the next part that has pairs.
     pub(super) fn take(&mut self, mut complete: CompleteResults) -> Result<()> {
         let part = self.part_of(&complete.range)?;
         let range = self.aligner.job.strands().sequences(complete.range.clone());
+        if let Some(tiles) = self.tiles.clone() {
+            self.places(complete.range.clone(), &part, &tiles, &complete.distances)?;
+            return self.end_chunk(complete.range, &part);
+        }
         match &mut complete.distances {
             BatchDistances::Listed { list, .. } => self.listed(range, &part, list)?,
             BatchDistances::Each(distances) if complete.is_part => {
@@ -62,9 +91,14 @@ impl<'a> EditFinisher<'a> {
             }
             BatchDistances::Each(distances) => self.chunk(range, &part, distances)?,
         }
+        self.end_chunk(complete.range, &part)
+    }
+
+    /// Delivers the results of a chunk with these patterns or candidates.
+    fn end_chunk(&mut self, range: Range<u32>, part: &QueryPart) -> Result<()> {
         self.flush()?;
         // A part that names its texts is a single chunk.
-        if part.targets.is_some() || part.queries.end == complete.range.end {
+        if part.targets.is_some() || part.queries.end == range.end {
             self.end_part()?;
         }
         Ok(())
@@ -200,7 +234,11 @@ impl<'a> EditFinisher<'a> {
         let is_global = job.scheme.mode == EditMode::Global;
         let end = if is_global { region.end } else { region.start + distance_and_end.first_end(job.scheme.mode, m) };
         let (distance, ends) = (distance_and_end.distance, Vec::new());
-        let result = EditResult { pattern, region, strand, distance, end, alignment: None, ends };
+        self.push_result(EditResult { pattern, region, strand, distance, end, alignment: None, ends })
+    }
+
+    /// Adds a result, and delivers all results if there are many.
+    pub(super) fn push_result(&mut self, result: EditResult) -> Result<()> {
         self.results.push(result);
         if self.results.len() == MAX_RESULTS { self.flush() } else { Ok(()) }
     }
@@ -274,14 +312,10 @@ impl EditAligner<'_> {
             result.ends = ends.into_iter().map(|(end, distance)| (start + end, distance)).collect();
         }
         if self.job.aligns() {
-            let distances = EditDistance { distance: result.distance, end: result.end - start };
-            let aligned = self.tracer.align(pattern, symbols, distances, workspace);
-            let (before, cigar) = aligned.map_err(|error| match error {
-                Error::Internal(message) => self.wrong(result, message),
-                error => error,
-            })?;
+            let aligned = self.align(pattern, symbols, result, workspace);
+            let (before, cigar) = aligned.map_err(|error| self.located(result, error))?;
             if self.job.check {
-                let part = &symbols[before as usize..distances.end as usize];
+                let part = &symbols[before as usize..(result.end - start) as usize];
                 let edits = -verify(&cigar, pattern, part, self.tracer.scoring())?;
                 if edits != i64::from(result.distance) {
                     return Err(self.wrong(result, format!("the alignment has {edits} edits, not {}", result.distance)));
@@ -293,6 +327,35 @@ impl EditAligner<'_> {
             result.alignment = Some(EditAlignment { start: start + before, cigar, counts, identity });
         }
         Ok(())
+    }
+
+    /// Aligns a pattern with the part of its region that the result names. Returns the number of
+    /// symbols of the region before the part, and the columns.
+    fn align(
+        &self,
+        pattern: &[Code],
+        symbols: &[Code],
+        result: &mut EditResult,
+        workspace: &mut EditWorkspace,
+    ) -> Result<(u32, Cigar)> {
+        if self.job.all_places && result.strand == Strand::Minus {
+            // The result has the start of the place instead of its end.
+            let (start, distance) = (result.end, result.distance);
+            let rest = &symbols[start as usize..];
+            let (length, cigar) = self.tracer.align_from_start(pattern, rest, distance, workspace)?;
+            result.end = start + length;
+            return Ok((start, cigar));
+        }
+        let distances = EditDistance { distance: result.distance, end: result.end - result.region.start };
+        self.tracer.align(pattern, symbols, distances, workspace)
+    }
+
+    /// Adds the names of the sequences to an internal error.
+    fn located(&self, result: &EditResult, error: Error) -> Error {
+        match error {
+            Error::Internal(message) => self.wrong(result, message),
+            error => error,
+        }
     }
 
     fn wrong(&self, result: &EditResult, message: impl std::fmt::Display) -> Error {

@@ -1,0 +1,97 @@
+//! Windows of texts that can contain a part within the limit, as pairs for the kernels.
+
+use std::ops::Range;
+
+use super::EditPair;
+use crate::edit::pieces::PieceFilter;
+use crate::edit::{EditBlock, EditChunk, Region};
+use crate::score::EditDistance;
+use crate::seq::Code;
+
+/// A window of a pair's region.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PairWindow {
+    /// Index of the pair's result.
+    pair: usize,
+    /// Number of symbols of the region before the window.
+    before: u32,
+}
+
+impl PairWindow {
+    /// Updates the result of the pair with the result of the window.
+    pub(super) fn put(self, result: EditDistance, results: &mut [EditDistance]) {
+        if result.is_some() {
+            let result = EditDistance { end: result.end + self.before, ..result };
+            // The least distance counts, and the first of equal ends.
+            results[self.pair] = results[self.pair].min(result);
+        }
+    }
+}
+
+/// The windows of a block's pairs.
+#[derive(Debug, Default)]
+pub(super) struct BlockWindows<'a> {
+    pub pairs: Vec<EditPair<'a>>,
+    pub windows: Vec<PairWindow>,
+}
+
+/// Returns the windows of a block whose first pair has the index `first`. Pairs without a window
+/// are above the limit. Returns `None` if the filter does not support the pattern, or would be
+/// slower than a computation of all pairs.
+pub(super) fn pairs_in_windows<'a>(chunk: &'a EditChunk, block: &EditBlock, first: usize) -> Option<BlockWindows<'a>> {
+    let packed = chunk.packed.as_deref()?;
+    let pattern = chunk.patterns.codes(block.pattern);
+    // A limit below the length of the pattern does not depend on the text.
+    let limit = chunk.scheme.limit(pattern.len() as u32, u32::MAX);
+    let filter = PieceFilter::new(pattern, limit)?;
+    let mut found = BlockWindows::default();
+    let mut index = block.regions.start;
+    while index < block.regions.end {
+        // Regions that overlap are searched together.
+        let Region { text, start, mut end } = chunk.region(index);
+        let mut until = index + 1;
+        while until < block.regions.end && follows(text, start..end, chunk.region(until)) {
+            end = chunk.region(until).end;
+            until += 1;
+        }
+        let windows = filter.windows(packed, text, start as usize..end as usize);
+        let pair = first + (index - block.regions.start) as usize;
+        let regions = (pair..).zip((index..until).map(|index| chunk.region(index)));
+        found.add(regions, &windows, Sought { pattern, codes: chunk.texts.codes(text), limit });
+        index = until;
+    }
+    Some(found)
+}
+
+/// Returns whether a region starts within or at the end of a range of a text and ends after it.
+fn follows(text: u32, range: Range<u32>, region: Region) -> bool {
+    region.text == text && (range.start..=range.end).contains(&region.start) && region.end >= range.end
+}
+
+/// A pattern and the text to search in.
+#[derive(Clone, Copy)]
+struct Sought<'a> {
+    pattern: &'a [Code],
+    codes: &'a [Code],
+    limit: u32,
+}
+
+impl<'a> BlockWindows<'a> {
+    /// Adds the windows in regions of one text. Both are in increasing order.
+    fn add(&mut self, regions: impl Iterator<Item = (usize, Region)>, windows: &[Range<usize>], sought: Sought<'a>) {
+        let Sought { pattern, codes, limit } = sought;
+        let mut rest = windows;
+        for (pair, region) in regions {
+            let region = region.start as usize..region.end as usize;
+            let passed = rest.iter().take_while(|window| window.end <= region.start).count();
+            rest = &rest[passed..];
+            for window in rest.iter().take_while(|window| window.start < region.end) {
+                let part = window.start.max(region.start)..window.end.min(region.end);
+                if part.len() + limit as usize >= pattern.len() && !part.is_empty() {
+                    self.windows.push(PairWindow { pair, before: (part.start - region.start) as u32 });
+                    self.pairs.push(EditPair { pattern, text: &codes[part], limit });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Places of a pattern in a text: the ends of parts within a limit, and the local minima among
+//! them.
+
+use super::Region;
+use super::tiles::TextTiles;
+use crate::score::Equality;
+use crate::seq::{Code, SequenceStore, Strand};
+
+/// Number of rows in a word.
+const ROWS: usize = 64;
+
+/// An end of a part of a text, or its start if the minus strand is searched, and the least distance
+/// of a part with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Number of symbols of the text before the position.
+    pub position: u32,
+    /// The distance.
+    pub distance: u32,
+}
+
+/// Selects the local minima from the places of a text in increasing order of positions.
+///
+/// Adjacent positions with the same distance form a plateau. A plateau is a local minimum if the
+/// positions before and after it have a greater distance, are above the limit, or do not exist. It
+/// is represented by its last position in the direction of the pattern: the greatest end on the
+/// plus strand, and the least start on the minus strand.
+#[derive(Debug)]
+pub struct LocalMinima {
+    strand: Strand,
+    plateau: Option<Plateau>,
+}
+
+/// Adjacent positions with the same distance.
+#[derive(Debug, Clone, Copy)]
+struct Plateau {
+    first: u32,
+    last: u32,
+    distance: u32,
+    /// Whether the position before is above.
+    is_below: bool,
+}
+
+impl LocalMinima {
+    /// Creates the state before the first position of a text.
+    pub fn new(strand: Strand) -> Self {
+        LocalMinima { strand, plateau: None }
+    }
+
+    /// Adds a place. Returns the previous plateau if it is now known to be a local minimum.
+    pub fn add(&mut self, place: Place) -> Option<Place> {
+        let Place { position, distance } = place;
+        let next = |is_below| Some(Plateau { first: position, last: position, distance, is_below });
+        match &mut self.plateau {
+            Some(plateau) if plateau.last + 1 == position && plateau.distance == distance => {
+                plateau.last = position;
+                None
+            }
+            Some(plateau) if plateau.last + 1 == position && plateau.distance > distance => {
+                self.plateau = next(true);
+                None
+            }
+            Some(plateau) if plateau.last + 1 == position => {
+                let before = *plateau;
+                self.plateau = next(false);
+                self.minimum(before)
+            }
+            _ => {
+                let before = self.plateau.take();
+                self.plateau = next(true);
+                before.and_then(|before| self.minimum(before))
+            }
+        }
+    }
+
+    /// Returns the last plateau of the text if it is a local minimum.
+    pub fn end(&mut self) -> Option<Place> {
+        self.plateau.take().and_then(|last| self.minimum(last))
+    }
+
+    fn minimum(&self, plateau: Plateau) -> Option<Place> {
+        let position = if self.strand == Strand::Minus { plateau.first } else { plateau.last };
+        plateau.is_below.then_some(Place { position, distance: plateau.distance })
+    }
+}
+
+/// A pattern to search for.
+#[derive(Debug, Clone, Copy)]
+pub struct SoughtPattern<'a> {
+    /// The pattern, or its reverse complement if the minus strand is sought.
+    pub pattern: &'a [Code],
+    /// The strand.
+    pub strand: Strand,
+    /// Maximum distance.
+    pub limit: u32,
+}
+
+/// Texts to search in.
+#[derive(Debug, Clone, Copy)]
+pub struct TiledTexts<'a> {
+    /// The texts.
+    pub texts: &'a SequenceStore,
+    /// Their tiles.
+    pub tiles: &'a TextTiles,
+    /// The codes that are equal.
+    pub equality: &'a Equality,
+}
+
+/// Finds the places in tiles of texts. The memory is reused for all tiles.
+#[derive(Debug, Default)]
+pub struct PlaceSearch {
+    columns: ActiveColumns,
+    codes: [Vec<Code>; 2],
+}
+
+impl PlaceSearch {
+    /// Returns the places within the limit in the core of a tile, in increasing order of positions.
+    /// An end belongs to the tile whose core contains the symbol before it, and a start to the tile
+    /// whose core contains the symbol after it. The first and the last position of the text belong
+    /// to its first and last tile.
+    pub fn in_tile(&mut self, sought: SoughtPattern<'_>, texts: &TiledTexts<'_>, tile: u32) -> Vec<Place> {
+        let SoughtPattern { pattern, strand, limit } = sought;
+        let TiledTexts { texts, tiles, equality } = *texts;
+        let Region { text, .. } = tiles.regions()[tile as usize];
+        let (codes, core) = (texts.codes(text), tiles.core(tile));
+        let reach = (pattern.len() as u32).saturating_add(limit);
+        let mut places = Vec::new();
+        if strand == Strand::Plus {
+            let start = core.start.saturating_sub(reach);
+            let searched = &codes[start as usize..core.end as usize];
+            self.columns.search(pattern, searched, limit, equality, |end, distance| {
+                let position = start + end;
+                if position > core.start || core.start == 0 {
+                    places.push(Place { position, distance });
+                }
+            });
+        } else {
+            let is_last = core.end as usize == codes.len();
+            let end = core.end.saturating_add(reach).min(codes.len() as u32);
+            let [reversed_pattern, reversed_text] = &mut self.codes;
+            reversed_pattern.clear();
+            reversed_pattern.extend(pattern.iter().rev());
+            reversed_text.clear();
+            reversed_text.extend(codes[core.start as usize..end as usize].iter().rev());
+            self.columns.search(reversed_pattern, reversed_text, limit, equality, |before, distance| {
+                let position = end - before;
+                if position < core.end || is_last {
+                    places.push(Place { position, distance });
+                }
+            });
+            places.reverse();
+        }
+        places
+    }
+}
+
+/// The current column of a sweep, up to the last word that can have a row within the limit (Ukkonen
+/// 1985, Myers 1999).
+#[derive(Debug, Default)]
+struct ActiveColumns {
+    /// For each code, the rows that match it.
+    matches: Vec<u64>,
+    words: Vec<ActiveWord>,
+}
+
+/// Rows of the current column.
+#[derive(Debug, Clone, Copy)]
+struct ActiveWord {
+    /// Rows whose distance is one more, and one less than in the row before.
+    plus: u64,
+    minus: u64,
+    /// Distance in the last row.
+    distance: u32,
+}
+
+impl ActiveColumns {
+    /// Calls `visit` with every end within the limit and the least distance of a part that ends
+    /// there, in increasing order. The empty part at the start of the text counts.
+    fn search(
+        &mut self,
+        pattern: &[Code],
+        text: &[Code],
+        limit: u32,
+        equality: &Equality,
+        mut visit: impl FnMut(u32, u32),
+    ) {
+        let m = pattern.len();
+        if m as u32 <= limit {
+            visit(0, m as u32);
+        }
+        if m == 0 {
+            (1..=text.len() as u32).for_each(|end| visit(end, 0));
+            return;
+        }
+        let words = m.div_ceil(ROWS);
+        self.set_matches(pattern, equality, words);
+        let rows = |word: usize| ROWS.min(m - word * ROWS);
+        let begin =
+            |word: usize, above: u32| ActiveWord { plus: u64::MAX, minus: 0, distance: above + rows(word) as u32 };
+        self.words.clear();
+        for word in 0..words {
+            let above = self.words.last().map_or(0, |word| word.distance);
+            self.words.push(begin(word, above));
+            if above > limit {
+                break;
+            }
+        }
+        for (end, &code) in (1..).zip(text) {
+            let matches = &self.matches[code as usize * words..][..words];
+            let active = self.words.len();
+            let before = self.words[active - 1].distance;
+            let (mut up, mut down) = (0, 0);
+            for (index, word) in self.words.iter_mut().enumerate() {
+                (up, down) = word.advance(matches[index], up, down, rows(index));
+            }
+            let last = self.words[active - 1].distance;
+            if active < words && before.min(last) <= limit {
+                // The word was above the limit. In the column before, its rows increase steadily
+                // from the last row of the word before it, so no distance is too small.
+                let mut next = begin(active, before);
+                next.advance(matches[active], up, down, rows(active));
+                self.words.push(next);
+            } else {
+                while let [.., _, word] = self.words[..]
+                    && word.distance >= limit.saturating_add(rows(self.words.len() - 1) as u32)
+                {
+                    self.words.pop();
+                }
+            }
+            if self.words.len() == words {
+                let distance = self.words[words - 1].distance;
+                if distance <= limit {
+                    visit(end, distance);
+                }
+            }
+        }
+    }
+
+    fn set_matches(&mut self, pattern: &[Code], equality: &Equality, words: usize) {
+        let codes = equality.alphabet().size();
+        self.matches.clear();
+        self.matches.resize(codes * words, 0);
+        let mut is_done = [false; 256];
+        for &code in pattern {
+            if std::mem::replace(&mut is_done[code as usize], true) {
+                continue;
+            }
+            for symbol in (1..codes).filter(|&symbol| equality.is_match(code, symbol as Code)) {
+                let matches = &mut self.matches[symbol * words..][..words];
+                for (row, _) in pattern.iter().enumerate().filter(|(_, other)| **other == code) {
+                    matches[row / ROWS] |= 1 << (row % ROWS);
+                }
+            }
+        }
+    }
+}
+
+impl ActiveWord {
+    /// Advances the word by one column. `up` and `down` are 1 if the row before its first row
+    /// increases or decreases. Returns the same for the last of its `rows` rows.
+    #[inline(always)]
+    fn advance(&mut self, matches: u64, up: u64, down: u64, rows: usize) -> (u64, u64) {
+        let ActiveWord { plus, minus, .. } = *self;
+        let zero = matches | minus | down;
+        let diagonal = ((zero & plus).wrapping_add(plus) ^ plus) | zero;
+        let (ups, downs) = (minus | !(diagonal | plus), diagonal & plus);
+        let (ups_before, downs_before) = (ups << 1 | up, downs << 1 | down);
+        self.plus = downs_before | !(diagonal | ups_before);
+        self.minus = ups_before & diagonal;
+        let (up, down) = (ups >> (rows - 1) & 1, downs >> (rows - 1) & 1);
+        self.distance = self.distance + up as u32 - down as u32;
+        (up, down)
+    }
+}
+
+#[cfg(test)]
+mod tests;

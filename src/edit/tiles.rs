@@ -1,0 +1,93 @@
+//! Texts in tiles. A tile has a core, and the symbols before it that a part of the text with an end
+//! in the core can contain. Every end of a text belongs to the core of one tile.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Region;
+use crate::seq::{SequenceId, SequenceStore};
+
+/// Minimum number of symbols of a core.
+const MIN_CORE: u32 = 2048;
+/// Minimum number of symbols of a core for each symbol before it.
+const CORE_PER_OVERLAP: u32 = 4;
+
+/// The tiles of all texts.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TextTiles {
+    /// The tiles in the order of the texts, each with the overlap before its core.
+    regions: Arc<Vec<Region>>,
+    /// Index of the first tile of each text, and the number of all tiles.
+    first_tiles: Vec<u32>,
+    /// Number of symbols of a core, except for the last core of a text.
+    core: u32,
+}
+
+impl TextTiles {
+    /// Cuts texts into tiles. `overlap` is the maximum number of symbols of a part that is found.
+    pub fn new(texts: &SequenceStore, overlap: u32) -> TextTiles {
+        Self::with_core(texts, overlap, MIN_CORE.max(overlap.saturating_mul(CORE_PER_OVERLAP)))
+    }
+
+    /// Cuts texts into tiles with a core of at least `overlap` symbols.
+    pub fn with_core(texts: &SequenceStore, overlap: u32, core: u32) -> TextTiles {
+        assert!(core > 0 && core >= overlap, "a part is in at most two cores");
+        let mut regions = Vec::new();
+        let mut first_tiles = vec![0];
+        for (text, &length) in (0..).zip(texts.lengths()) {
+            let mut start = 0;
+            loop {
+                let end = length.min(start + core.min(length - start));
+                regions.push(Region { text, start: start.saturating_sub(overlap), end });
+                start = end;
+                if end == length {
+                    break;
+                }
+            }
+            first_tiles.push(regions.len() as u32);
+        }
+        TextTiles { regions: Arc::new(regions), first_tiles, core }
+    }
+
+    /// Returns the tiles of all texts.
+    pub fn regions(&self) -> &Arc<Vec<Region>> {
+        &self.regions
+    }
+
+    /// Returns the indices of the tiles of a range of texts.
+    pub fn of_texts(&self, texts: Range<SequenceId>) -> Range<u32> {
+        self.first_tiles[texts.start as usize]..self.first_tiles[texts.end as usize]
+    }
+
+    /// Returns the symbols of the text in the core of a tile.
+    pub fn core(&self, tile: u32) -> Range<u32> {
+        let Region { text, end, .. } = self.regions[tile as usize];
+        (tile - self.first_tiles[text as usize]) * self.core..end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::Alphabet;
+
+    #[test]
+    fn cores_cover_every_text_once() {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        let lengths = [0, 1, 9, 10, 11, 20, 35, 0];
+        lengths.iter().for_each(|&length| store.push("", &vec![1; length]).unwrap());
+        let texts = store.build();
+        let tiles = TextTiles::with_core(&texts, 4, 10);
+        for (text, &length) in (0..).zip(&lengths) {
+            let mut end = 0;
+            for tile in tiles.of_texts(text..text + 1) {
+                let (core, region) = (tiles.core(tile), tiles.regions()[tile as usize]);
+                assert_eq!((core.start, region.text), (end, text));
+                assert_eq!((region.start, region.end), (core.start.saturating_sub(4), core.end));
+                end = core.end;
+            }
+            assert_eq!(end as usize, length);
+            assert_eq!(tiles.of_texts(text..text + 1).len(), length.div_ceil(10).max(1));
+        }
+    }
+}

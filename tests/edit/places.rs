@@ -1,0 +1,167 @@
+//! Places of patterns in texts (`EditDistances::all_places`) against the definition, on the rows of
+//! the textbook.
+
+use std::sync::Arc;
+
+use pairwave::alignment::verify;
+use pairwave::edit::cpu::edit_workers;
+use pairwave::edit::mock::EditMock;
+use pairwave::edit::oracle;
+use pairwave::edit::plan::Against;
+use pairwave::jobs::{EditDistances, EditResult};
+use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
+use pairwave::seq::{Alphabet, Code, SequenceStore, Strand, Strands, reverse_complement};
+use support::{Rng, random_codes, run_on, two_threads};
+
+/// A place: pattern, strand, text, start, end and distance.
+type PlaceRow = (u32, Strand, u32, u32, u32, u32);
+
+/// Returns the places of a pattern in a text: start, end and distance. Of adjacent ends with the
+/// same distance, the last is a place if the neighbours on both sides are above. A place starts as
+/// early as its distance allows.
+fn places(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Vec<(u32, u32, u32)> {
+    let row = oracle::last_row(pattern, text, scheme);
+    let limit = scheme.limit(pattern.len() as u32, text.len() as u32);
+    let mut places = Vec::new();
+    let mut first = 0;
+    for plateau in row.chunk_by(|a, b| a == b) {
+        let (end, distance) = (first + plateau.len() - 1, plateau[0]);
+        let is_below = first == 0 || row[first - 1] > distance;
+        if distance <= limit && is_below && row.get(end + 1).is_none_or(|&next| next > distance) {
+            let global = EditScheme { mode: EditMode::Global, ..scheme.clone() };
+            let start = (end.saturating_sub(pattern.len() + distance as usize)..=end)
+                .find(|&start| *oracle::last_row(pattern, &text[start..end], &global).last().unwrap() == distance);
+            places.push((start.unwrap() as u32, end as u32, distance));
+        }
+        first = end + 1;
+    }
+    places
+}
+
+fn expected(job: &EditDistances) -> Vec<PlaceRow> {
+    let mut rows = Vec::new();
+    let strands = [Strand::Plus, Strand::Minus].into_iter().filter(|strand| match job.strand {
+        Strands::Plus => *strand == Strand::Plus,
+        Strands::Minus => *strand == Strand::Minus,
+        Strands::Both => true,
+    });
+    let strands: Vec<Strand> = strands.collect();
+    for pattern in 0..job.patterns.len() as u32 {
+        for text in 0..job.texts().len() as u32 {
+            for &strand in &strands {
+                let (p, t) = (job.patterns.codes(pattern), job.texts().codes(text));
+                if strand == Strand::Plus {
+                    let found = places(p, t, &job.scheme).into_iter();
+                    rows.extend(found.map(|(start, end, distance)| (pattern, strand, text, start, end, distance)));
+                } else {
+                    let n = t.len() as u32;
+                    let found = places(p, &reverse_complement(t), &job.scheme).into_iter().rev();
+                    rows.extend(
+                        found.map(|(start, end, distance)| (pattern, strand, text, n - end, n - start, distance)),
+                    );
+                }
+            }
+        }
+    }
+    rows
+}
+
+fn row(result: &EditResult) -> PlaceRow {
+    let start = result.alignment.as_ref().unwrap().start;
+    (result.pattern, result.strand, result.text(), start, result.end, result.distance)
+}
+
+/// Creates patterns, and texts that contain copies of them with edits, on both strands.
+fn stores(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize], text_symbols: usize) -> [Arc<SequenceStore>; 2] {
+    let patterns: Vec<Vec<Code>> = lengths.iter().map(|&length| random_codes(rng, alphabet, length)).collect();
+    let mut texts = vec![Vec::new(), vec![1; 30]];
+    for _ in 0..3 {
+        let mut text = random_codes(rng, alphabet, text_symbols);
+        if alphabet == Alphabet::Dna && rng.below(2u32) == 0 {
+            text.retain(|code| code.is_power_of_two());
+        }
+        for pattern in &patterns {
+            let mut copy = support::mutated(rng, alphabet, pattern, 2);
+            if alphabet == Alphabet::Dna && rng.below(2u32) == 0 {
+                copy = reverse_complement(&copy);
+            }
+            let at = rng.below(text.len() + 1);
+            text.splice(at..at, copy);
+        }
+        texts.push(text);
+    }
+    [support::store(alphabet, &patterns), support::store(alphabet, &texts)]
+}
+
+fn job(stores: &[Arc<SequenceStore>; 2], equality: Equality, limit: Limit, strand: Strands) -> EditDistances {
+    let [patterns, texts] = stores.each_ref().map(Arc::clone);
+    let scheme = EditScheme { mode: EditMode::Infix, equality, limit };
+    let job = EditDistances::new(patterns, Against::Texts(texts), Arc::new(scheme));
+    EditDistances { strand, all_places: true, check: true, ..job }
+}
+
+/// Compares the places of a job on CPU threads and on textbook engines with the definition. Returns
+/// their number.
+#[track_caller]
+fn check(job: &EditDistances) -> usize {
+    let expected = expected(job);
+    let interrupt = Arc::default();
+    let textbook: Vec<_> = vec![
+        Box::new(EditMock::new("one").with_capacity(2_000, 3)) as _,
+        Box::new(EditMock::new("two").with_capacity(500, 7)) as _,
+    ];
+    for engines in [edit_workers(2, &interrupt), textbook] {
+        let (results, summary) = run_on(job, engines, &two_threads()).unwrap();
+        let found: Vec<PlaceRow> = results.iter().map(row).collect();
+        assert_eq!(found, expected);
+        assert_eq!((summary.written, summary.aligned), (found.len() as u64, found.len() as u64));
+        for result in &results {
+            let alignment = result.alignment.as_ref().unwrap();
+            let part = &job.texts().codes(result.text())[alignment.start as usize..result.end as usize];
+            let pattern = job.patterns.codes(result.pattern);
+            let stranded = match result.strand {
+                Strand::Plus => pattern.to_vec(),
+                Strand::Minus => reverse_complement(pattern),
+            };
+            let score = verify(&alignment.cigar, &stranded, part, &job.scheme.equality.scoring()).unwrap();
+            assert_eq!(score, -i64::from(result.distance));
+        }
+    }
+    expected.len()
+}
+
+#[test]
+fn places_are_the_local_minima_on_both_strands() {
+    let mut rng = support::rng(21);
+    let equality = || Equality::dna(Ambiguity::Overlap, true);
+    let mut count = 0;
+    for lengths in [&[0, 1, 5, 9][..], &[20, 24, 33], &[64, 70, 150]] {
+        let stores = stores(&mut rng, Alphabet::Dna, lengths, 200);
+        for limit in [Limit::Distance(0), Limit::Distance(3), Limit::Rate(0.1), Limit::Rate(0.4)] {
+            for strand in [Strands::Plus, Strands::Minus, Strands::Both] {
+                count += check(&job(&stores, equality(), limit, strand));
+            }
+        }
+    }
+    assert!(count > 1000, "{count}");
+}
+
+/// Texts of several tiles, with pieces as filter and without.
+#[test]
+fn places_at_the_borders_of_tiles_are_found_once() {
+    let mut rng = support::rng(22);
+    let equality = Equality::dna(Ambiguity::Overlap, true);
+    let stores = stores(&mut rng, Alphabet::Dna, &[20, 40], 5000);
+    for limit in [Limit::Distance(2), Limit::Distance(6)] {
+        assert!(check(&job(&stores, equality.clone(), limit, Strands::Both)) > 3);
+    }
+}
+
+#[test]
+fn proteins_and_literal_codes_have_places() {
+    let mut rng = support::rng(23);
+    for alphabet in [Alphabet::Protein, Alphabet::Dna] {
+        let stores = stores(&mut rng, alphabet, &[3, 12, 40], 150);
+        assert!(check(&job(&stores, Equality::literal(alphabet), Limit::Rate(0.25), Strands::Plus)) > 3);
+    }
+}
