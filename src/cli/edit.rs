@@ -28,6 +28,7 @@ pub(super) struct EditOptions {
     pub equality: EqualityChoice,
     pub max_hits: Option<NonZeroU32>,
     pub all_ends: bool,
+    pub all_places: bool,
     pub align: bool,
     pub format: PairFormat,
     pub files: OutputFiles,
@@ -57,6 +58,7 @@ impl TryFrom<EditArgs> for EditOptions {
         let fields = args.rows.fields.as_deref().map(Field::parse_edit_list).transpose()?;
         let contents = RequiredContents::new(&args, fields.as_deref());
         contents.check_ends(&args, mode, limit)?;
+        check_places(&args, &contents, limit)?;
         contents.check_fields(&args, fields.is_some())?;
         check_bytes(&args, alphabet, fields.as_deref())?;
         let format = format(&args, &contents, fields)?;
@@ -79,6 +81,7 @@ impl TryFrom<EditArgs> for EditOptions {
             equality,
             max_hits: max_hits(args.max_hits)?,
             all_ends: contents.all_ends,
+            all_places: args.all_places,
             align: contents.alignment,
             format,
             files,
@@ -108,7 +111,7 @@ impl RequiredContents {
         let alignment_field = any_field(fields, Field::needs_alignment);
         RequiredContents {
             all_ends: args.all_ends || ends_field,
-            alignment: args.align || args.rows.format == EditFormatName::Paf || alignment_field,
+            alignment: args.align || args.all_places || args.rows.format == EditFormatName::Paf || alignment_field,
             ends_field,
             alignment_field,
         }
@@ -144,6 +147,23 @@ impl RequiredContents {
             }
         }
         Ok(())
+    }
+}
+
+/// Rejects `--all-places` if it has no effect, and options that have no effect with it.
+fn check_places(args: &EditArgs, contents: &RequiredContents, limit: Limit) -> Result<()> {
+    let wrong = |what: &str| Err(Error::usage(format!("--all-places {what}")));
+    match args {
+        _ if !args.all_places => Ok(()),
+        _ if args.mode != EditModeName::Infix => wrong("needs --mode infix: places are parts of a text"),
+        _ if limit == Limit::None => wrong("needs --max-distance: without it every part of a text is a place"),
+        _ if args.pairs.is_some() => wrong("with --pairs: places are sought in whole texts; remove one of them"),
+        _ if args.texts.is_none() && args.patterns.is_some() => wrong("needs TEXTS: name a file to search in"),
+        _ if args.max_hits.is_some() => wrong("with --max-hits: it selects pairs, not places; remove one of them"),
+        _ if contents.ends_field => wrong("with --fields ends: every place has one end; remove one of them"),
+        _ if args.all_ends => wrong("with --all-ends: every place has one end; remove one of them"),
+        _ if args.align => wrong("with --align: places are always aligned; remove --align"),
+        _ => Ok(()),
     }
 }
 

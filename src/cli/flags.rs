@@ -4,10 +4,11 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors name them, with the option to type for each.
-const FLAGS: [(&str, &str); 67] = [
+const FLAGS: [(&str, &str); 68] = [
     ("against", "--against"),
     ("aligned", "--aligned"),
     ("all_ends", "--all-ends"),
+    ("all_places", "--all-places"),
     ("alphabet", "--alphabet"),
     ("blocks", "--blocks"),
     ("candidates", "--pairs"),

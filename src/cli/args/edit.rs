@@ -86,6 +86,16 @@ pub(crate) struct EditArgs {
     #[arg(long, help_heading = SELECTION)]
     pub all_ends: bool,
 
+    /// Report every place within --max-distance on its own line; infix mode with TEXTS
+    ///
+    /// Every end in the text has the smallest distance of the parts with this end. A place is a
+    /// local minimum: the ends before and after it have greater distances. Adjacent ends with equal
+    /// distances are one place, and the last end is reported. On the minus strand, the same holds
+    /// for starts, and the first is reported. Every place is aligned. Lines are sorted by pattern,
+    /// text, strand and position.
+    #[arg(long, help_heading = SELECTION)]
+    pub all_places: bool,
+
     /// Align every written pair; implied by formats and fields that need alignments
     #[arg(long, help_heading = OUTPUT)]
     pub align: bool,
@@ -112,8 +122,8 @@ fn as_in_edit(arg: Arg) -> Arg {
 const STRAND: &str = "Compare this strand of each pattern; DNA and RNA only [default: plus]";
 const STRANDS: &str = "\
 With 'both', pairwave writes the strand with the smaller distance, the plus strand if the distances \
-are equal. A primer is then also detected where its reverse complement occurs. 'both' takes twice \
-the time. Positions refer to the text as read.";
+are equal. A primer is then also detected where its reverse complement occurs. With --all-places, it \
+writes the places on both strands. 'both' takes twice the time. Positions refer to the text as read.";
 
 const FIELDS: &str = "\
 Default fields: query,target,distance. --pairs inserts region_start,region_end before the \
@@ -132,7 +142,9 @@ Examples:
     pairwave edit reads.fq genome.fa --pairs candidates.tsv --mode infix --max-distance 0.05 --format paf
   Search both strands of the genes:
     pairwave edit primers.fa genes.fa --mode infix --max-distance 3 --strand both
-  Find every position where a probe fits:
+  Find every place where a primer fits, on both strands:
+    pairwave edit primers.fa genome.fa --mode infix --max-distance 2 --strand both --all-places
+  List the end of every part that fits a probe:
     pairwave edit probe.fa genome.fa --mode infix --max-distance 2 --all-ends";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -324,6 +324,7 @@ fn options_of_edit_have_an_effect_or_are_rejected() {
             "--max-distance 0.4",
             "--max-hits 1",
             "--all-ends",
+            "--all-places",
             "--align",
             "--format jsonl",
             "--format paf",

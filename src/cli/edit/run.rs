@@ -97,6 +97,7 @@ impl BlockCommand for EditOptions {
             strand: self.strand,
             align: self.align,
             all_ends: self.all_ends,
+            all_places: self.all_places,
             max_hits: self.max_hits.map(|most| most.get() as usize),
             check: self.compute.check,
             ..EditDistances::new(patterns, input.against.clone(), Arc::new(input.scheme.clone()))
@@ -116,7 +117,7 @@ impl BlockCommand for EditOptions {
             targets: Arc::clone(job.texts()),
             scoring: input.scheme.equality.scoring(),
             identity: IdentityDefinition::Columns,
-            contents: Contents { kind: PairKind::Edit, has_alignments: job.align },
+            contents: Contents { kind: PairKind::Edit, has_alignments: job.align || job.all_places },
         };
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
