@@ -1,13 +1,18 @@
-//! Exact filter for a pattern in long texts: pieces that occur without edits.
+//! Exact filter for a pattern in long texts: pieces that occur with few edits.
 //!
 //! If a pattern is cut into k + 1 pieces, k edits leave at least one piece unchanged (Wu and Manber
-//! 1992). Only the surroundings of exact occurrences of pieces can contain a part with at most k
-//! edits. [`PieceFilter::windows`] returns these surroundings, and kernels compute their distances.
+//! 1992). If it is cut into k / 2 + 1 pieces, rounded down, at least one has at most one edit. Only
+//! the surroundings of such occurrences of pieces can contain a part with at most k edits.
+//! [`PieceFilter::windows`] returns these surroundings, and kernels compute their distances. The
+//! expected cost decides whether unchanged pieces are sought, which are short and few, or longer
+//! ones with an edit, which have many variants.
 //!
-//! An occurrence of a piece of L symbols contains L - q + 1 consecutive q-grams. So it suffices to
-//! look up every (L - q + 1)-th q-gram of the text in a table of the q-grams of all pieces. Texts
-//! are stored with two bits per symbol for this purpose. Codes other than A, C, G and T are not
-//! compared: pieces contain none, and the surroundings of such codes in texts are always windows.
+//! A variant of a piece of L symbols has at least L - 1 symbols, or L without edits. An occurrence
+//! of n symbols contains n - q + 1 consecutive q-grams. So it suffices to look up every
+//! (n - q + 1)-th q-gram of the text, for the least n, in a table of the q-grams of all variants.
+//! Texts are stored with two bits per symbol for this purpose. Codes other than A, C, G and T are
+//! not compared: pieces contain none, and the surroundings of such codes in texts are always
+//! windows.
 
 mod packed;
 
@@ -22,8 +27,11 @@ use crate::seq::{Alphabet, Code, SequenceId};
 /// Maximum number of symbols of a piece that are compared at once: what a u64 read at any symbol
 /// contains.
 const MAX_COMPARED: usize = 29;
-/// Maximum number of symbols of a piece. Longer pieces have more q-grams and save few lookups.
+/// Maximum number of symbols of an unchanged piece. Longer pieces have more q-grams and save few
+/// lookups.
 const MAX_PIECE: usize = 64;
+/// Maximum number of symbols of a piece with an edit. An inserted symbol is also compared.
+const MAX_EDITED_PIECE: usize = MAX_COMPARED - 1;
 /// Range of the number of symbols of a q-gram.
 const MIN_GRAM: usize = 4;
 const MAX_GRAM: usize = 10;
@@ -31,11 +39,12 @@ const MAX_GRAM: usize = 10;
 const GRAMS_PER_ENTRY: usize = 8;
 
 /// Approximate costs in clock cycles: a lookup of a q-gram, a comparison after a successful lookup,
-/// a window, and 64 rows of a column in a kernel.
+/// a window, 64 rows of a column in a kernel, and an entry of the table.
 const LOOKUP_COST: f64 = 2.5;
 const COMPARE_COST: f64 = 40.0;
 const WINDOW_COST: f64 = 250.0;
 const COLUMN_COST: f64 = 2.0;
+const ENTRY_COST: f64 = 100.0;
 
 /// The pieces of one pattern.
 #[derive(Debug)]
@@ -48,8 +57,6 @@ pub struct PieceFilter {
     gram: usize,
     /// Distance of q-grams in the text that are looked up.
     step: usize,
-    /// Number of compared symbols of a piece.
-    compared: usize,
     /// One bit for each possible q-gram: whether there is an entry.
     is_present: Vec<u64>,
     /// Entries sorted by q-gram.
@@ -60,17 +67,39 @@ pub struct PieceFilter {
     ignored_bits: u32,
 }
 
-/// A q-gram of a piece.
+/// A q-gram of a variant of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PieceEntry {
     /// The q-gram, two bits per symbol, the first symbol in the lowest bits.
     gram: u32,
     /// Number of symbols of the pattern before the piece.
     piece_start: u32,
-    /// Number of symbols of the piece before the q-gram.
+    /// Number of symbols of the variant before the q-gram.
     offset: u32,
-    /// The compared symbols of the piece.
+    /// The first symbols of the variant.
     symbols: u64,
+    /// Number of these symbols.
+    compared: u32,
+}
+
+/// The number and length of the pieces and q-grams.
+#[derive(Debug, Clone, Copy)]
+struct PieceShape {
+    /// Number of pieces.
+    pieces: usize,
+    /// Number of symbols of a piece.
+    symbols: usize,
+    /// Maximum number of edits in a piece: 0 or 1.
+    edits: usize,
+    /// Number of symbols of a q-gram.
+    gram: usize,
+}
+
+/// Bases with two bits per symbol, the first in the lowest bits.
+#[derive(Debug, Clone, Copy)]
+struct PackedBases {
+    bits: u128,
+    length: usize,
 }
 
 impl PieceFilter {
@@ -82,36 +111,42 @@ impl PieceFilter {
     }
 
     /// Creates the filter for a pattern and a maximum number of edits. Returns `None` if comparing
-    /// the pattern with the whole text is expected to be faster.
-    pub fn new(pattern: &[Code], limit: u32) -> Option<PieceFilter> {
+    /// the pattern with the whole text of `text_symbols` is expected to be faster.
+    pub fn new(pattern: &[Code], limit: u32, text_symbols: u64) -> Option<PieceFilter> {
         let limit = limit as usize;
         if limit >= pattern.len() {
             return None;
         }
-        let runs = base_runs(pattern);
-        let piece = piece_length(&runs, pattern.len(), limit + 1)?.min(MAX_PIECE);
-        let gram = cheapest_gram(pattern.len(), limit, piece)?;
-        let starts = runs.iter().flat_map(|run| (run.start..run.end + 1 - piece.min(run.len() + 1)).step_by(piece));
-        Some(Self::with(pattern, limit, starts.take(limit + 1).collect(), piece, gram))
+        let cost = |shape: &PieceShape| shape.cost(pattern.len(), limit, text_symbols);
+        let shapes = PieceShape::all(&base_runs(pattern), pattern.len(), limit);
+        let shape = shapes.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+        let words = pattern.len().div_ceil(64) as f64;
+        (cost(&shape) < COLUMN_COST * words).then(|| Self::with_shape(pattern, limit, shape))
     }
 
-    /// Creates the filter for pieces with these starts, and of this length.
-    fn with(pattern: &[Code], limit: usize, piece_starts: Vec<usize>, piece: usize, gram: usize) -> PieceFilter {
-        let (step, compared) = (piece - gram + 1, piece.min(MAX_COMPARED));
-        let mut entries = Vec::with_capacity(piece_starts.len() * step);
-        for start in piece_starts {
-            let number = |codes: &[Code]| {
-                codes.iter().rev().fold(0u64, |number, code| number << 2 | u64::from(code.trailing_zeros()))
-            };
-            let symbols = number(&pattern[start..start + compared]);
-            for offset in 0..step {
-                let gram = number(&pattern[start + offset..start + offset + gram]) as u32;
-                entries.push(PieceEntry { gram, piece_start: start as u32, offset: offset as u32, symbols });
+    /// Creates the filter for pieces of this shape.
+    fn with_shape(pattern: &[Code], limit: usize, shape: PieceShape) -> PieceFilter {
+        let PieceShape { gram, symbols, .. } = shape;
+        let step = shape.step();
+        let mut entries = Vec::new();
+        for start in shape.starts(&base_runs(pattern)) {
+            let piece = PackedBases::new(&pattern[start..start + symbols]);
+            for variant in piece.variants(shape.edits) {
+                let compared = variant.length.min(MAX_COMPARED);
+                let symbols = variant.range(0, compared) as u64;
+                entries.extend((0..step).map(|offset| PieceEntry {
+                    gram: variant.range(offset, gram) as u32,
+                    piece_start: start as u32,
+                    offset: offset as u32,
+                    symbols,
+                    compared: compared as u32,
+                }));
             }
         }
         entries.sort_unstable();
+        entries.dedup();
         let mut is_present = vec![0u64; (1 << (2 * gram)) / 64];
-        let ignored_bits = (2 * gram as u32).saturating_sub(8);
+        let ignored_bits = (2 * gram as u32).saturating_sub(8.max(entries.len().ilog2() + 2));
         let mut starts = vec![0u32; (1 << (2 * gram as u32 - ignored_bits)) + 1];
         for entry in &entries {
             is_present[entry.gram as usize / 64] |= 1 << (entry.gram % 64);
@@ -120,8 +155,7 @@ impl PieceFilter {
         for index in 1..starts.len() {
             starts[index] += starts[index - 1];
         }
-        let pattern_symbols = pattern.len();
-        PieceFilter { pattern_symbols, limit, gram, step, compared, is_present, entries, starts, ignored_bits }
+        PieceFilter { pattern_symbols: pattern.len(), limit, gram, step, is_present, entries, starts, ignored_bits }
     }
 
     /// Returns the windows of a range of a text: disjoint ranges in increasing order. Every part of
@@ -170,11 +204,12 @@ impl PieceFilter {
         windows: &mut Vec<Range<usize>>,
     ) {
         let bucket = (gram >> self.ignored_bits) as usize;
-        let mask = (1u64 << (2 * self.compared)) - 1;
         for entry in &self.entries[self.starts[bucket] as usize..self.starts[bucket + 1] as usize] {
             let start = position.wrapping_sub(entry.offset as usize);
+            let compared = entry.compared as usize;
+            let mask = (1u64 << (2 * compared)) - 1;
             let fits = entry.gram == gram && position >= part.start + entry.offset as usize;
-            if !fits || start + self.compared > part.end || packed.read(start) & mask != entry.symbols {
+            if !fits || start + compared > part.end || packed.read(start) & mask != entry.symbols {
                 continue;
             }
             let before = entry.piece_start as usize + self.limit;
@@ -187,6 +222,93 @@ impl PieceFilter {
                 _ => windows.push(window),
             }
         }
+    }
+}
+
+impl PieceShape {
+    /// Returns the shapes that a pattern with these runs of bases admits.
+    fn all(runs: &[Range<usize>], pattern_symbols: usize, limit: usize) -> Vec<PieceShape> {
+        let mut shapes = Vec::new();
+        for edits in [0, 1] {
+            let pieces = limit / (edits + 1) + 1;
+            let most = [MAX_PIECE, MAX_EDITED_PIECE][edits];
+            let symbols = piece_length(runs, pattern_symbols, pieces).min(most);
+            let grams = MIN_GRAM..=MAX_GRAM.min(symbols.saturating_sub(edits));
+            shapes.extend(grams.map(|gram| PieceShape { pieces, symbols, edits, gram }));
+        }
+        shapes.retain(|shape| shape.distinct_grams() * GRAMS_PER_ENTRY <= 1 << (2 * shape.gram));
+        shapes
+    }
+
+    /// Returns the number of symbols of a pattern before each piece.
+    fn starts(self, runs: &[Range<usize>]) -> Vec<usize> {
+        let of_run = |run: &Range<usize>| (run.start..=run.end - self.symbols).step_by(self.symbols);
+        let fitting = runs.iter().filter(|run| run.len() >= self.symbols);
+        fitting.flat_map(of_run).take(self.pieces).collect()
+    }
+
+    /// Returns the distance of q-grams that are looked up: the number of q-grams in a variant with
+    /// the least number of symbols.
+    fn step(self) -> usize {
+        self.symbols - self.edits - self.gram + 1
+    }
+
+    /// Returns the maximum number of variants of `symbols` symbols.
+    fn variants(self, symbols: usize) -> usize {
+        if self.edits == 0 { 1 } else { 8 * symbols }
+    }
+
+    /// Returns the maximum number of different q-grams in the table.
+    fn distinct_grams(self) -> usize {
+        self.pieces * self.step() * self.variants(self.gram)
+    }
+
+    /// Returns the expected cost for each symbol of a text of random bases, in clock cycles.
+    fn cost(self, pattern_symbols: usize, limit: usize, text_symbols: u64) -> f64 {
+        let words = pattern_symbols.div_ceil(64) as f64;
+        let chance = |symbols: usize| 0.25f64.powi(symbols as i32);
+        let window = WINDOW_COST + (pattern_symbols + 2 * limit) as f64 * words * COLUMN_COST;
+        let occurrences =
+            (self.pieces * self.variants(self.symbols - 1)) as f64 * chance(self.symbols.min(MAX_COMPARED));
+        let entries = self.pieces * self.step() * self.variants(self.symbols);
+        LOOKUP_COST / self.step() as f64
+            + self.distinct_grams() as f64 * chance(self.gram) * COMPARE_COST
+            + occurrences * window
+            + entries as f64 * ENTRY_COST / text_symbols.max(1) as f64
+    }
+}
+
+impl PackedBases {
+    /// Packs A, C, G and T, at most 64.
+    fn new(codes: &[Code]) -> PackedBases {
+        let bits = codes.iter().rev().fold(0, |bits, code| bits << 2 | u128::from(code.trailing_zeros()));
+        PackedBases { bits, length: codes.len() }
+    }
+
+    /// Returns the bits of some symbols.
+    fn range(self, start: usize, length: usize) -> u128 {
+        self.bits >> (2 * start) & (u128::MAX >> (128 - 2 * length))
+    }
+
+    /// Returns the sequences that occur wherever this one occurs with at most this number of edits,
+    /// 0 or 1. A sequence without its first or last symbol occurs wherever it occurs unchanged, or
+    /// with an edit at this end.
+    fn variants(self, edits: usize) -> Vec<PackedBases> {
+        if edits == 0 {
+            return vec![self];
+        }
+        let PackedBases { bits, length } = self;
+        let before = |symbols: usize| bits & !(u128::MAX << (2 * symbols));
+        let deleted = (0..length).map(|at| before(at) | bits >> (2 * at + 2) << (2 * at));
+        let mut variants: Vec<_> = deleted.map(|bits| PackedBases { bits, length: length - 1 }).collect();
+        for at in 1..length - 1 {
+            variants.extend((1..4).map(|change| PackedBases { bits: bits ^ change << (2 * at), length }));
+        }
+        for at in 1..length {
+            let inserted = |base: u128| before(at) | base << (2 * at) | bits >> (2 * at) << (2 * at + 2);
+            variants.extend((0..4).map(|base| PackedBases { bits: inserted(base), length: length + 1 }));
+        }
+        variants
     }
 }
 
@@ -210,7 +332,7 @@ fn base_runs(pattern: &[Code]) -> Vec<Range<usize>> {
 }
 
 /// Returns the greatest length of `pieces` disjoint pieces that consist of A, C, G and T.
-fn piece_length(runs: &[Range<usize>], symbols: usize, pieces: usize) -> Option<usize> {
+fn piece_length(runs: &[Range<usize>], symbols: usize, pieces: usize) -> usize {
     let fits = |length: usize| runs.iter().map(|run| run.len() / length).sum::<usize>() >= pieces;
     // The number of pieces does not increase with their length.
     let (mut fitting, mut longer) = (0, symbols / pieces + 1);
@@ -218,23 +340,7 @@ fn piece_length(runs: &[Range<usize>], symbols: usize, pieces: usize) -> Option<
         let middle = (fitting + longer) / 2;
         if fits(middle) { fitting = middle } else { longer = middle }
     }
-    (fitting >= MIN_GRAM).then_some(fitting)
-}
-
-/// Returns the length of q-grams with the least expected cost for texts of random bases. Returns
-/// `None` if a kernel that compares the whole text is expected to be faster.
-fn cheapest_gram(symbols: usize, limit: usize, piece: usize) -> Option<usize> {
-    let words = symbols.div_ceil(64) as f64;
-    let chance = |symbols: usize| 0.25f64.powi(symbols as i32);
-    let pieces = (limit + 1) as f64;
-    let window = WINDOW_COST + (symbols + 2 * limit) as f64 * words * COLUMN_COST;
-    let verification = pieces * chance(piece.min(MAX_COMPARED)) * window;
-    let cost =
-        |gram: usize| LOOKUP_COST / (piece - gram + 1) as f64 + pieces * chance(gram) * COMPARE_COST + verification;
-    let is_sparse = |gram: usize| (limit + 1) * (piece - gram + 1) * GRAMS_PER_ENTRY <= 1 << (2 * gram);
-    let grams = (MIN_GRAM..=MAX_GRAM.min(piece)).filter(|&gram| is_sparse(gram));
-    let gram = grams.min_by(|&a, &b| cost(a).total_cmp(&cost(b)))?;
-    (cost(gram) < COLUMN_COST * words).then_some(gram)
+    fitting
 }
 
 #[cfg(test)]

@@ -31,11 +31,12 @@ fn edited(rng: &mut fastrand::Rng, codes: &[Code], edits: usize) -> Vec<Code> {
 
 /// Creates the filter without regard to its expected cost.
 fn any_filter(rng: &mut fastrand::Rng, pattern: &[Code], limit: usize) -> Option<PieceFilter> {
-    let runs = base_runs(pattern);
-    let piece = piece_length(&runs, pattern.len(), limit + 1)?.min(MAX_PIECE);
-    let gram = rng.usize(MIN_GRAM..=MAX_GRAM.min(piece));
-    let starts = runs.iter().flat_map(|run| (run.start..run.end + 1 - piece.min(run.len() + 1)).step_by(piece));
-    Some(PieceFilter::with(pattern, limit, starts.take(limit + 1).collect(), piece, gram))
+    let edits = rng.usize(..2);
+    let pieces = limit / (edits + 1) + 1;
+    let symbols = piece_length(&base_runs(pattern), pattern.len(), pieces).min([MAX_PIECE, MAX_EDITED_PIECE][edits]);
+    let grams = MIN_GRAM..=MAX_GRAM.min(symbols.saturating_sub(edits));
+    let gram = if grams.is_empty() { return None } else { rng.usize(grams) };
+    Some(PieceFilter::with_shape(pattern, limit, PieceShape { pieces, symbols, edits, gram }))
 }
 
 /// In every window, the distances of ends within the limit equal those in the whole part.
@@ -44,7 +45,7 @@ fn windows_contain_every_part_within_the_limit() {
     let seed = 7;
     let mut rng = fastrand::Rng::with_seed(seed);
     let (mut ends, mut skipped) = (0, 0);
-    for case in 0..200 {
+    for case in 0..400 {
         let letters = [2, 4, 4][case % 3];
         let ambiguous = [0, 0, 3][case / 3 % 3];
         let symbols = rng.usize(5..120);
@@ -84,18 +85,20 @@ fn windows_contain_every_part_within_the_limit() {
         }
         skipped += all.len() - windows.iter().map(Range::len).sum::<usize>().min(all.len());
     }
-    assert!(ends > 1000 && skipped > 5000, "{ends} {skipped}");
+    assert!(ends > 2000 && skipped > 10_000, "{ends} {skipped}");
 }
 
 #[test]
 fn only_selective_pieces_make_a_filter() {
     let mut rng = fastrand::Rng::with_seed(1);
-    let mut makes = |symbols, limit| PieceFilter::new(&bases(&mut rng, symbols, 4, 0), limit).is_some();
+    let mut makes = |symbols, limit| PieceFilter::new(&bases(&mut rng, symbols, 4, 0), limit, 1 << 22).is_some();
     for (symbols, limit) in [(20, 1), (24, 3), (100, 5), (150, 15), (500, 25), (1000, 50)] {
         assert!(makes(symbols, limit), "{symbols} {limit}");
     }
     for (symbols, limit) in [(20, 6), (24, 24), (8, 3), (1, 0), (0, 0), (1000, 400)] {
         assert!(!makes(symbols, limit), "{symbols} {limit}");
     }
-    assert!(PieceFilter::new(&[15; 50], 1).is_none());
+    assert!(PieceFilter::new(&[15; 50], 1, 1 << 22).is_none());
+    // The table costs more than a short text.
+    assert!(PieceFilter::new(&[1; 500], 25, 600).is_none());
 }
