@@ -336,6 +336,8 @@ fn regions_of_one_length_match_other_regions() {
     });
     let blocks: Vec<EditBlock> = blocks.collect();
     let mut near = 0;
+    let kernels = whole_matrix_kernels().into_iter().chain([kernel_named("myers_band")]);
+    let mut engines: Vec<_> = kernels.map(|kernel| (kernel, engine(kernel, |_| {}))).collect();
     for (regions, are_equal) in all {
         let held = if matches!(regions, TextRegions::Texts(_)) { &texts } else { &genome };
         for (mode, limit) in MODES.into_iter().flat_map(|mode| [(mode, Limit::None), (mode, Limit::Distance(15))]) {
@@ -349,9 +351,9 @@ fn regions_of_one_length_match_other_regions() {
                 let batch = Arc::new(EditBatch { chunk: Arc::new(chunk), blocks: some_blocks.to_vec() });
                 let test = EditTest::new([Arc::clone(&batch)]);
                 let is_band = mode == EditMode::Global && limit != Limit::None;
-                let kernels = whole_matrix_kernels().into_iter().chain(is_band.then(|| kernel_named("myers_band")));
-                for kernel in kernels {
-                    let distances = report(&mut engine(kernel, |_| {}), &batch).into_each();
+                let suited = engines.iter_mut().filter(|(kernel, _)| is_band || kernel.stem != "myers_band");
+                for (kernel, engine) in suited {
+                    let distances = report(engine, &batch).into_each();
                     assert_right(&test, &distances, kernel.stem);
                     near += distances.iter().filter(|distances| distances.distance < 10).count();
                 }
@@ -446,19 +448,28 @@ fn pairs_within_a_limit_are_listed_if_the_list_has_space() {
         .into_iter()
         .map(|kernel| (kernel, &MODES[..]))
         .chain([(kernel_named("myers_band"), &MODES[..1])]);
+    // No pattern occurs in this text. After a list was too short, an engine uses lists again once few
+    // pairs are within the limit.
+    let other = store(Alphabet::Dna, &[vec![1; 40]]);
     // Cover lists with enough space, lists that are too short, and no pair within the limit.
     let mut seen = [0, 0, 0];
     for (kernel, modes) in kernels {
-        for &mode in modes {
-            for limit in [Limit::Distance(0), Limit::Distance(9), Limit::Rate(0.0), Limit::Rate(0.15)] {
-                let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
-                for batch in batches(&patterns, &texts, &scheme) {
-                    let test = EditTest::new([Arc::clone(&batch)]);
-                    let least = batch.blocks.iter().map(|block| patterns.length(block.pattern)).min();
-                    let heads = [None, Some(0), Some(3), Some(40)].map(|room| (room, None));
-                    for (room, head_words) in heads.into_iter().chain([(None, Some(1)), (Some(3), Some(1))]) {
-                        let mut engine =
-                            engine(kernel, |shape| (shape.list_room, shape.head_words) = (room, head_words));
+        let mut engine = engine(kernel, |_| {});
+        let heads = [None, Some(0), Some(3), Some(40)].map(|room| (room, None));
+        for (room, head_words) in heads.into_iter().chain([(None, Some(1)), (Some(3), Some(1))]) {
+            let shape = EditShape { list_room: room, head_words, ..engine.shape() };
+            engine = engine.with_shape(shape);
+            for &mode in modes {
+                for limit in [Limit::Distance(0), Limit::Distance(9), Limit::Rate(0.0), Limit::Rate(0.15)] {
+                    let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
+                    for batch in batches(&patterns, &texts, &scheme) {
+                        let test = EditTest::new([Arc::clone(&batch)]);
+                        let least = batch.blocks.iter().map(|block| patterns.length(block.pattern)).min();
+                        for without in
+                            batches(&patterns, &other, &EditScheme { limit: Limit::Rate(0.0), ..scheme.clone() })
+                        {
+                            report(&mut engine, &without);
+                        }
                         let distances = report(&mut engine, &batch);
                         let each = distances.clone().into_each();
                         assert_right(&test, &each, &format!("{}, room for {room:?}", kernel.stem));

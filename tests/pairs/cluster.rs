@@ -144,7 +144,7 @@ fn check(job: &Clusters, set: &ClusterSet, identities: &HashMap<(u32, u32), f64>
 #[test]
 fn clusters_keep_their_guarantees_on_every_engine() {
     let mut rng = rng(0xc1);
-    for round in 0..16 {
+    for round in 0..8 {
         let sequences = families(&mut rng, 60);
         let strand = rng.pick(&[Strands::Plus, Strands::Both]);
         let scoring = Arc::new(scorings()[round % 4].clone());
