@@ -41,6 +41,7 @@ mod body;
 #[cfg(test)]
 mod captured;
 mod compress;
+mod fasta;
 mod jsonl;
 mod markup;
 mod numbers;
@@ -66,6 +67,7 @@ pub use crate::files::temporary::for_each as for_each_temporary;
 pub use columns::{AlignmentColumns, Range32};
 pub use compress::OutputCompression;
 pub use distance::Distance;
+pub use fasta::{push_fasta_header, push_fasta_letters};
 pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS, SEARCH_FIELDS};
 pub use long::{LongContext, LongFormat, LongPairAlignment};
 pub use phylip::DistanceMatrixShape;

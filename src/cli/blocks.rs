@@ -183,6 +183,8 @@ pub(super) struct Merge {
     pub files: OutputFiles,
     /// Further output files: the option of the job, and the path.
     pub others: Vec<(&'static str, PathBuf)>,
+    /// Options that describe these files, with their values.
+    pub values: Vec<(&'static str, String)>,
     /// Number of CPU threads; `None` is all.
     pub threads: Option<NonZeroUsize>,
 }
@@ -201,13 +203,14 @@ impl TryFrom<MergeArgs> for Merge {
             ("--distmat-out", args.distmat_out),
             ("--report", args.report),
             ("--plot", args.plot),
+            ("--hits-fasta", args.sequences.hits_fasta.clone()),
         ];
         let of_clusters = args.clusters.given().into_iter().map(|(option, path)| (option, path.clone()));
         let others: Vec<_> =
             others.into_iter().filter_map(|(option, path)| Some((option, path?))).chain(of_clusters).collect();
         let named: Vec<_> = others.iter().map(|(option, path)| (*option, Some(path.as_path()))).collect();
         check_others(&named, &[], &files.names())?;
-        Ok(Merge { directory: args.directory, files, others, threads })
+        Ok(Merge { directory: args.directory, files, others, values: args.sequences.values(), threads })
     }
 }
 

@@ -34,7 +34,7 @@ const KINDS: [FileKind; 34] = [
     kind(
         "FASTA",
         &["fa", "fasta", "fna", "faa", "ffn", "frn", "fas", "fsa", "afa", "mfa"],
-        &["fasta", "dbinfo --fasta", "cluster --centroids", "derep --output"],
+        &["fasta", "dbinfo --fasta", "dbinfo --entry", "search --hits-fasta", "cluster --centroids", "derep --output"],
     ),
     kind("Clustal", &["aln", "clu", "clustal", "clustalw"], &["clustal"]),
     kind("PHYLIP", &["phy", "phylip"], &["phylip", "--distmat-out"]),

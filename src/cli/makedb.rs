@@ -1,5 +1,8 @@
 //! `pairwave makedb` and `pairwave dbinfo`: validated options, and the work.
 
+mod entries;
+
+use self::entries::EntryNames;
 use super::args::{DbInfoArgs, MakeDbArgs};
 use super::common::{check_temporary, output};
 use super::endings;
@@ -9,7 +12,7 @@ use super::{interrupt, log, size};
 use indicatif::HumanCount;
 use pairwave::error::InputLocation;
 use pairwave::jobs::Progress as _;
-use pairwave::output::Output;
+use pairwave::output::{Output, push_fasta_header, push_fasta_letters};
 use pairwave::seq::database::{MakeOptions, SequenceTotals, VERSION, read_sorted};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions, SequenceId, SequenceStore, Subjects};
@@ -22,8 +25,6 @@ use std::time::Instant;
 
 /// Default memory for sequences, in bytes.
 const MEMORY: u64 = 1 << 30;
-/// Letters per line of FASTA.
-const LINE: usize = 60;
 /// Bytes of sequences that are verified at a time.
 const CHECKED_AT_ONCE: u64 = 64 << 20;
 
@@ -149,6 +150,8 @@ pub(super) struct DbInfo {
     verify: bool,
     json: bool,
     fasta: bool,
+    /// Records to write as FASTA; `None` if none is named.
+    entries: Option<EntryNames>,
     /// Output file; `None` is standard output.
     output: Option<PathBuf>,
 }
@@ -157,14 +160,18 @@ impl TryFrom<DbInfoArgs> for DbInfo {
     type Error = Error;
 
     fn try_from(args: DbInfoArgs) -> Result<Self> {
-        let output = output(args.output.output, &[args.db.as_path()])?;
+        let inputs: Vec<&Path> = std::iter::once(args.db.as_path()).chain(args.entries.as_deref()).collect();
+        let output = output(args.output.output, &inputs)?;
+        let has_entries = !args.entry.is_empty() || args.entries.is_some();
         let written = match (args.fasta, args.written.json) {
             (true, _) => "--fasta",
             (_, true) => "--json",
+            _ if has_entries => "--entry",
             _ => "text",
         };
         endings::check("dbinfo", "--output", output.as_deref(), written)?;
-        Ok(DbInfo { db: args.db, verify: args.verify, json: args.written.json, fasta: args.fasta, output })
+        let entries = has_entries.then_some(EntryNames { names: args.entry, list: args.entries });
+        Ok(DbInfo { db: args.db, verify: args.verify, json: args.written.json, fasta: args.fasta, entries, output })
     }
 }
 
@@ -213,9 +220,16 @@ pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
     if job.verify {
         subjects.chunks(CHECKED_AT_ONCE).try_for_each(|chunk| chunk.map(drop))?;
     }
+    let entries = job.entries.as_ref().map(|entries| entries.find(&job.db, &subjects)).transpose()?;
     let interrupted = interrupt::watch();
     let mut output = results(job.output.as_deref(), quiet)?;
-    if job.fasta {
+    if let Some(entries) = entries {
+        for index in entries {
+            check_interrupted(&interrupted)?;
+            write_fasta(&subjects.chunk(index..index + 1)?.store, 0, output.buffer());
+            output.pass_on()?;
+        }
+    } else if job.fasta {
         subjects.in_input_order(|store, id| {
             check_interrupted(&interrupted)?;
             write_fasta(store, id, output.buffer());
@@ -246,16 +260,6 @@ pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
 }
 
 fn write_fasta(store: &SequenceStore, id: SequenceId, out: &mut Vec<u8>) {
-    out.push(b'>');
-    out.extend_from_slice(store.name_bytes(id));
-    if !store.description(id).is_empty() {
-        out.push(b' ');
-        out.extend_from_slice(store.description(id));
-    }
-    out.push(b'\n');
-    let alphabet = store.alphabet();
-    for line in store.codes(id).chunks(LINE) {
-        out.extend(line.iter().map(|&code| alphabet.decode(code)));
-        out.push(b'\n');
-    }
+    push_fasta_header(store.name_bytes(id), store.description(id), out);
+    push_fasta_letters(store.alphabet(), store.codes(id), out);
 }

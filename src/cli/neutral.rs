@@ -22,14 +22,18 @@ pub(crate) const NEUTRAL: &[&str] = &[
     "verbose",
 ];
 
-/// Options that name files to write. They change no byte of the other files.
+/// Options that name files to write, or only describe such a file. They change no byte of the other
+/// files.
 pub(crate) const OUTPUT_FILES: &[&str] = &[
     "biom",
     "centroids",
     "clstr",
     "clusters",
     "distmat_out",
+    "flank",
     "guidetree_out",
+    "hit_part",
+    "hits_fasta",
     "mothur_list",
     "otu_table",
     "output",

@@ -9,7 +9,7 @@ use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, c
 use super::endings;
 use super::scoring::ScoringChoice;
 use pairwave::jobs::EditFilter;
-use pairwave::output::search::SearchFormat;
+use pairwave::output::search::{HitPart, SearchFormat};
 use pairwave::output::{Field, SEARCH_FIELDS};
 use pairwave::score::{CoverageFilter, Mode, Scoring};
 use pairwave::seq::reader::AlphabetChoice;
@@ -37,9 +37,18 @@ pub(super) struct SearchOptions {
     pub files: OutputFiles,
     /// File for an HTML page of the hits.
     pub report: Option<PathBuf>,
+    /// File for the sequences of the hits.
+    pub hits_fasta: Option<SequenceFile>,
     pub compute: ComputeOptions,
     /// Command line that results record.
     command: String,
+}
+
+/// File for the sequences of the hits.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SequenceFile {
+    pub path: PathBuf,
+    pub part: HitPart,
 }
 
 /// Conditions that a written hit must meet.
@@ -90,9 +99,13 @@ impl TryFrom<SearchArgs> for SearchOptions {
         let inputs = [queries.as_path(), &db];
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;
         let report = args.report;
-        check_others(&[("--report", report.as_deref())], &inputs, &files.names())?;
+        let hits_fasta = sequence_file(args.sequences, selection.score_only)?;
+        let sequences = hits_fasta.as_ref().map(|file| file.path.as_path());
+        let others = [("--report", report.as_deref()), ("--hits-fasta", sequences)];
+        check_others(&others, &inputs, &files.names())?;
         endings::check("search", "--output", files.output.as_deref(), &endings::value_name(format.name))?;
         endings::check("search", "--report", report.as_deref(), "--report")?;
+        endings::check("search", "--hits-fasta", sequences, "--hits-fasta")?;
         Ok(SearchOptions {
             queries,
             db,
@@ -103,6 +116,7 @@ impl TryFrom<SearchArgs> for SearchOptions {
             format,
             files,
             report,
+            hits_fasta,
             compute,
             command: String::new(),
         })
@@ -160,6 +174,24 @@ fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
         score_only: args.results.score_only,
         edit_filter: args.filter.choice(args.identities.min_identity)?,
     })
+}
+
+/// Returns the file for the sequences of the hits.
+fn sequence_file(args: HitSequencesArgs, score_only: bool) -> Result<Option<SequenceFile>> {
+    let Some(path) = args.hits_fasta else { return Ok(None) };
+    let part = match args.hit_part.unwrap_or_default() {
+        HitPartName::Region if score_only => {
+            return Err(Error::usage(
+                "--hits-fasta writes aligned regions, but --score-only computes none: add --hit-part whole",
+            ));
+        }
+        HitPartName::Region => HitPart::Region { flank: args.flank.unwrap_or(0) },
+        HitPartName::Whole if args.flank.is_some() => {
+            return Err(Error::usage("--flank extends regions, but --hit-part whole writes whole sequences"));
+        }
+        HitPartName::Whole => HitPart::Whole,
+    };
+    Ok(Some(SequenceFile { path, part }))
 }
 
 fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {

@@ -11,6 +11,7 @@ mod picture;
 mod report;
 mod rows;
 mod sam;
+mod sequences;
 #[cfg(test)]
 mod tests;
 
@@ -127,6 +128,21 @@ pub enum SearchFormat {
         /// Heading of the page.
         title: String,
     },
+    /// FASTA of the targets of hits. A target or region with several hits is written once.
+    Sequences(HitPart),
+}
+
+/// The written part of a hit's target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HitPart {
+    /// The aligned symbols, in the direction of the query. The name of a region counts positions
+    /// from 1: `name:start-end`, or `name:cend-start` for a reverse complement.
+    Region {
+        /// Number of symbols that are added on both sides, as far as the target has them.
+        flank: u32,
+    },
+    /// The whole target as it is stored, with its name.
+    Whole,
 }
 
 impl SearchFormat {
@@ -138,6 +154,7 @@ impl SearchFormat {
             | SearchFormat::Blast7(fields)
             | SearchFormat::JsonLines(fields) => fields.iter().any(|field| field.needs_alignment()),
             SearchFormat::Blast0 | SearchFormat::Paf | SearchFormat::Sam { .. } | SearchFormat::Report { .. } => true,
+            SearchFormat::Sequences(part) => *part != HitPart::Whole,
         }
     }
 }
@@ -156,6 +173,8 @@ pub fn open(format: &SearchFormat, context: SearchContext, output: Output) -> Re
         SearchFormat::Blast0 | SearchFormat::Paf | SearchFormat::Sam { .. } | SearchFormat::Report { .. } => {
             context.contents().check_alignments()?;
         }
+        SearchFormat::Sequences(HitPart::Region { .. }) => context.contents().check_alignments()?,
+        SearchFormat::Sequences(HitPart::Whole) => {}
     }
     let body: Box<dyn SearchBody> = match format {
         SearchFormat::Tsv(fields) => Box::new(lines::HitLines::table(fields, true)),
@@ -165,6 +184,7 @@ pub fn open(format: &SearchFormat, context: SearchContext, output: Output) -> Re
         SearchFormat::Paf => Box::new(lines::HitLines::paf()),
         SearchFormat::JsonLines(fields) => Box::new(lines::HitLines::json(fields)),
         SearchFormat::Report { title } => Box::new(report::SearchReport::new(title)),
+        SearchFormat::Sequences(part) => Box::new(sequences::HitSequences::new(*part)),
         SearchFormat::Sam { command } => Box::new(sam::SearchSam::new(command, &context.queries)?),
     };
     Ok(Box::new(SearchFormatWriter { all: SearchPairs::new(context), body, output }))

@@ -195,10 +195,22 @@ fn searches_and_listed_pairs_in_blocks_give_the_output_of_the_whole_job() {
     );
     assert!(!Path::new(&page).exists());
     assert!(refused(&["merge", &path(&folder, "work9"), "--report", &page]).contains("a job of 'pairs'"));
+    // The sequences of hits need alignments unless they are whole.
+    let [whole, merged] = ["whole.fa", "merged.fa"].map(|name| path(&folder, name));
+    let tables = ["whole.tsv", "merged.tsv"].map(|name| path(&folder, name));
+    assert!(refused(&["merge", &scored, "--hits-fasta", &merged]).contains("--hits-fasta writes aligned regions, but"));
+    for (work, options) in [(&path(&folder, "work0"), ["--flank", "5"]), (&scored, ["--hit-part", "whole"])] {
+        let job = ["search", &queries, &db, "-o", &tables[0], "--hits-fasta", &whole, "--device", "cpu"];
+        runs(&[&job, &options[..]].concat());
+        runs(&[&["merge", work, "-o", &tables[1], "--hits-fasta", &merged], &options[..]].concat());
+        let [whole, merged] = [&whole, &merged].map(|path| fs::read(path).expect("it was written"));
+        assert!(whole == merged && whole.len() > 1000, "{options:?}");
+    }
     let plan = |job: &[&str]| refused(&[&["plan"], job, &["--dry-run"]].concat());
     assert!(
         plan(&["search", &queries, &db, "--report", "r.html"]).contains("--report: 'pairwave plan' writes no results")
     );
+    assert!(plan(&["search", &queries, &db, "--hits-fasta", "r.fa"]).contains("give this option to 'pairwave merge'"));
     assert!(plan(&["search", &queries, &db, "-p", "3"]).contains("--threads: 'pairwave plan' computes nothing"));
     assert!(plan(&["pairs", "-", GENES]).contains("standard input can be read only once"));
     // A changed database is detected like any other changed input.

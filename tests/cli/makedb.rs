@@ -52,6 +52,36 @@ fn files_together_are_as_one_file() {
 }
 
 #[test]
+fn entries_are_written_in_the_order_of_their_names() {
+    let folder = folder();
+    let text = ">b two words\nMKV\n>a\nMLE\n>b\nMKTAYIAKQR\n>c\nMAL\n";
+    let (proteins, db) = (file(&folder, "p.fa", text), path(&folder, "p.pwdb"));
+    run_program(&["makedb", &proteins, "-o", &db, "-q"]);
+    let all_b = ">b two words\nMKV\n>b\nMKTAYIAKQR\n";
+    assert_eq!(run_program(&["dbinfo", &db, "--entry", "b"]).0, all_b);
+    let three = ["--entry", "c", "--entry", "b", "--entry", "c"];
+    assert_eq!(run_program(&[&["dbinfo", &db], &three[..]].concat()).0, format!(">c\nMAL\n{all_b}"));
+    let list = file(&folder, "names", "c\r\n\nb\n");
+    let listed = run_program(&["dbinfo", &db, "--entry", "a", "--entries", &list]).0;
+    assert_eq!(listed, format!(">a\nMLE\n>c\nMAL\n{all_b}"));
+    let (unknown, words) = (file(&folder, "unknown", "a\nd\ne\n"), file(&folder, "words", "a\nb two\n"));
+    let (empty, output) = (file(&folder, "empty", "\n"), path(&folder, "x.fa"));
+    let refused = |arguments: &[&str]| {
+        let message = refused(&[&["dbinfo", &db, "-o", &output], arguments].concat());
+        message.replace(&path(&folder, ""), "").trim_end().to_owned()
+    };
+    assert_eq!(refused(&["--entry", "d"]), "pairwave: error: p.pwdb: no sequence is named 'd'");
+    assert_eq!(
+        refused(&["--entries", &unknown]),
+        "pairwave: error: unknown, line 2: no sequence of p.pwdb is named 'd'; 2 of 3 names are unknown"
+    );
+    assert!(refused(&["--entries", &words]).contains("words, line 2: more than one word"));
+    assert!(refused(&["--entries", &empty]).contains("empty: the list has no names"));
+    assert!(refused(&["--entry", "a", "--json"]).contains("--json"));
+    assert!(!entries(folder.path()).contains(&"x.fa".to_owned()));
+}
+
+#[test]
 fn duplicate_names_give_a_warning() {
     let folder = folder();
     let (first, second) = (file(&folder, "a.fa", ">x\nMKV\n>y\nMKL\n"), file(&folder, "b.fa", ">x\nMLE\n"));

@@ -291,3 +291,95 @@ fn database_and_file_give_equal_hits() {
     let arguments = ["--evalue", "1", "--format", "blast6"];
     assert_eq!(search(&[&[QUERIES, database.as_str()], &arguments[..]].concat()), proteins(&arguments));
 }
+
+/// Returns the headers and letters of FASTA.
+fn records(text: &str) -> Vec<(String, String)> {
+    let split = |record: &str| {
+        let (header, letters) = record.split_once('\n').unwrap_or((record, ""));
+        (header.to_owned(), letters.replace('\n', ""))
+    };
+    text.split('>').skip(1).map(split).collect()
+}
+
+/// Returns the records that belong to the lines of a table with target, strand and positions.
+fn records_of_table(table: &str, targets: &[(String, String)], flank: Option<usize>) -> Vec<(String, String)> {
+    let mut expected: Vec<(String, String)> = Vec::new();
+    for line in table.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let is_target = |record: &&(String, String)| record.0.split(' ').next() == Some(fields[0]);
+        let (header, letters) = targets.iter().find(is_target).expect("the target of a hit");
+        let record = match flank {
+            None => (header.clone(), letters.clone()),
+            Some(flank) => {
+                let position = |text: &str| text.parse::<usize>().expect("a position");
+                let start = position(fields[2]).saturating_sub(1).saturating_sub(flank);
+                let end = (position(fields[3]) + flank).min(letters.len());
+                let part = &letters.as_bytes()[start..end];
+                let (range, part) = match fields[1] {
+                    "-" => (format!(":c{end}-{}", start + 1), pairwave::seq::reverse_complement_letters(part)),
+                    _ => (format!(":{}-{end}", start + 1), part.to_vec()),
+                };
+                let header = header.replacen(fields[0], &format!("{}{range}", fields[0]), 1);
+                (header, String::from_utf8(part).expect("letters"))
+            }
+        };
+        if !expected.contains(&record) {
+            expected.push(record);
+        }
+    }
+    expected
+}
+
+#[test]
+fn sequences_of_hits_are_the_parts_that_the_table_describes() {
+    let folder = folder();
+    let gene = "ACGTTGCANNRYTGACCTGAATCGGCTATTGCAAGTCCGATCTTAGGACC";
+    let minus = String::from_utf8(pairwave::seq::reverse_complement_letters(gene.as_bytes())).expect("letters");
+    let long = gene.to_lowercase().replace('t', "u").repeat(3);
+    let targets = format!(">t1 the first\nGG{gene}CCC\n>t2\nA{minus}\n>t3 long one\n{long}\n>t4\nTTTTTTTTTT\n");
+    let mut stored = records(&targets);
+    stored.iter_mut().for_each(|record| record.1 = record.1.to_uppercase().replace('U', "T"));
+    // The first two queries have the same hits in the same regions.
+    let queries = file(&folder, "q.fa", format!(">q1\n{gene}\n>q2\n{gene}\n>q3\n{minus}\n"));
+    let (targets, table) = (file(&folder, "t.fa", targets), path(&folder, "hits.tsv"));
+    let cases: [(&[&str], Option<usize>); 3] =
+        [(&[], Some(0)), (&["--flank", "2", "--hit-part", "region"], Some(2)), (&["--hit-part", "whole"], None)];
+    for (options, flank) in cases {
+        let sequences = path(&folder, "hits.fa");
+        let fields = ["--fields", "target,strand,target_start,target_end"];
+        let arguments = ["search", &queries, &targets, "-o", &table, "--hits-fasta", &sequences, "--device", "cpu"];
+        pairwave(&arguments).args(fields).args(options).assert().success();
+        let text = std::fs::read_to_string(&sequences).expect("it was written");
+        assert!(text.lines().all(|line| line.starts_with('>') || line.len() <= 60));
+        let expected = records_of_table(&std::fs::read_to_string(&table).expect("a table"), &stored, flank);
+        assert!(expected.len() >= 3, "{expected:?}");
+        assert_eq!(records(&text), expected, "{options:?}");
+    }
+}
+
+#[test]
+fn sequences_of_hits_need_a_file_of_their_own() {
+    let folder = folder();
+    let [page, table, sequences] = ["x.html", "x.tsv", "x.fa.gz"].map(|name| path(&folder, name));
+    let refused = |options: &[&str]| {
+        let run = pairwave(&["search", QUERIES, SUBJECTS, "-q", "--device", "cpu"]).args(options).assert().code(2);
+        String::from_utf8(run.get_output().stderr.clone()).expect("text")
+    };
+    let same = "name a file that no other option writes";
+    assert!(refused(&["-o", &table, "--hits-fasta", &table]).contains(same));
+    assert!(refused(&["--report", &page, "--hits-fasta", &page]).contains(same));
+    assert!(refused(&["--hits-fasta", "-"]).contains(same));
+    assert!(refused(&["--hits-fasta", SUBJECTS]).contains("would overwrite an input file"));
+    assert!(refused(&["--hits-fasta", &page]).contains("the output is FASTA"));
+    assert!(refused(&["--flank", "3"]).contains("--hits-fasta <FILE>"));
+    assert!(refused(&["--hits-fasta", &sequences, "--hit-part", "whole", "--flank", "3"]).contains("--flank extends"));
+    let scores = ["--score-only", "--fields", "target", "--hits-fasta", &sequences];
+    assert!(refused(&scores).contains("add --hit-part whole"));
+    assert!(entries(folder.path()).is_empty());
+    let whole = ["search", QUERIES, SUBJECTS, "-q", "--device", "cpu", "--hit-part", "whole"];
+    pairwave(&whole).args(scores).assert().success();
+    let mut text = String::new();
+    let file = std::fs::File::open(&sequences).expect("it was written");
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(file), &mut text).expect("gzip");
+    assert!(records(&text).len() > 20 && records(&text)[0].0.starts_with("sp|P06787|CALM_YEAST Calmodulin"));
+}

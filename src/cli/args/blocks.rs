@@ -10,7 +10,7 @@ use crate::cli::args::msa::{DistArgs, MsaArgs, TreeArgs};
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::pairs::PairsArgs;
 use crate::cli::args::papara::PaparaArgs;
-use crate::cli::args::search::SearchArgs;
+use crate::cli::args::search::{HitSequencesArgs, SearchArgs};
 use clap::{Arg, Command, Subcommand, ValueHint};
 use std::path::PathBuf;
 
@@ -118,7 +118,7 @@ fn as_in_plan(job: Command) -> Command {
 }
 
 /// Options of a job that belong to `pairwave run` or `pairwave merge` once the job is split.
-const ELSEWHERE: [&str; 25] = [
+const ELSEWHERE: [&str; 28] = [
     "device",
     "memory",
     "threads",
@@ -144,6 +144,9 @@ const ELSEWHERE: [&str; 25] = [
     "clstr",
     "pairs_out",
     "pair_memory",
+    "hits_fasta",
+    "hit_part",
+    "flank",
 ];
 
 /// Adapts an option of a job to `pairwave plan`.
@@ -243,6 +246,9 @@ pub(crate) struct MergeArgs {
     /// Write an HTML page of the results to this file; search, msa and cluster only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub sequences: HitSequencesArgs,
 
     /// Draw a dot plot, tree or heat map to this .svg or .png file; long, tree, dist and cluster
     /// only

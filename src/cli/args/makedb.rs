@@ -41,7 +41,7 @@ fn as_in_makedb(output: Arg) -> Arg {
     with_first_paragraph(output, "Write the database to this file, by convention NAME.pwdb")
 }
 
-/// Describe a database, verify it, or write it as FASTA
+/// Describe a database, verify it, or write its sequences as FASTA
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "pairwave dbinfo [OPTIONS] <DB>", after_long_help = DBINFO_EXAMPLES)]
 #[command(mut_arg("json", |arg| arg.help_heading(OUTPUT).conflicts_with("fasta")))]
@@ -61,6 +61,19 @@ pub(crate) struct DbInfoArgs {
     #[arg(long, help_heading = OUTPUT)]
     pub fasta: bool,
 
+    /// Write the sequences with this name as FASTA; repeat the option for further names
+    ///
+    /// The sequences are written in the order of the names, and sequences with the same name in
+    /// input order. A name is the header up to the first blank.
+    #[arg(long, value_name = "NAME", help_heading = OUTPUT, conflicts_with_all = ["fasta", "json", "verify"])]
+    pub entry: Vec<String>,
+
+    /// Write the sequences with the names in this file, one in each line, as --entry does; - is
+    /// standard input
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    #[arg(conflicts_with_all = ["fasta", "json", "verify"])]
+    pub entries: Option<PathBuf>,
+
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -77,4 +90,6 @@ Examples:
   Describe a database and check that it is intact:
     pairwave dbinfo proteins.pwdb --verify
   Write the sequences as FASTA:
-    pairwave dbinfo proteins.pwdb --fasta -o proteins.fa.gz";
+    pairwave dbinfo proteins.pwdb --fasta -o proteins.fa.gz
+  Write two of the sequences:
+    pairwave dbinfo proteins.pwdb --entry P06787 --entry P62203 -o two.fa";

@@ -302,8 +302,13 @@ mod tests {
                 let takes_value = argument.get_action().takes_values();
                 let more: Vec<&str> = long.as_deref().into_iter().chain(takes_value.then_some(value)).collect();
                 // Some arguments require others.
-                let required: [&[&str]; 4] =
-                    [&[], &["--aligned"], &["--aligned", "--bootstrap", "3"], &["--aligned", "--model", "jc69"]];
+                let required: [&[&str]; 5] = [
+                    &[],
+                    &["--aligned"],
+                    &["--aligned", "--bootstrap", "3"],
+                    &["--aligned", "--model", "jc69"],
+                    &["--hits-fasta", "hits.fa"],
+                ];
                 let bases = required.map(|required| [&base[..], required].concat());
                 let parses = |base: &Vec<&str>| Args::parse_words(typed(&[&base[..], &more].concat())).is_ok();
                 let base = bases.into_iter().find(parses).unwrap_or_else(|| panic!("{job} {more:?}"));

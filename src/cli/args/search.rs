@@ -105,10 +105,54 @@ pub(crate) struct SearchArgs {
     pub report: Option<PathBuf>,
 
     #[command(flatten)]
+    pub sequences: HitSequencesArgs,
+
+    #[command(flatten)]
     pub filter: EditFilterArgs,
 
     #[command(flatten)]
     pub compute: ComputeArgs,
+}
+
+// Plain comments: clap would take a doc comment as the help of the command.
+// File for the sequences of the hits.
+#[derive(Debug, Clone, clap::Args, Default)]
+pub(crate) struct HitSequencesArgs {
+    /// Write the database sequences of the hits to this FASTA file, each once, in the order of the
+    /// hits
+    ///
+    /// Letters are in upper case, with T for U, as in a database.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub hits_fasta: Option<PathBuf>,
+
+    /// Write this part of each sequence to --hits-fasta [default: region]
+    #[arg(long, value_name = "PART", help_heading = OUTPUT, value_enum, ignore_case = true, requires = "hits_fasta")]
+    pub hit_part: Option<HitPartName>,
+
+    /// Add up to this many symbols on both sides of each region of --hits-fasta [default: 0]
+    #[arg(long, value_name = "N", help_heading = OUTPUT, requires = "hits_fasta")]
+    pub flank: Option<u32>,
+}
+
+impl HitSequencesArgs {
+    /// Returns the given options that describe the file, with their values.
+    pub(crate) fn values(&self) -> Vec<(&'static str, String)> {
+        let part = self.hit_part.as_ref().and_then(ValueEnum::to_possible_value);
+        let part = part.map(|part| ("--hit-part", part.get_name().to_owned()));
+        part.into_iter().chain(self.flank.map(|flank| ("--flank", flank.to_string()))).collect()
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HitPartName {
+    /// Aligned symbols, in the direction of the query, named name:start-end, or name:cend-start if
+    /// they are a reverse complement
+    #[default]
+    #[value(alias = "aligned")]
+    Region,
+    /// Whole sequence as it is stored
+    #[value(alias = "full")]
+    Whole,
 }
 
 /// Adapts the options that all jobs share to `pairwave search`: its defaults, and option names from
@@ -166,6 +210,8 @@ Examples:
     pairwave search queries.fa proteins.fa --max-target-seqs 5 --evalue 1e-5 --outfmt 6
   Find genes on both strands that cover at least nine tenths of the query, as SAM:
     pairwave search probe.fa genes.fa --min-identity 0.9 --query-cover 0.9 --format sam -o hits.sam
+  Write the parts of the database that match, with 20 symbols on both sides, for an alignment:
+    pairwave search queries.fa proteins.fa -o hits.tsv --hits-fasta parts.fa --flank 20
   Align proteins end to end:
     pairwave search queries.fa proteins.fa --mode global --min-score 0 --max-target-seqs 3";
 

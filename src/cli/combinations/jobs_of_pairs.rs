@@ -271,6 +271,9 @@ fn options_of_search_have_an_effect_or_are_rejected() {
             "--fields query,target,score",
             "--fields query,bits",
             "--report @out/r.html",
+            "--hits-fasta @out/h.fa",
+            "--hits-fasta @out/h.fa --hit-part whole",
+            "--hits-fasta @out/h.fa --flank 3",
         ],
         idle: &[
             (

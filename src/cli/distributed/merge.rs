@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Jobs with the options of the further files that they write.
-const JOB_COMMANDS: [(&str, &str); 21] = [
+const JOB_COMMANDS: [(&str, &str); 22] = [
     ("cluster", "--uc"),
     ("cluster", "--centroids"),
     ("cluster", "--clusters"),
@@ -30,6 +30,7 @@ const JOB_COMMANDS: [(&str, &str); 21] = [
     ("cluster", "--report"),
     ("cluster", "--plot"),
     ("search", "--report"),
+    ("search", "--hits-fasta"),
     ("papara", "--table"),
     ("papara", "--jplace"),
     ("papara", "--tree-out"),
@@ -61,6 +62,9 @@ pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
             )));
         }
         arguments.splice(1..1, [(*option).into(), path.into()]);
+    }
+    for (option, value) in &merge.values {
+        arguments.splice(1..1, [(*option).into(), value.into()]);
     }
     on_job(&arguments, task)
 }

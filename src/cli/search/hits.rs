@@ -16,8 +16,8 @@ pub(super) struct HitFile {
 /// Writes hits, query after query.
 pub(super) struct HitWriter {
     writers: Vec<Box<dyn SearchWriter>>,
-    /// Whether an HTML page, which shows alignments, is written.
-    has_page: bool,
+    /// The first further file that needs alignments, and its content.
+    needs_alignments: Option<&'static str>,
     /// Number of queries.
     queries: SequenceId,
     next: SequenceId,
@@ -26,19 +26,23 @@ pub(super) struct HitWriter {
 }
 
 impl HitWriter {
-    /// Starts a file of hits, and an HTML page if one is requested.
-    pub(super) fn begin(context: SearchContext, page: Option<HitFile>, file: HitFile) -> Result<Self> {
-        let (queries, has_page) = (context.queries.len() as SequenceId, page.is_some());
+    /// Starts a file of hits, and further files with the same hits.
+    pub(super) fn begin(context: SearchContext, further: Vec<HitFile>, file: HitFile) -> Result<Self> {
+        let queries = context.queries.len() as SequenceId;
+        let needs_alignments = further.iter().find_map(|file| match &file.format {
+            SearchFormat::Report { .. } => Some("--report shows alignments"),
+            format => format.needs_alignment().then_some("--hits-fasta writes aligned regions"),
+        });
         let mut writers = Vec::new();
-        if let Some(page) = page {
+        for file in further {
             // Hits without alignments are rejected when they arrive. Blocks without hits give an
-            // empty page.
+            // empty file.
             let context = SearchContext { has_alignments: true, ..context.clone() };
-            writers.push(written::open(&page.format, context, page.output)?);
+            writers.push(written::open(&file.format, context, file.output)?);
         }
         writers.push(written::open(&file.format, context, file.output)?);
         writers.iter_mut().try_for_each(|writer| writer.begin())?;
-        Ok(HitWriter { writers, has_page, queries, next: 0, open: Vec::new() })
+        Ok(HitWriter { writers, needs_alignments, queries, next: 0, open: Vec::new() })
     }
 
     /// Takes the next hits, of one or more queries. The last query may have more hits.
@@ -64,11 +68,12 @@ impl HitWriter {
 
     /// Writes all hits of a query, after the queries without hits before it.
     fn write(&mut self, hits: &[SearchHit]) -> Result<()> {
-        if self.has_page && hits.iter().any(|hit| hit.alignment.is_none()) {
-            return Err(Error::usage(
-                "--report shows alignments, but these blocks have none: plan the job with a format or with \
-            fields that describe alignments",
-            ));
+        if let Some(need) = self.needs_alignments
+            && hits.iter().any(|hit| hit.alignment.is_none())
+        {
+            return Err(Error::usage(format!(
+                "{need}, but these blocks have none: plan the job with a format or with fields that describe alignments"
+            )));
         }
         let query = hits[0].query;
         (self.next..query).try_for_each(|query| self.pass(query, &[]))?;

@@ -1,7 +1,7 @@
 //! `pairwave search`: from validated options to results.
 
 use super::hits::{HitFile, HitWriter, file_name};
-use super::{SearchOptions, SearchSelection, resolved};
+use super::{SearchOptions, SearchSelection, SequenceFile, resolved};
 use crate::cli::args::SearchFormatName;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::chance;
@@ -13,7 +13,7 @@ use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{self, Job, Run, Summary};
 use pairwave::output::Output;
-use pairwave::output::search::{SearchContext, SearchFormat};
+use pairwave::output::search::{HitPart, SearchContext, SearchFormat};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{IdentityDefinition, Mode, Scoring, Statistics};
 use pairwave::seq::{Alphabet, SequenceStore, Strands, Subjects, read_queries};
@@ -74,6 +74,7 @@ impl JobCommand for SearchOptions {
     }
 
     fn read(&self, _run: &Run) -> Result<SearchInput> {
+        self.hits_fasta.as_ref().map_or(Ok(()), |file| Output::check(&file.path))?;
         // The SAM header is known last, so lines wait in a temporary file.
         if self.format.name == SearchFormatName::Sam {
             check_temporary()?;
@@ -125,7 +126,8 @@ impl BlockCommand for SearchOptions {
     }
 
     fn other_output(&self) -> Option<&'static str> {
-        self.report.as_ref().map(|_| "--report")
+        let report = self.report.as_ref().map(|_| "--report");
+        report.or(self.hits_fasta.as_ref().map(|_| "--hits-fasta"))
     }
 
     fn set_command_line(&mut self, line: String) {
@@ -138,7 +140,9 @@ impl BlockCommand for SearchOptions {
         let (queries, scoring) = (Arc::clone(&input.queries), Arc::new(input.scoring.clone()));
         let usual = jobs::Search::new(queries, Arc::clone(&input.subjects), scoring);
         let has_filters = min_identity.is_some() || query_cover.is_some() || coverage.is_set();
-        let needs_alignment = input.format.needs_alignment() || has_filters || self.report.is_some();
+        let has_regions = self.hits_fasta.as_ref().is_some_and(|file| file.part != HitPart::Whole);
+        let needs_files = self.report.is_some() || has_regions;
+        let needs_alignment = input.format.needs_alignment() || has_filters || needs_files;
         Ok(jobs::Search {
             strand: self.strand.unwrap_or(usual.strand),
             max_evalue: evalue.or(usual.max_evalue),
@@ -175,7 +179,11 @@ impl BlockCommand for SearchOptions {
         };
         let title = format!("{} in {}", file_name(&self.queries), context.database);
         let page = runner.picture.take().map(|output| HitFile { format: SearchFormat::Report { title }, output });
-        let mut writer = HitWriter::begin(context, page, HitFile { format: input.format, output })?;
+        let mut further: Vec<HitFile> = page.into_iter().collect();
+        if let Some(SequenceFile { path, part }) = &self.hits_fasta {
+            further.push(HitFile { format: SearchFormat::Sequences(*part), output: Output::create(path)? });
+        }
+        let mut writer = HitWriter::begin(context, further, HitFile { format: input.format, output })?;
         let summary = source(&job, &mut runner, &mut Whole(|hits: &[_]| writer.take(hits)))?;
         writer.finish()?;
         Ok(summary)

@@ -74,11 +74,10 @@ pub(in crate::cli) const FOREIGN: &[AdviceEntry] = &[
     (&["samout"], "use --format sam --output FILE", &["allpairs", "search", "pairs", "long"]),
     (&["alnout"], "use --format text --output FILE", PAIR_COMMANDS),
     (&["fastapairs"], "use --fields query,target,query_row,target_row", &["allpairs", "search", "pairs", "long"]),
-    (
-        &["matched", "notmatched", "dbmatched", "dbnotmatched"],
-        "pairwave writes hits, not sequences",
-        &["allpairs", "search"],
-    ),
+    (&["dbmatched"], "use --hits-fasta FILE --hit-part whole", &["search"]),
+    (&["matched", "notmatched", "dbnotmatched"], "pairwave writes hits, not sequences", &["allpairs", "search"]),
+    (&["dbmatched"], "pairwave writes hits, not sequences", &["allpairs"]),
+    (&["entry-batch"], "use --entries FILE", &["dbinfo"]),
     (&["userout", "out", "outfile", "outseq", "o-file", "out-file"], "use --output FILE", &[]),
     (&["force", "overwrite", "clobber"], "an existing output is always replaced: remove it", WRITING),
     (

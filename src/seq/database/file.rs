@@ -192,6 +192,17 @@ impl DatabaseFile {
         Ok((start..end, ends.iter().map(|end| (end - start) as usize).collect()))
     }
 
+    /// Passes the names of some sequences to `take`, in order.
+    pub(super) fn for_each_name(&self, range: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<()> {
+        let (names, ends) = self.texts(Section::NameEnds, Section::Names, range)?;
+        let (names, mut start) = (self.read(Section::Names, names)?, 0);
+        for end in ends {
+            take(&names[start..end]);
+            start = end;
+        }
+        Ok(())
+    }
+
     /// Returns a store of some sequences, whose codes have this range in their section.
     pub(super) fn store(&self, range: Range<u64>, lengths: Vec<u32>, codes: Range<u64>) -> Result<SequenceStore> {
         self.check_unchanged()?;

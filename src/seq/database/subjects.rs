@@ -1,5 +1,6 @@
 //! The target sequences of a search, from memory or from a database file.
 
+use std::collections::HashMap;
 use std::io::{BufRead, Read, Seek};
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
@@ -251,11 +252,7 @@ impl Subjects {
     pub fn in_input_order(&self, mut take: impl FnMut(&SequenceStore, SequenceId) -> Result<()>) -> Result<()> {
         let mut order: Vec<u64> = vec![0; self.lengths.len()];
         for range in self.ranges(u64::MAX) {
-            let records = match &self.source {
-                SubjectSource::Memory { records, .. } => records[range.start as usize..range.end as usize].to_vec(),
-                SubjectSource::File(file) => file.records(range.clone())?,
-            };
-            for (index, record) in range.zip(records) {
+            for (index, record) in range.clone().zip(self.records(range)?) {
                 order[record as usize] = index;
             }
         }
@@ -265,6 +262,58 @@ impl Subjects {
             (0..chunk.store.len() as SequenceId).try_for_each(|id| take(&chunk.store, id))?;
         }
         Ok(())
+    }
+
+    /// Returns the indices of the sequences with each of these names, in the order of their records.
+    /// Several sequences may have the same name.
+    ///
+    /// ```
+    /// use pairwave::seq::{ReadOptions, Subjects};
+    ///
+    /// let subjects = Subjects::from_bytes("x.fa", b">a\nACG\n>b\nAC\n>a\nACGT\n", &ReadOptions::default())?;
+    /// let indices = subjects.find(&[b"b", b"c", b"a"])?;
+    /// // The sequences are in order of decreasing length.
+    /// assert_eq!(indices, [vec![2], vec![], vec![1, 0]]);
+    /// # Ok::<(), pairwave::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`Error::Input`] if the names of a database are damaged.
+    pub fn find(&self, names: &[&[u8]]) -> Result<Vec<Vec<u64>>> {
+        let wanted: HashMap<&[u8], usize> = names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
+        let mut found: Vec<Vec<(u64, u64)>> = vec![Vec::new(); names.len()];
+        for start in (0..self.size.sequences).step_by(NAMES_AT_ONCE) {
+            let range = start..(start + NAMES_AT_ONCE as u64).min(self.size.sequences);
+            let (mut index, mut matching) = (start, Vec::new());
+            let mut take = |name: &[u8]| {
+                matching.extend(wanted.get(name).map(|&at| (at, index)));
+                index += 1;
+            };
+            match &self.source {
+                SubjectSource::Memory { store, .. } => {
+                    range.for_each(|index| take(store.name_bytes(index as SequenceId)));
+                }
+                SubjectSource::File(file) => file.for_each_name(range, take)?,
+            }
+            for (at, index) in matching {
+                found[at].push((self.records(index..index + 1)?[0], index));
+            }
+        }
+        // A name that occurs twice in `names` has the same sequences both times.
+        let indices = names.iter().map(|name| {
+            let mut sequences = found[wanted[name]].clone();
+            sequences.sort_unstable();
+            sequences.into_iter().map(|(_, index)| index).collect()
+        });
+        Ok(indices.collect())
+    }
+
+    /// Returns the record numbers of some sequences.
+    fn records(&self, range: Range<u64>) -> Result<Vec<u64>> {
+        match &self.source {
+            SubjectSource::Memory { records, .. } => Ok(records[range.start as usize..range.end as usize].to_vec()),
+            SubjectSource::File(file) => file.records(range),
+        }
     }
 
     /// Returns the number of packed bytes before the sequence with this index.
@@ -304,6 +353,8 @@ fn packed(length: u32) -> u64 {
 
 /// Distance between the entries of [`Subjects::marks`], in sequences.
 const SEQUENCES_PER_MARK: usize = 1 << 12;
+/// Number of names that are read together.
+const NAMES_AT_ONCE: usize = 1 << 20;
 /// Maximum size of a range. Words of a store, including the end, are counted with 32 bits.
 const MAX_BYTES: u64 = u32::MAX as u64 * 4;
 /// Maximum number of sequences in a range, since ids have 32 bits.
