@@ -36,6 +36,7 @@ pub mod plot;
 pub mod search;
 pub mod sink;
 
+mod bed;
 mod blast6;
 mod body;
 #[cfg(test)]
@@ -333,6 +334,8 @@ pub enum PairFormat {
     Blast6,
     /// minimap2's pairwise mapping format with `NM`, `AS`, `de` and `cg` tags.
     Paf,
+    /// BED with six columns: the parts of texts where patterns were found.
+    Bed,
     /// One JSON object per line, with the fields as keys.
     JsonLines(Vec<&'static Field>),
     /// A PHYLIP distance matrix.
@@ -363,6 +366,7 @@ impl PairFormat {
             }
             PairFormat::Blast6
             | PairFormat::Paf
+            | PairFormat::Bed
             | PairFormat::Phylip { .. }
             | PairFormat::Sam { .. }
             | PairFormat::Text { .. } => true,
@@ -372,7 +376,14 @@ impl PairFormat {
     /// Returns whether the format lists places where sequences are similar. Such formats skip a
     /// local alignment without columns.
     pub fn lists_hits(&self) -> bool {
-        matches!(self, PairFormat::Blast6 | PairFormat::Paf | PairFormat::Sam { .. } | PairFormat::Text { .. })
+        match self {
+            PairFormat::Blast6
+            | PairFormat::Paf
+            | PairFormat::Bed
+            | PairFormat::Sam { .. }
+            | PairFormat::Text { .. } => true,
+            PairFormat::Tsv(_) | PairFormat::JsonLines(_) | PairFormat::Phylip { .. } => false,
+        }
     }
 
     /// Returns whether all sequences must be known before the first pair is written.
@@ -413,6 +424,7 @@ pub fn open(format: &PairFormat, context: Context, output: Output) -> Result<Box
         PairFormat::Tsv(fields) | PairFormat::JsonLines(fields) => context.contents.check_fields(fields)?,
         PairFormat::Blast6
         | PairFormat::Paf
+        | PairFormat::Bed
         | PairFormat::Phylip { .. }
         | PairFormat::Sam { .. }
         | PairFormat::Text { .. } => {
@@ -423,6 +435,7 @@ pub fn open(format: &PairFormat, context: Context, output: Output) -> Result<Box
         PairFormat::Tsv(fields) => Box::new(tsv::Tsv::new(fields)),
         PairFormat::Blast6 => Box::new(blast6::Blast6),
         PairFormat::Paf => Box::new(paf::Paf),
+        PairFormat::Bed => Box::new(bed::Bed),
         PairFormat::JsonLines(fields) => Box::new(jsonl::JsonLines::new(fields)),
         PairFormat::Phylip { distance, shape } => Box::new(phylip::Phylip::new(*distance, *shape, &context)?),
         PairFormat::Sam { command } => Box::new(sam::PairsSam::new(command, &context)?),

@@ -111,7 +111,7 @@ impl RequiredContents {
         let alignment_field = any_field(fields, Field::needs_alignment);
         RequiredContents {
             all_ends: args.all_ends || ends_field,
-            alignment: args.align || args.all_places || args.rows.format == EditFormatName::Paf || alignment_field,
+            alignment: args.align || args.all_places || !has_fields(args.rows.format) || alignment_field,
             ends_field,
             alignment_field,
         }
@@ -135,12 +135,12 @@ impl RequiredContents {
     }
 
     /// Rejects options that compute values which none of the named fields shows.
-    fn check_fields(&self, args: &EditArgs, has_fields: bool) -> Result<()> {
+    fn check_fields(&self, args: &EditArgs, are_named: bool) -> Result<()> {
         for (option, is_given, is_shown, what) in [
             ("--align", args.align, self.alignment_field, "needs an alignment"),
             ("--all-ends", args.all_ends, self.ends_field, "is 'ends'"),
         ] {
-            if is_given && has_fields && !is_shown {
+            if is_given && are_named && !is_shown {
                 return Err(Error::usage(format!(
                     "{option} with --fields: no listed field {what}: remove one of the two options"
                 )));
@@ -195,15 +195,29 @@ fn format(args: &EditArgs, contents: &RequiredContents, fields: Option<Vec<&'sta
         Strands::Plus => defaults.fields(),
         Strands::Minus | Strands::Both => Field::with_strand(defaults.fields(), EDIT_FIELDS),
     });
-    args.rows.check_fields(args.rows.format != EditFormatName::Paf)?;
-    match args.rows.format {
-        EditFormatName::Tsv => Ok(PairFormat::Tsv(fields)),
-        EditFormatName::Jsonl => Ok(PairFormat::JsonLines(fields)),
-        EditFormatName::Paf if contents.all_ends => {
-            Err(Error::usage("--all-ends: a line of paf holds only one end; use tsv or jsonl"))
-        }
-        EditFormatName::Paf => Ok(PairFormat::Paf),
+    let (name, typed) = (args.rows.format, args.rows.format_name());
+    args.rows.check_fields(has_fields(name))?;
+    if contents.all_ends && !has_fields(name) {
+        return Err(Error::usage(format!("--all-ends: a line of {typed} holds only one end; use tsv or jsonl")));
     }
+    let is_positioned = matches!(name, EditFormatName::Bed | EditFormatName::Sam);
+    if is_positioned && args.mode == EditModeName::Global {
+        return Err(Error::usage(format!(
+            "--format {typed} applies only to --mode infix or prefix: it describes parts of texts"
+        )));
+    }
+    Ok(match name {
+        EditFormatName::Tsv => PairFormat::Tsv(fields),
+        EditFormatName::Jsonl => PairFormat::JsonLines(fields),
+        EditFormatName::Paf => PairFormat::Paf,
+        EditFormatName::Bed => PairFormat::Bed,
+        EditFormatName::Sam => PairFormat::Sam { command: String::new() },
+    })
+}
+
+/// Returns whether `--fields` selects what a format writes. The other formats need alignments.
+fn has_fields(format: EditFormatName) -> bool {
+    matches!(format, EditFormatName::Tsv | EditFormatName::Jsonl)
 }
 
 /// Parses a number of edits, or with a decimal point a rate.

@@ -30,7 +30,7 @@ const fn foreign(name: &'static str, endings: &'static [&'static str], note: &'s
 
 /// Kinds of files by their endings. Other endings, such as `.txt` and `.out`, are allowed for any
 /// format.
-const KINDS: [FileKind; 34] = [
+const KINDS: [FileKind; 35] = [
     kind(
         "FASTA",
         &["fa", "fasta", "fna", "faa", "ffn", "frn", "fas", "fsa", "afa", "mfa"],
@@ -68,6 +68,7 @@ const KINDS: [FileKind; 34] = [
     kind("JSON", &["json"], &["jsonl", "dbinfo --json", "statistics", "cluster --biom"]),
     kind("JSON lines", &["jsonl", "ndjson"], &["jsonl"]),
     kind("SAM", &["sam"], &["sam"]),
+    kind("BED", &["bed"], &["bed"]),
     kind("HTML", &["html", "htm", "xhtml"], &["--report"]),
     kind("SVG", &["svg"], &["long --plot", "dist --plot", "tree --plot", "cluster --plot", "bench --plot"]),
     kind("PNG", &["png"], &["long --plot", "dist --plot", "tree --plot", "cluster --plot"]),
@@ -80,7 +81,7 @@ const KINDS: [FileKind; 34] = [
     foreign("PDF", &["pdf", "ps", "eps"], "a browser can print pages and pictures as PDF"),
     foreign("a picture", &["jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp"], "pictures are written as SVG or PNG"),
     foreign("variants", &["vcf"], "pairwave calls no variants"),
-    foreign("an annotation", &["bed", "bedpe", "gff", "gff3", "gtf", "wig", "bw", "bigwig"], ""),
+    foreign("an annotation", &["bedpe", "gff", "gff3", "gtf", "wig", "bw", "bigwig"], ""),
     foreign("another program's alignment", &["maf", "axt", "chain", "delta", "coords", "psl", "pir", "a3m", "a2m"], ""),
     foreign("a spreadsheet", &["xls", "xlsx", "ods"], "spreadsheet programs open tab-separated values"),
     foreign("a document", &["md", "tex", "doc", "docx", "rtf", "xml", "yaml", "yml", "toml"], ""),

@@ -144,6 +144,7 @@ impl TryFrom<Args> for CommandOptions {
         match &mut action {
             Action::AllPairs(job) => job.set_command_line(args.request.line()),
             Action::Search(job) => job.set_command_line(args.request.line()),
+            Action::Edit(job) => job.set_command_line(args.request.line()),
             Action::Pairs(job) => job.set_command_line(args.request.line()),
             Action::Long(job) => job.set_request(args.request),
             Action::Papara(job) => job.request = args.request,

@@ -45,6 +45,52 @@ fn patterns_are_located_in_texts() {
     assert_eq!(bare.len(), aligned.lines().count());
 }
 
+/// Each place is one line of BED and one record of SAM.
+#[test]
+fn places_in_bed_and_sam_are_those_of_tsv() {
+    let folder = folder();
+    // One insertion before the first symbol, and a pattern that is its own reverse complement.
+    let primers = file(&folder, "primers.fa", &format!("{PRIMERS}>clipped\nCCCCCGTGCCAGCAGCC\n>own\nGGATCC\n"));
+    let options = ["--mode", "infix", "--max-distance", "4", "--strand", "both", "--all-places"];
+    let places = |more: &[&str]| edit(&[&[&primers, GENES], &options[..], more].concat());
+    let fields = "query,target,strand,distance,target_start,target_end,cigar,query_length";
+    let table = places(&["--fields", fields]);
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    let number = |text: &str| text.parse::<u32>().expect("a number");
+    let bed = rows.iter().map(|row| {
+        let (distance, symbols) = (number(row[3]), number(row[7]));
+        let score = 1000 * (symbols - distance) / symbols;
+        format!("{}\t{}\t{}\t{}\t{score}\t{}\n", row[1], number(row[4]) - 1, row[5], row[0], row[2])
+    });
+    assert_eq!(places(&["--format", "bed"]), bed.collect::<String>());
+
+    let sam = places(&["--format", "sam"]);
+    let (header, records): (Vec<&str>, Vec<&str>) = sam.lines().partition(|line| line.starts_with('@'));
+    let texts = std::fs::read_to_string(GENES).unwrap().matches('>').count();
+    assert_eq!(header.iter().filter(|line| line.starts_with("@SQ\t")).count(), texts);
+    assert!(header.last().is_some_and(|line| line.contains("CL:pairwave edit ")), "{header:?}");
+    assert_eq!((records.len(), rows.len() > 20), (rows.len(), true));
+    let mut with_clips = 0;
+    for (record, row) in records.iter().zip(&rows) {
+        let columns: Vec<&str> = record.split('\t').collect();
+        let others = || rows.iter().filter(|other| other[0] == row[0]);
+        let is_primary = others().min_by_key(|other| number(other[3])) == Some(row);
+        let is_minus = row[2] == "-";
+        let flag = if is_primary { 0 } else { 256 } + if is_minus { 16 } else { 0 };
+        assert_eq!([columns[0], columns[2], columns[1]], [row[0], row[1], &*flag.to_string()]);
+        let symbols = columns[9].len();
+        assert_eq!(symbols, if is_primary { number(row[7]) as usize } else { 1 }, "{record}");
+        assert!(columns[12] == format!("AS:i:-{}", row[3]) || columns[12] == "AS:i:0" && row[3] == "0", "{record}");
+        let (start, cigar, edits) = match columns[5].contains('S') {
+            true => (columns[3], row[6], columns[11]),
+            false => (row[4], columns[5], &*format!("NM:i:{}", row[3])),
+        };
+        with_clips += usize::from(columns[5].contains('S'));
+        assert_eq!([columns[3], row[6], columns[11]], [start, cigar, edits], "{record}");
+    }
+    assert!(with_clips > 0, "{sam}");
+}
+
 #[test]
 fn candidates_keep_the_order_of_the_file() {
     let folder = folder();

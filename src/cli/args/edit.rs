@@ -144,6 +144,8 @@ Examples:
     pairwave edit primers.fa genes.fa --mode infix --max-distance 3 --strand both
   Find every place where a primer fits, on both strands:
     pairwave edit primers.fa genome.fa --mode infix --max-distance 2 --strand both --all-places
+  Write the places as BED for bedtools:
+    pairwave edit primers.fa genome.fa --mode infix --max-distance 2 --all-places --format bed
   List the end of every part that fits a probe:
     pairwave edit probe.fa genome.fa --mode infix --max-distance 2 --all-ends";
 
@@ -203,4 +205,10 @@ pub(crate) enum EditFormatName {
     /// PAF, minimap2's format, with the tags NM, de and cg
     #[value(alias = "pairwise-mapping")]
     Paf,
+    /// BED with six columns: text, start, end, pattern, score and strand; infix and prefix mode
+    #[value(alias = "bed6")]
+    Bed,
+    /// SAM with = and X, soft clips and the tags NM and AS; patterns are reads, texts are
+    /// references; DNA and RNA only; infix and prefix mode
+    Sam,
 }

@@ -12,9 +12,9 @@ use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{EditDistances, EditResult, Job, Run, Summary};
-use pairwave::output::{self, Contents, Context, Details, Edits, Output, OutputPair, PairKind, Range32};
+use pairwave::output::{self, Contents, Context, Details, Edits, Output, OutputPair, PairFormat, PairKind, Range32};
 use pairwave::score::{EditScheme, IdentityDefinition};
-use pairwave::seq::{SequenceStore, read_candidates, read_files};
+use pairwave::seq::{SequenceStore, read_candidates, read_files, read_qualified};
 use pairwave::{Error, Result};
 use rayon::ThreadPool;
 use serde::Serialize;
@@ -45,7 +45,9 @@ impl JobCommand for EditOptions {
 
     fn read(&self, run: &Run) -> Result<EditInput> {
         let paths: Vec<&PathBuf> = [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().collect();
-        let mut stores = read_files(&paths, &self.read)?.into_iter().map(Arc::new);
+        // SAM includes the qualities of reads.
+        let read = if matches!(self.format, PairFormat::Sam { .. }) { read_qualified } else { read_files };
+        let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
         let patterns = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let texts = stores.next();
         check_strand(self.strand, patterns.alphabet())?;
@@ -91,6 +93,12 @@ impl BlockCommand for EditOptions {
         [Some(&mut self.patterns), self.texts.as_mut(), self.pairs.as_mut()].into_iter().flatten().collect()
     }
 
+    fn set_command_line(&mut self, line: String) {
+        if let PairFormat::Sam { command } = &mut self.format {
+            *command = line;
+        }
+    }
+
     fn job(&self, input: &EditInput) -> Result<EditDistances> {
         let patterns = Arc::clone(&input.patterns);
         Ok(EditDistances {
@@ -119,7 +127,9 @@ impl BlockCommand for EditOptions {
             identity: IdentityDefinition::Columns,
             contents: Contents { kind: PairKind::Edit, has_alignments: job.align || job.all_places },
         };
-        let mut writer = output::open(&self.format, context, output)?;
+        // Each candidate is independent.
+        let open = if self.pairs.is_some() { output::open_listed } else { output::open };
+        let mut writer = open(&self.format, context, output)?;
         writer.begin()?;
         let mut rows = Whole(|results: &[EditResult]| {
             let pairs: Vec<OutputPair<'_>> = results.iter().map(pair).collect();

@@ -114,7 +114,7 @@ fn check_definition(args: &AllPairsArgs, format: &PairFormat) -> Result<()> {
             fields.iter().any(|field| field.follows_definition())
         }
         PairFormat::Blast6 | PairFormat::Phylip { .. } => true,
-        PairFormat::Paf | PairFormat::Sam { .. } | PairFormat::Text { .. } => false,
+        PairFormat::Paf | PairFormat::Bed | PairFormat::Sam { .. } | PairFormat::Text { .. } => false,
     };
     let selects = args.identities.min_identity.is_some() || args.max_hits.is_some() || args.top_hits_only;
     let has_effect = shows_identity || selects;

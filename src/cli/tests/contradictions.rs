@@ -203,6 +203,8 @@ pub(super) const CONTRADICTIONS: &[&str] = &[
     "edit p.fa t.fa --mode infix --max-distance 3 --all-places --max-hits 3",
     "edit p.fa t.fa --mode infix --max-distance 3 --all-places --all-ends",
     "edit p.fa t.fa --mode infix --max-distance 3 --all-places --align",
+    "edit p.fa t.fa --format bed",
+    "edit p.fa t.fa --mode infix --max-distance 3 --all-ends --format sam",
     "edit p.fa --alphabet bytes --degap",
     "edit p.fa --max-distance 3%",
     "allpairs s.fa --iddef 1 --format paf",
