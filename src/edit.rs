@@ -4,6 +4,7 @@
 mod check;
 pub mod cpu;
 mod distances;
+pub mod exact;
 pub mod gpu;
 pub mod kernels;
 pub mod mock;

@@ -1,11 +1,15 @@
 //! Validated options of `pairwave edit`.
 
+mod exact;
 mod run;
 
+use self::exact::{Pam, exact_symbols};
 use super::args::*;
+use super::common::rows::check_fraction;
 use super::common::{ComputeOptions, OutputFiles, check_standard, check_strand, max_hits};
 use super::endings;
 use super::tips::number_instead;
+use pairwave::edit::exact::ExactSymbols;
 use pairwave::output::{EDIT_FIELDS, EditDefaults, Field, PairFormat};
 use pairwave::score::{Ambiguity, EditMode, Equality, Limit};
 use pairwave::seq::reader::AlphabetChoice;
@@ -29,6 +33,9 @@ pub(super) struct EditOptions {
     pub max_hits: Option<NonZeroU32>,
     pub all_ends: bool,
     pub all_places: bool,
+    pub exact: ExactSymbols,
+    pub pam: Option<Pam>,
+    pub max_n_fraction: Option<f64>,
     pub align: bool,
     pub format: PairFormat,
     pub files: OutputFiles,
@@ -59,6 +66,10 @@ impl TryFrom<EditArgs> for EditOptions {
         let contents = RequiredContents::new(&args, fields.as_deref());
         contents.check_ends(&args, mode, limit)?;
         check_places(&args, &contents, limit)?;
+        check_nucleotides(&args, alphabet)?;
+        let pam = args.pam.as_deref().map(Pam::parse).transpose()?;
+        let exact = exact_symbols(args.exact.as_deref(), pam.as_ref())?;
+        check_fraction("--max-n-frac", args.max_n_frac)?;
         contents.check_fields(&args, fields.is_some())?;
         check_bytes(&args, alphabet, fields.as_deref())?;
         let format = format(&args, &contents, fields)?;
@@ -82,6 +93,9 @@ impl TryFrom<EditArgs> for EditOptions {
             max_hits: max_hits(args.max_hits)?,
             all_ends: contents.all_ends,
             all_places: args.all_places,
+            exact,
+            pam,
+            max_n_fraction: args.max_n_frac,
             align: contents.alignment,
             format,
             files,
@@ -153,6 +167,14 @@ impl RequiredContents {
 /// Rejects `--all-places` if it has no effect, and options that have no effect with it.
 fn check_places(args: &EditArgs, contents: &RequiredContents, limit: Limit) -> Result<()> {
     let wrong = |what: &str| Err(Error::usage(format!("--all-places {what}")));
+    let are_given = [args.exact.is_some(), args.pam.is_some(), args.max_n_frac.is_some()];
+    if let Some((option, _)) = ["--exact", "--pam", "--max-n-frac"].iter().zip(are_given).find(|(_, given)| *given)
+        && !args.all_places
+    {
+        return Err(Error::usage(format!(
+            "{option} applies only to --all-places: add --all-places or remove {option}"
+        )));
+    }
     match args {
         _ if !args.all_places => Ok(()),
         _ if args.mode != EditModeName::Infix => wrong("needs --mode infix: places are parts of a text"),
@@ -165,6 +187,19 @@ fn check_places(args: &EditArgs, contents: &RequiredContents, limit: Limit) -> R
         _ if args.align => wrong("with --align: places are always aligned; remove --align"),
         _ => Ok(()),
     }
+}
+
+/// Rejects options that apply only to nucleotides.
+fn check_nucleotides(args: &EditArgs, alphabet: AlphabetChoice) -> Result<()> {
+    let AlphabetChoice::Fixed(alphabet) = alphabet else { return Ok(()) };
+    for (option, is_given) in [("--pam", args.pam.is_some()), ("--max-n-frac", args.max_n_frac.is_some())] {
+        if is_given && alphabet != Alphabet::Dna {
+            return Err(Error::usage(format!(
+                "{option} applies only to nucleotides: remove it, or use --alphabet dna"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Rejects options that the alphabet 'bytes' does not support.

@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors name them, with the option to type for each.
-const FLAGS: [(&str, &str); 68] = [
+const FLAGS: [(&str, &str); 70] = [
     ("against", "--against"),
     ("aligned", "--aligned"),
     ("all_ends", "--all-ends"),
@@ -25,6 +25,7 @@ const FLAGS: [(&str, &str); 68] = [
     ("end_gaps", "--end-gap-open and --end-gap-extend"),
     ("end_gaps.first", "--end-gap-open + --end-gap-extend"),
     ("end_gaps.next", "--end-gap-extend"),
+    ("exact", "--exact"),
     ("fields", "--fields"),
     ("gap_site", "--gap-site"),
     ("gaps", "--gap-open and --gap-extend"),
@@ -44,6 +45,7 @@ const FLAGS: [(&str, &str); 68] = [
     ("matrix", "--matrix"),
     ("max_evalue", "--evalue"),
     ("max_hits", "--max-target-seqs"),
+    ("max_n_fraction", "--max-n-frac"),
     ("method", "--method"),
     ("min_identity", "--min-identity"),
     ("min_score", "--min-score"),

@@ -1,7 +1,10 @@
 //! Places of a pattern in a text: the ends of parts within a limit, and the local minima among
 //! them.
 
+use std::ops::Range;
+
 use super::Region;
+use super::exact::{ExactColumns, ExactRows, PartStart};
 use super::tiles::TextTiles;
 use crate::score::Equality;
 use crate::seq::{Code, SequenceStore, Strand};
@@ -93,6 +96,8 @@ pub struct SoughtPattern<'a> {
     pub strand: Strand,
     /// Maximum distance.
     pub limit: u32,
+    /// The rows that must match exactly, in the order of the plus strand. Empty if there are none.
+    pub exact: &'a ExactRows,
 }
 
 /// Texts to search in.
@@ -109,7 +114,7 @@ pub struct TiledTexts<'a> {
 /// Finds the places in tiles of texts. The memory is reused for all tiles.
 #[derive(Debug, Default)]
 pub struct PlaceSearch {
-    columns: ActiveColumns,
+    columns: PlaceColumns,
     codes: [Vec<Code>; 2],
 }
 
@@ -119,7 +124,7 @@ impl PlaceSearch {
     /// whose core contains the symbol after it. The first and the last position of the text belong
     /// to its first and last tile.
     pub fn in_tile(&mut self, sought: SoughtPattern<'_>, texts: &TiledTexts<'_>, tile: u32) -> Vec<Place> {
-        let SoughtPattern { pattern, strand, limit } = sought;
+        let SoughtPattern { pattern, strand, limit, exact } = sought;
         let TiledTexts { texts, tiles, equality } = *texts;
         let Region { text, .. } = tiles.regions()[tile as usize];
         let (codes, core) = (texts.codes(text), tiles.core(tile));
@@ -128,7 +133,7 @@ impl PlaceSearch {
         if strand == Strand::Plus {
             let start = core.start.saturating_sub(reach);
             let searched = &codes[start as usize..core.end as usize];
-            self.columns.search(pattern, searched, limit, equality, |end, distance| {
+            self.columns.search((pattern, exact), searched, limit, equality, |end, distance| {
                 let position = start + end;
                 if position > core.start || core.start == 0 {
                     places.push(Place { position, distance });
@@ -142,7 +147,7 @@ impl PlaceSearch {
             reversed_pattern.extend(pattern.iter().rev());
             reversed_text.clear();
             reversed_text.extend(codes[core.start as usize..end as usize].iter().rev());
-            self.columns.search(reversed_pattern, reversed_text, limit, equality, |before, distance| {
+            self.columns.search((reversed_pattern, exact), reversed_text, limit, equality, |before, distance| {
                 let position = end - before;
                 if position < core.end || is_last {
                     places.push(Place { position, distance });
@@ -151,6 +156,47 @@ impl PlaceSearch {
             places.reverse();
         }
         places
+    }
+}
+
+/// The columns of sweeps with and without exact rows.
+#[derive(Debug, Default)]
+struct PlaceColumns {
+    active: ActiveColumns,
+    exact: ExactColumns,
+}
+
+impl PlaceColumns {
+    /// Calls `visit` with every end within the limit and the least distance of a part that ends
+    /// there, in increasing order. The empty part at the start of the text counts.
+    fn search(
+        &mut self,
+        (pattern, exact): (&[Code], &ExactRows),
+        text: &[Code],
+        limit: u32,
+        equality: &Equality,
+        mut visit: impl FnMut(u32, u32),
+    ) {
+        if exact.is_empty() {
+            return self.active.search(pattern, text, limit, equality, visit);
+        }
+        // Exact rows only increase distances. So an end within the limit is also within it without
+        // them, and its part is in the window before it.
+        let reach = (pattern.len() as u32).saturating_add(limit);
+        let mut windows: Vec<Range<u32>> = Vec::new();
+        self.active.search(pattern, text, limit, equality, |end, _| {
+            let start = end.saturating_sub(reach);
+            match windows.last_mut() {
+                Some(last) if start <= last.end => last.end = end,
+                _ => windows.push(start..end),
+            }
+        });
+        for window in windows {
+            let part = &text[window.start as usize..window.end as usize];
+            self.exact.search((pattern, exact), (part, PartStart::Any), limit, equality, |end, distance| {
+                visit(window.start + end, distance);
+            });
+        }
     }
 }
 

@@ -32,6 +32,7 @@ use super::block::Block;
 use super::session::{SessionStart, Threads};
 use super::{Feed, Job, Run, Summary};
 use crate::alignment::Cigar;
+use crate::edit::exact::{self, ExactSymbols};
 use crate::edit::plan::{Against, CANDIDATES_AT_ONCE, Candidate, EditJob};
 use crate::edit::tiles::TextTiles;
 use crate::edit::{Edit, Region};
@@ -65,6 +66,13 @@ pub struct EditDistances {
     /// ([`crate::edit::places::LocalMinima`]). Places are aligned, and reported by pattern, text,
     /// strand and position. Requires texts, infix mode and a limit.
     pub all_places: bool,
+    /// Symbols of patterns that must match exactly in places ([`crate::edit::exact`]). The local
+    /// minima are those of the distances of alignments that satisfy this. Requires `all_places`, and
+    /// patterns that have these symbols, with at most [`exact::MAX_SYMBOLS`] symbols.
+    pub exact: ExactSymbols,
+    /// Maximum fraction of N in the part of the text at a place, from 0 to 1. Places with more are
+    /// not reported, and an empty part has none. Requires `all_places` and DNA.
+    pub max_n_fraction: Option<f64>,
     /// Maximum number of pairs for each pattern. Pairs with the lowest distances are kept, and the
     /// earliest of equal ones.
     pub max_hits: Option<usize>,
@@ -125,6 +133,8 @@ impl EditDistances {
             align: false,
             all_ends: false,
             all_places: false,
+            exact: ExactSymbols::default(),
+            max_n_fraction: None,
             max_hits: None,
             check: false,
         }
@@ -190,6 +200,12 @@ impl EditDistances {
         let wrong = |what| Err(Error::usage_of("all_places", what));
         match (&self.against, self.scheme.mode, self.scheme.limit) {
             (Against::Tiles(..), ..) => Err(Error::usage_of("against", "a job makes tiles from texts")),
+            _ if !self.all_places && self.exact != ExactSymbols::default() => {
+                Err(Error::usage_of("exact", "only places have exact symbols, so `all_places` is required"))
+            }
+            _ if !self.all_places && self.max_n_fraction.is_some() => {
+                Err(Error::usage_of("max_n_fraction", "only places are dropped, so `all_places` is required"))
+            }
             _ if !self.all_places => Ok(()),
             (Against::Later | Against::Candidates(..), ..) => {
                 wrong("places are sought in whole texts, so texts are required")
@@ -200,8 +216,40 @@ impl EditDistances {
             (.., Limit::None | Limit::Shorter(..)) => wrong("without a `limit` every part of a text is a place"),
             _ if self.all_ends => wrong("a row has one place, so `all_ends` has no effect"),
             _ if self.max_hits.is_some() => wrong("`max_hits` selects pairs, not places"),
-            _ => Ok(()),
+            _ => self.validate_max_n().and_then(|()| self.validate_exact()),
         }
+    }
+
+    fn validate_max_n(&self) -> Result<()> {
+        let Some(most) = self.max_n_fraction else { return Ok(()) };
+        if !(0.0..=1.0).contains(&most) {
+            return Err(Error::usage_value("max_n_fraction", most, "a fraction is from 0 to 1"));
+        }
+        if self.scheme.equality.alphabet() != Alphabet::Dna {
+            return Err(Error::usage_of("max_n_fraction", "only DNA and RNA have N"));
+        }
+        Ok(())
+    }
+
+    /// Checks that every pattern has the exact symbols.
+    fn validate_exact(&self) -> Result<()> {
+        let least = self.exact.min_symbols();
+        if self.exact.is_empty() {
+            return Ok(());
+        }
+        for (pattern, &symbols) in (0..).zip(self.patterns.lengths()) {
+            let name = self.patterns.name(pattern);
+            if symbols < least {
+                let what = format!("pattern '{name}' has {symbols} symbols, but symbol {least} must match exactly");
+                return Err(Error::usage_of("exact", what));
+            }
+            if symbols > exact::MAX_SYMBOLS {
+                let most = exact::MAX_SYMBOLS;
+                let what = format!("pattern '{name}' has {symbols} symbols, but exact symbols are for at most {most}");
+                return Err(Error::usage_of("exact", what));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -124,6 +124,16 @@ impl SequenceStore {
         self.ends[id as usize] / 4
     }
 
+    /// Returns the sequences under their names, each followed by `codes`, which must be in the
+    /// alphabet. Descriptions and qualities are dropped.
+    pub fn followed_by(&self, codes: &[Code]) -> SequenceStore {
+        let mut builder = SequenceStore::builder(self.alphabet);
+        (0..self.len() as SequenceId).for_each(|id| {
+            builder.push_renamed(self, id, &[self.codes(id), codes].concat());
+        });
+        builder.build()
+    }
+
     /// Returns the letters of a sequence, in upper case (with T for U).
     pub fn letters(&self, id: SequenceId) -> String {
         self.codes(id).iter().map(|&code| self.alphabet.decode(code) as char).collect()

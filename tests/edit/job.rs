@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pairwave::alignment::verify;
+use pairwave::edit::exact::ExactSymbols;
 use pairwave::edit::mock::EditMock;
 use pairwave::edit::plan::{Against, Candidate};
 use pairwave::edit::{BatchDistances, Edit, EditReport, Region, oracle};
@@ -312,6 +313,7 @@ fn invalid_jobs_are_refused() {
         EditDistances { against, ..job(EditMode::Infix, Limit::None) }
     };
     let proteins = scheme(EditMode::Infix, Alphabet::Protein, Limit::None);
+    let exact = |last| ExactSymbols { ranges: Vec::new(), last };
     let wrong = [
         job(EditMode::Global, Limit::Rate(1.5)),
         EditDistances { all_ends: true, ..job(EditMode::Global, Limit::Distance(3)) },
@@ -321,6 +323,9 @@ fn invalid_jobs_are_refused() {
         EditDistances { all_places: true, all_ends: true, ..job(EditMode::Infix, Limit::Distance(3)) },
         EditDistances { all_places: true, max_hits: Some(1), ..job(EditMode::Infix, Limit::Distance(3)) },
         EditDistances { all_places: true, against: Against::Later, ..job(EditMode::Infix, Limit::Distance(3)) },
+        EditDistances { exact: exact(1), ..job(EditMode::Infix, Limit::Distance(3)) },
+        EditDistances { all_places: true, exact: exact(999), ..job(EditMode::Infix, Limit::Distance(3)) },
+        EditDistances { all_places: true, max_n_fraction: Some(2.0), ..job(EditMode::Infix, Limit::Distance(3)) },
         EditDistances { scheme: proteins, ..job(EditMode::Infix, Limit::None) },
         candidate(9, 0, 0, 1),
         candidate(0, 99, 0, 1),
@@ -341,6 +346,9 @@ fn invalid_jobs_are_refused() {
     all_places: a row has one place, so `all_ends` has no effect
     all_places: `max_hits` selects pairs, not places
     all_places: places are sought in whole texts, so texts are required
+    exact: only places have exact symbols, so `all_places` is required
+    exact: pattern 's0' has 0 symbols, but symbol 999 must match exactly
+    max_n_fraction 2: a fraction is from 0 to 1
     patterns: these are Dna sequences, but the distance is for Protein
     candidates: number 0 is outside the sequences: Candidate { pattern: 9, region: Region { text: 0, start: 0, end: 1 } }
     candidates: number 0 is outside the sequences: Candidate { pattern: 0, region: Region { text: 99, start: 0, end: 1 } }

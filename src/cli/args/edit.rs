@@ -64,6 +64,21 @@ pub(crate) struct EditArgs {
     #[arg(long, value_name = "RULE", help_heading = COMPARISON, value_enum, ignore_case = true)]
     pub n: Option<EditNName>,
 
+    /// Require these positions of each pattern to match without edits, as in 21-23 or 1-4,21-23; with
+    /// --all-places
+    ///
+    /// Positions count from 1 and include the last. No mismatch and no gap is allowed in a range.
+    /// The distances of all ends, and so the places, are those of alignments that satisfy this.
+    #[arg(long, value_name = "RANGES", help_heading = COMPARISON)]
+    pub exact: Option<String>,
+
+    /// Append this PAM to each pattern, as in NGG; it must match without edits; with --all-places
+    ///
+    /// The patterns are guides without their PAM. IUPAC codes match as --ambiguity and --n define.
+    /// For a PAM at the start, write it into the patterns and use --exact 1-4.
+    #[arg(long, value_name = "CODE", help_heading = COMPARISON)]
+    pub pam: Option<String>,
+
     /// Write only pairs of at most this distance: edits, or with a decimal point a rate from 0 to 1
     ///
     /// A whole number such as 5 limits the number of edits. A number with a decimal point such as
@@ -95,6 +110,10 @@ pub(crate) struct EditArgs {
     /// text, strand and position.
     #[arg(long, help_heading = SELECTION)]
     pub all_places: bool,
+
+    /// Drop places where a larger fraction of the matched part of the text is N; with --all-places
+    #[arg(long, value_name = "FRACTION", help_heading = SELECTION, allow_hyphen_values = true)]
+    pub max_n_frac: Option<f64>,
 
     /// Align every written pair; implied by formats and fields that need alignments
     #[arg(long, help_heading = OUTPUT)]
@@ -144,6 +163,8 @@ Examples:
     pairwave edit primers.fa genes.fa --mode infix --max-distance 3 --strand both
   Find every place where a primer fits, on both strands:
     pairwave edit primers.fa genome.fa --mode infix --max-distance 2 --strand both --all-places
+  Find the off-targets of guides with the PAM NGG:
+    pairwave edit guides.fa genome.fa --mode infix --max-distance 4 --strand both --all-places --pam NGG
   Write the places as BED for bedtools:
     pairwave edit primers.fa genome.fa --mode infix --max-distance 2 --all-places --format bed
   List the end of every part that fits a probe:

@@ -50,6 +50,10 @@ impl JobCommand for EditOptions {
         let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
         let patterns = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let texts = stores.next();
+        let patterns = match &self.pam {
+            Some(pam) => Arc::new(pam.append(&patterns)?),
+            None => patterns,
+        };
         check_strand(self.strand, patterns.alphabet())?;
         let scheme =
             EditScheme { mode: self.mode, equality: self.equality.resolve(patterns.alphabet())?, limit: self.limit };
@@ -106,6 +110,8 @@ impl BlockCommand for EditOptions {
             align: self.align,
             all_ends: self.all_ends,
             all_places: self.all_places,
+            exact: self.exact.clone(),
+            max_n_fraction: self.max_n_fraction,
             max_hits: self.max_hits.map(|most| most.get() as usize),
             check: self.compute.check,
             ..EditDistances::new(patterns, input.against.clone(), Arc::new(input.scheme.clone()))

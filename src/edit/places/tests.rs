@@ -59,7 +59,7 @@ fn tiles_have_the_local_minima_of_the_definition() {
         for strand in [Strand::Plus, Strand::Minus] {
             let is_minus = strand == Strand::Minus;
             let stranded = if is_minus { reverse_complement(&pattern) } else { pattern.clone() };
-            let sought = SoughtPattern { pattern: &stranded, strand, limit };
+            let sought = SoughtPattern { pattern: &stranded, strand, limit, exact: &ExactRows::default() };
             let mut found_minima = LocalMinima::new(strand);
             let mut found = Vec::new();
             for tile in tiles.of_texts(0..1) {

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::collect::CompleteResults;
 use super::{EditAlignment, EditDistances, EditResult};
 use crate::alignment::{Cigar, verify};
+use crate::edit::exact::{ExactRows, PlaceToAlign, align_place};
 use crate::edit::plan::{Against, Candidate};
 use crate::edit::tiles::TextTiles;
 use crate::edit::trace::{EditTracer, EditWorkspace};
@@ -22,6 +23,9 @@ use crate::jobs::session::Execution;
 use crate::jobs::source::OpenBlocks;
 use crate::score::{EditDistance, EditMode, IdentityDefinition};
 use crate::seq::{Code, QueryPart, SequenceId, SequenceStore, Strand};
+
+/// The code of N in DNA, which stands for all four bases.
+const N: Code = 15;
 
 /// Number of results that are aligned and delivered together.
 const MAX_RESULTS: usize = 1 << 15;
@@ -256,6 +260,9 @@ impl<'a> EditFinisher<'a> {
             })?;
         }
         self.aligned += if aligner.job.aligns() { results.len() as u64 } else { 0 };
+        if let Some(most) = aligner.job.max_n_fraction {
+            results.retain(|result| aligner.n_fraction(result) <= most);
+        }
         self.delivery.rows(results)?;
         results.clear();
         Ok(())
@@ -320,6 +327,11 @@ impl EditAligner<'_> {
                 if edits != i64::from(result.distance) {
                     return Err(self.wrong(result, format!("the alignment has {edits} edits, not {}", result.distance)));
                 }
+                let exact = self.exact_rows(pattern);
+                let exact = if result.strand == Strand::Minus { exact.reversed() } else { exact };
+                if !exact.are_exact_in(&cigar) {
+                    return Err(self.wrong(result, "symbols that must match exactly are edited"));
+                }
             }
             let counts = cigar.counts();
             let identity =
@@ -338,6 +350,13 @@ impl EditAligner<'_> {
         result: &mut EditResult,
         workspace: &mut EditWorkspace,
     ) -> Result<(u32, Cigar)> {
+        if !self.job.exact.is_empty() {
+            let EditResult { strand, end: position, distance, .. } = *result;
+            let (place, exact) = (PlaceToAlign { strand, position, distance }, self.exact_rows(pattern));
+            let (part, cigar) = align_place(pattern, symbols, place, &exact, &self.job.scheme.equality)?;
+            result.end = part.end;
+            return Ok((part.start, cigar));
+        }
         if self.job.all_places && result.strand == Strand::Minus {
             // The result has the start of the place instead of its end.
             let (start, distance) = (result.end, result.distance);
@@ -348,6 +367,19 @@ impl EditAligner<'_> {
         }
         let distances = EditDistance { distance: result.distance, end: result.end - result.region.start };
         self.tracer.align(pattern, symbols, distances, workspace)
+    }
+
+    /// Returns the fraction of N in the aligned part of the text, 0 if the part is empty.
+    fn n_fraction(&self, result: &EditResult) -> f64 {
+        let start = result.alignment.as_ref().map_or(result.end, |alignment| alignment.start);
+        let part = &self.job.texts().codes(result.text())[start as usize..result.end as usize];
+        let count = part.iter().filter(|&&code| code == N).count();
+        count as f64 / part.len().max(1) as f64
+    }
+
+    /// Returns the rows of a pattern that must match exactly, in the order of the plus strand.
+    fn exact_rows(&self, pattern: &[Code]) -> ExactRows {
+        self.job.exact.rows(pattern.len() as u32)
     }
 
     /// Adds the names of the sequences to an internal error.

@@ -78,7 +78,8 @@ impl EditFinisher<'_> {
             let pattern = patterns.codes(query);
             let strand = job.strands().sequence_of(query).1;
             let limit = job.place_limit(pattern.len() as u32);
-            Ok(search.in_tile(SoughtPattern { pattern, strand, limit }, &texts, tile))
+            let exact = &job.exact.rows(pattern.len() as u32);
+            Ok(search.in_tile(SoughtPattern { pattern, strand, limit, exact }, &texts, tile))
         };
         execution.threads.pool.install(|| searched.par_iter().map_init(PlaceSearch::default, search).collect())
     }
