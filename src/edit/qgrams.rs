@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use self::grams::GramLetters;
 use self::tile::{TEXTS, TextBits, TextTile, TileScratch};
 use super::{Edit, EditBlock, EditChunk, TextRegions};
-use crate::engine::queue::QueuedChunk;
+use crate::engine::queue::{ExcludedPairs, QueuedChunk};
 use crate::score::Limit;
 use crate::seq::SequenceId;
 use crate::simd::InstructionSet;
@@ -33,27 +33,14 @@ const INDEX_BYTES: usize = 256 << 20;
 /// Maximum length of an indexed text.
 const MAX_TEXT_SYMBOLS: usize = 1 << 18;
 
-/// The pairs that were pruned from a chunk.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PrunedPairs {
-    /// Number of pairs.
-    pub pairs: u64,
-    /// Number of their cells.
-    pub cells: u64,
-}
-
 /// Prunes pairs that exceed the chunk's limit. A chunk with pairs keeps at least one, so that its
 /// results are still delivered. Runs on the threads of the current pool.
-pub fn prune(planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, PrunedPairs) {
+pub fn prune(planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, ExcludedPairs) {
     let (range, chunk, blocks) = planned;
     match prune_blocks(&chunk, &blocks) {
-        None => ((range, chunk, blocks), PrunedPairs::default()),
+        None => ((range, chunk, blocks), ExcludedPairs::default()),
         Some((kept_texts, remaining)) => {
-            let sums = |blocks: &[(u32, EditBlock)]| {
-                blocks.iter().fold((0, 0), |sums, (_, block)| (sums.0 + block.pairs(), sums.1 + block.cells))
-            };
-            let (all, kept) = (sums(&blocks), sums(&remaining));
-            let pruned = PrunedPairs { pairs: all.0 - kept.0, cells: all.1 - kept.1 };
+            let pruned = ExcludedPairs::between::<Edit>(&blocks, &remaining);
             let EditChunk { patterns, texts, scheme, .. } = &*chunk;
             let (patterns, texts, scheme) = (Arc::clone(patterns), Arc::clone(texts), Arc::clone(scheme));
             let chunk = EditChunk::new(patterns, texts, scheme, TextRegions::Texts(kept_texts.into()));

@@ -94,6 +94,26 @@ pub struct LeaseEnd {
 /// and the blocks with their classes. The blocks together contain every pair once.
 pub type QueuedChunk<W> = (Range<SequenceId>, Arc<<W as Work>::Chunk>, Vec<(<W as Work>::Class, <W as Work>::Block)>);
 
+/// The pairs that were excluded from a chunk before engines see it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ExcludedPairs {
+    /// Number of pairs.
+    pub pairs: u64,
+    /// Number of their cells.
+    pub cells: u64,
+}
+
+impl ExcludedPairs {
+    /// Returns the pairs of a chunk's blocks that are not in its remaining blocks.
+    pub fn between<W: Work>(all: &[(W::Class, W::Block)], remaining: &[(W::Class, W::Block)]) -> Self {
+        let sum = |blocks: &[(W::Class, W::Block)], count: fn(&W::Block) -> u64| {
+            blocks.iter().map(|(_, block)| count(block)).sum::<u64>()
+        };
+        let difference = |count| sum(all, count) - sum(remaining, count);
+        ExcludedPairs { pairs: difference(W::pairs), cells: difference(W::cells) }
+    }
+}
+
 /// The queue that engines pull from.
 pub struct WorkQueue<W: Work> {
     state: Mutex<QueueState<W>>,

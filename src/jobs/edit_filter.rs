@@ -2,6 +2,7 @@
 //! minimum identity.
 
 mod choice;
+mod counts;
 mod plans;
 mod qgram_filter;
 mod score_floors;

@@ -206,6 +206,6 @@ fn chunk_keeps_a_pair_and_few_patterns_keep_all() {
         (&patterns, edit_filter(IdentityDefinition::InnerColumns, 0.8, &Scoring::dna()).unwrap()),
     ] {
         let planned = job(patterns, Some(&texts), scheme).chunks(u64::MAX).next().unwrap();
-        assert_eq!(prune(planned.clone()).1, PrunedPairs::default());
+        assert_eq!(prune(planned.clone()).1, ExcludedPairs::default());
     }
 }

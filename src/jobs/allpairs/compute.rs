@@ -8,7 +8,7 @@ use super::finish::PairFinisher;
 use super::{AllPairs, PairResult};
 use crate::engine::Engine;
 use crate::engine::owner::{self, EngineSet};
-use crate::engine::queue::ChunkSource;
+use crate::engine::queue::{ChunkSource, ExcludedPairs};
 use crate::error::Result;
 use crate::jobs::block::{Block, BlockSink};
 use crate::jobs::edit_filter::{self, EditDistanceFilter, Prefiltered, ReportedProgress, WITH_FILTER};
@@ -16,7 +16,7 @@ use crate::jobs::session::{Execution, SessionEngines, SessionStart, Threads, cel
 use crate::jobs::source::{BlockChunks, BlockSource, ChunkCutter, OpenBlocks};
 use crate::jobs::{Feed, Progress, Run, Summary, engines};
 use crate::pairs::cpu::workers;
-use crate::pairs::plan::lengths::{ExcludedPairs, exclude};
+use crate::pairs::plan::lengths::exclude;
 use crate::pairs::plan::selected::{by_parts, selected_cells, selected_chunks};
 use crate::pairs::plan::{self, PlannedChunk, PlannedChunks};
 use crate::pairs::{Pairs, ResultFilter};

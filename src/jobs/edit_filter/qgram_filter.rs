@@ -4,26 +4,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::edit::Edit;
-use crate::edit::qgrams::{self, PrunedPairs};
-use crate::engine::queue::QueuedChunk;
-use crate::engine::stats::{self, EngineStats, RunStats};
+use super::counts::ExclusionCounts;
+use crate::edit::{Edit, qgrams};
+use crate::engine::queue::{ExcludedPairs, QueuedChunk};
+use crate::engine::stats::{self, RunStats};
 
 /// Excludes pairs from chunks. Clones share their counts.
 #[derive(Debug, Clone)]
 pub(super) struct QgramFilter {
     pool: Arc<rayon::ThreadPool>,
-    counts: Arc<ExclusionCounts>,
+    counts: Arc<QgramCounts>,
 }
 
 #[derive(Debug, Default)]
-struct ExclusionCounts {
-    chunks: AtomicU64,
-    pairs: AtomicU64,
-    cells: AtomicU64,
-    nanoseconds: AtomicU64,
-    /// Excluded pairs and cells that were already reported as progress.
-    reported: [AtomicU64; 2],
+struct QgramCounts {
+    all: ExclusionCounts,
+    /// Excluded pairs and cells that were not reported as progress yet.
+    unreported: [AtomicU64; 2],
 }
 
 impl QgramFilter {
@@ -33,43 +30,28 @@ impl QgramFilter {
     }
 
     /// Returns the rest of a chunk, and the excluded pairs.
-    pub(super) fn exclude(&self, planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, PrunedPairs) {
+    pub(super) fn exclude(&self, planned: QueuedChunk<Edit>) -> (QueuedChunk<Edit>, ExcludedPairs) {
         let started = Instant::now();
-        let (planned, left_out) = self.pool.install(|| qgrams::prune(planned));
-        if left_out.pairs > 0 {
-            let counts = &*self.counts;
-            counts.chunks.fetch_add(1, Ordering::Relaxed);
-            counts.nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
-            counts.cells.fetch_add(left_out.cells, Ordering::Relaxed);
-            counts.pairs.fetch_add(left_out.pairs, Ordering::Relaxed);
+        let (planned, excluded) = self.pool.install(|| qgrams::prune(planned));
+        if excluded.pairs > 0 {
+            let QgramCounts { all, unreported } = &*self.counts;
+            all.add(excluded);
+            all.add_time(started);
+            unreported[0].fetch_add(excluded.pairs, Ordering::Relaxed);
+            unreported[1].fetch_add(excluded.cells, Ordering::Relaxed);
         }
-        (planned, left_out)
+        (planned, excluded)
     }
 
     /// Returns the numbers of pairs and cells that were excluded since the last call.
     pub(super) fn take_unreported(&self) -> (u64, u64) {
-        let ExclusionCounts { pairs, cells, reported, .. } = &*self.counts;
-        let since = |all: &AtomicU64, reported: &AtomicU64| {
-            let all = all.load(Ordering::Relaxed);
-            all - reported.swap(all, Ordering::Relaxed)
-        };
-        (since(pairs, &reported[0]), since(cells, &reported[1]))
+        let [pairs, cells] = &self.counts.unreported;
+        (pairs.swap(0, Ordering::Relaxed), cells.swap(0, Ordering::Relaxed))
     }
 
-    /// Appends the statistics of this filter if it excluded pairs.
+    /// Appends the statistics since the last call, if the filter excluded pairs.
     pub(super) fn add_to(&self, mut ran: RunStats) -> RunStats {
-        let ExclusionCounts { chunks, pairs, cells, nanoseconds, .. } = &*self.counts;
-        let seconds = nanoseconds.load(Ordering::Relaxed) as f64 / 1e9;
-        let row = EngineStats {
-            name: "q-grams".into(),
-            threads: self.pool.current_num_threads() as u64,
-            batches: chunks.load(Ordering::Relaxed),
-            pairs: pairs.load(Ordering::Relaxed),
-            cells: cells.load(Ordering::Relaxed),
-            busy_seconds: seconds,
-            kernel_seconds: seconds,
-            ..EngineStats::default()
-        };
+        let row = self.counts.all.take_row("q-grams", self.pool.current_num_threads());
         if row.pairs > 0 {
             stats::append_run(&mut ran.engines, vec![row], 0.0);
         }

@@ -13,7 +13,9 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::engine::stats::{self, EngineStats, RunStats};
+use super::counts::ExclusionCounts;
+use crate::engine::queue::ExcludedPairs;
+use crate::engine::stats::{self, RunStats};
 use crate::error::Result;
 use crate::jobs::Run;
 use crate::jobs::run::check_interrupt;
@@ -50,16 +52,7 @@ pub(super) struct ScoreFloors {
     pivots: Vec<Vec<Code>>,
     /// Rows of the stores of the current plan.
     rows: Vec<(Arc<SequenceStore>, Arc<StoreRows>)>,
-    counts: ProofCounts,
-}
-
-/// Excluded pairs.
-#[derive(Debug, Default)]
-struct ProofCounts {
-    calls: AtomicU64,
-    pairs: AtomicU64,
-    cells: AtomicU64,
-    nanoseconds: AtomicU64,
+    counts: ExclusionCounts,
 }
 
 impl ScoreFloors {
@@ -84,7 +77,7 @@ impl ScoreFloors {
         }
         let row_scoring = PivotScoring::new(&planned.scoring);
         let scoring = Arc::clone(&planned.scoring);
-        let counts = ProofCounts::default();
+        let counts = ExclusionCounts::default();
         let mut floors = ScoreFloors { proof, scoring, row_scoring, pivots: Vec::new(), rows: Vec::new(), counts };
         let mut random = XorShift64(SAMPLED_PAIRS as u64);
         let mut draw = |store: &SequenceStore| (random.fraction() * store.len() as f64) as SequenceId;
@@ -163,7 +156,7 @@ impl ScoreFloors {
             let rows = (0..self.pivots.len()).map(of_pivot).collect::<Result<StoreRows>>()?;
             self.rows.push((Arc::clone(store), Arc::new(rows)));
         }
-        self.counts.nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.counts.add_time(started);
         Ok(())
     }
 
@@ -207,11 +200,8 @@ impl ScoreFloors {
             added
         };
         let added: Vec<Vec<(u32, u32)>> = compared.par_iter().map(unproven).collect();
-        let counts = &self.counts;
-        counts.calls.fetch_add(1, Ordering::Relaxed);
-        counts.pairs.fetch_add(pairs.into_inner(), Ordering::Relaxed);
-        counts.cells.fetch_add(cells.into_inner(), Ordering::Relaxed);
-        counts.nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.counts.add(ExcludedPairs { pairs: pairs.into_inner(), cells: cells.into_inner() });
+        self.counts.add_time(started);
         selected.extend(added.into_iter().flatten());
         selected.par_sort_unstable();
     }
@@ -232,19 +222,7 @@ impl ScoreFloors {
 
     /// Appends the statistics of the proofs since the last call.
     pub(super) fn add_to(&self, mut ran: RunStats) -> RunStats {
-        let take = |count: &AtomicU64| count.swap(0, Ordering::Relaxed);
-        let ProofCounts { calls, pairs, cells, nanoseconds } = &self.counts;
-        let seconds = take(nanoseconds) as f64 / 1e9;
-        let row = EngineStats {
-            name: "score bounds".into(),
-            threads: rayon::current_num_threads() as u64,
-            batches: take(calls),
-            pairs: take(pairs),
-            cells: take(cells),
-            busy_seconds: seconds,
-            kernel_seconds: seconds,
-            ..EngineStats::default()
-        };
+        let row = self.counts.take_row("score bounds", rayon::current_num_threads());
         stats::append_run(&mut ran.engines, vec![row], 0.0);
         ran
     }

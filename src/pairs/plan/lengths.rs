@@ -3,18 +3,10 @@
 use std::ops::Range;
 
 use super::{LengthClass, PlannedChunk};
-use crate::pairs::{PairsBlock, PairsChunk};
+use crate::engine::queue::ExcludedPairs;
+use crate::pairs::{Pairs, PairsBlock, PairsChunk};
 use crate::score::CoverageFilter;
 use crate::seq::SequenceId;
-
-/// Number of excluded pairs, and of their cells.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ExcludedPairs {
-    /// Number of pairs.
-    pub pairs: u64,
-    /// Number of their cells.
-    pub cells: u64,
-}
 
 /// Returns a chunk without the pairs that cannot reach the coverages, and the excluded pairs. The
 /// remaining pairs keep their order. A chunk with pairs keeps at least one, so that its results are
@@ -32,11 +24,8 @@ pub fn exclude(planned: PlannedChunk, coverage: &CoverageFilter) -> (PlannedChun
     if let (true, Some((class, first))) = (remaining.is_empty(), blocks.first()) {
         remaining.push((*class, pair_run(&chunk, first.query, first.targets.start..first.targets.start + 1)));
     }
-    let sums = |blocks: &[(LengthClass, PairsBlock)]| {
-        blocks.iter().fold((0, 0), |sums, (_, block)| (sums.0 + block.pairs(), sums.1 + block.cells))
-    };
-    let (all, kept) = (sums(&blocks), sums(&remaining));
-    ((queries, chunk, remaining), ExcludedPairs { pairs: all.0 - kept.0, cells: all.1 - kept.1 })
+    let excluded = ExcludedPairs::between::<Pairs>(&blocks, &remaining);
+    ((queries, chunk, remaining), excluded)
 }
 
 /// Returns the runs of adjacent targets of a block that may reach the coverages.
