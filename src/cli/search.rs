@@ -38,7 +38,7 @@ pub(super) struct SearchOptions {
     /// File for an HTML page of the hits.
     pub report: Option<PathBuf>,
     /// File for the sequences of the hits.
-    pub hits_fasta: Option<SequenceFile>,
+    pub hits_fasta: Option<HitsFile>,
     pub compute: ComputeOptions,
     /// Command line that results record.
     command: String,
@@ -46,7 +46,7 @@ pub(super) struct SearchOptions {
 
 /// File for the sequences of the hits.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SequenceFile {
+pub(super) struct HitsFile {
     pub path: PathBuf,
     pub part: HitPart,
 }
@@ -177,7 +177,7 @@ fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
 }
 
 /// Returns the file for the sequences of the hits.
-fn sequence_file(args: HitSequencesArgs, score_only: bool) -> Result<Option<SequenceFile>> {
+fn sequence_file(args: HitSequencesArgs, score_only: bool) -> Result<Option<HitsFile>> {
     let Some(path) = args.hits_fasta else { return Ok(None) };
     let part = match args.hit_part.unwrap_or_default() {
         HitPartName::Region if score_only => {
@@ -191,7 +191,7 @@ fn sequence_file(args: HitSequencesArgs, score_only: bool) -> Result<Option<Sequ
         }
         HitPartName::Whole => HitPart::Whole,
     };
-    Ok(Some(SequenceFile { path, part }))
+    Ok(Some(HitsFile { path, part }))
 }
 
 fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {

@@ -1,7 +1,7 @@
 //! `pairwave search`: from validated options to results.
 
 use super::hits::{HitFile, HitWriter, file_name};
-use super::{SearchOptions, SearchSelection, SequenceFile, resolved};
+use super::{HitsFile, SearchOptions, SearchSelection, resolved};
 use crate::cli::args::SearchFormatName;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::chance;
@@ -180,7 +180,7 @@ impl BlockCommand for SearchOptions {
         let title = format!("{} in {}", file_name(&self.queries), context.database);
         let page = runner.picture.take().map(|output| HitFile { format: SearchFormat::Report { title }, output });
         let mut further: Vec<HitFile> = page.into_iter().collect();
-        if let Some(SequenceFile { path, part }) = &self.hits_fasta {
+        if let Some(HitsFile { path, part }) = &self.hits_fasta {
             further.push(HitFile { format: SearchFormat::Sequences(*part), output: Output::create(path)? });
         }
         let mut writer = HitWriter::begin(context, further, HitFile { format: input.format, output })?;
