@@ -7,7 +7,6 @@
 mod blast0;
 mod blast7;
 mod lines;
-mod picture;
 mod report;
 mod rows;
 mod sam;

@@ -7,9 +7,9 @@ use std::io::Write;
 
 use super::ClusterContext;
 use crate::cluster::{ClusterMethod, ClusterSet, SequenceCluster};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::output::Output;
-use crate::output::markup::push_html;
+use crate::output::markup::{BASE_STYLE, Template, push_html};
 
 const PAGE: &str = include_str!("report/page.html");
 const STYLE: &str = include_str!("report/style.css");
@@ -32,7 +32,7 @@ pub struct ClusterReport {
 /// a table of the 200 largest clusters.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if writing fails.
+/// Returns [`crate::Error::Io`] if writing fails.
 pub fn write_report(
     context: &ClusterContext<'_>,
     clusters: &ClusterSet,
@@ -42,41 +42,33 @@ pub fn write_report(
     let mut order: Vec<usize> = (0..clusters.clusters.len()).collect();
     order.sort_by_key(|&number| Reverse(clusters.clusters[number].size));
     let sizes: Vec<u64> = order.iter().map(|&number| clusters.clusters[number].size).collect();
-    let mut rest = PAGE;
-    up_to("{{title}}", &mut rest, &mut output)?;
+    let mut template = Template(PAGE);
+    template.up_to("{{title}}", &mut output)?;
     push_html(output.buffer(), &report.title);
-    up_to("{{style}}", &mut rest, &mut output)?;
+    template.up_to("{{style}}", &mut output)?;
+    output.buffer().extend_from_slice(BASE_STYLE.as_bytes());
     output.buffer().extend_from_slice(STYLE.as_bytes());
-    up_to("{{title}}", &mut rest, &mut output)?;
+    template.up_to("{{title}}", &mut output)?;
     push_html(output.buffer(), &report.title);
-    up_to("{{facts}}", &mut rest, &mut output)?;
+    template.up_to("{{facts}}", &mut output)?;
     push_facts(clusters.threshold, report.method, output.buffer());
-    up_to("{{summary}}", &mut rest, &mut output)?;
+    template.up_to("{{summary}}", &mut output)?;
     push_summary(context, &sizes, output.buffer());
-    up_to("{{histogram}}", &mut rest, &mut output)?;
+    template.up_to("{{histogram}}", &mut output)?;
     figures::push_histogram(&sizes, output.buffer());
-    up_to("{{ranks}}", &mut rest, &mut output)?;
+    template.up_to("{{ranks}}", &mut output)?;
     figures::push_ranks(&sizes, output.buffer());
-    up_to("{{heat_map}}", &mut rest, &mut output)?;
+    template.up_to("{{heat_map}}", &mut output)?;
     if let Some(picture) = &report.heat_map {
         let out = output.buffer();
         out.extend_from_slice(b"<section>\n<h2>Identities of centroids</h2>\n<div class=\"map\">\n");
         out.extend_from_slice(picture.as_bytes());
         out.extend_from_slice(b"</div>\n</section>\n");
     }
-    up_to("{{table}}", &mut rest, &mut output)?;
+    template.up_to("{{table}}", &mut output)?;
     push_table(context, clusters, &order, &mut output)?;
-    output.buffer().extend_from_slice(rest.as_bytes());
+    template.end(&mut output);
     output.finish()
-}
-
-/// Writes the page template up to a mark.
-fn up_to(mark: &str, rest: &mut &'static str, output: &mut Output) -> Result<()> {
-    let (before, after) =
-        rest.split_once(mark).ok_or_else(|| Error::Internal(format!("the page of clusters has no {mark}")))?;
-    output.buffer().extend_from_slice(before.as_bytes());
-    *rest = after;
-    output.pass_on()
 }
 
 fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
