@@ -24,12 +24,15 @@ const PARTS: [(&str, PagePart); 5] = [
     ("{{letters}}", PagePart::Letters),
     ("{{program}}", PagePart::Programs),
 ];
-const PROGRAMS: [&str; 6] = [
+const PROGRAMS: [&str; 9] = [
     UNPACK,
     include_str!("report/data.js"),
     include_str!("report/colours.js"),
     include_str!("report/tree.js"),
+    include_str!("report/columns.js"),
+    include_str!("report/names.js"),
     include_str!("report/draw.js"),
+    include_str!("report/svg.js"),
     include_str!("report/control.js"),
 ];
 

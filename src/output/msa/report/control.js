@@ -36,25 +36,25 @@ function percentOf(sign) {
 
 // Describes a cell, a row or a column.
 function tell(at) {
-  const parts = [];
+  const parts = [], column = view.columns[at.column] ?? -1;
   if (at.place !== null && at.place >= 0) {
     const row = view.order[at.place];
     parts.push(facts.names[row]);
-    if (at.column !== null && at.column >= 0) {
-      const start = row * columnCount, own = letters[start + at.column];
+    if (column >= 0) {
+      const start = row * columnCount, own = letters[start + column];
       let before = 0, all = 0;
-      for (let column = 0; column < columnCount; column++) {
-        if (kindOf[letters[start + column]] !== GAP) { all++; if (column <= at.column) before++; }
+      for (let i = 0; i < columnCount; i++) {
+        if (kindOf[letters[start + i]] !== GAP) { all++; if (i <= column) before++; }
       }
       parts.push(kindOf[own] === GAP ? `gap after ${before} of ${all}` : `${String.fromCharCode(own)} ${before} of ${all}`);
-      if (signs && kindOf[own] !== GAP) parts.push(`confidence ${percentOf(signs[start + at.column])}`);
+      if (signs && kindOf[own] !== GAP) parts.push(`confidence ${percentOf(signs[start + column])}`);
     } else {
       parts.push(`row ${at.place + 1} of ${rowCount}`);
     }
   }
-  if (at.column !== null && at.column >= 0) {
-    parts.push(`column ${at.column + 1}`, describe(at.column));
-    if (facts.confidence) parts.push(`mean confidence ${percentOf(facts.confidence.charCodeAt(at.column))}`);
+  if (column >= 0) {
+    parts.push(`column ${column + 1}`, describe(column));
+    if (facts.confidence) parts.push(`mean confidence ${percentOf(facts.confidence.charCodeAt(column))}`);
   }
   return parts.join("  ·  ");
 }
@@ -65,8 +65,8 @@ function showInfo() {
 }
 
 function moveTo(place, column) {
-  if (!rowCount || !columnCount) return;
-  view.cursor = { place: Math.max(0, Math.min(rowCount - 1, place)), column: Math.max(0, Math.min(columnCount - 1, column)) };
+  if (!rowCount || !view.columns.length) return;
+  view.cursor = { place: Math.max(0, Math.min(rowCount - 1, place)), column: Math.max(0, Math.min(view.columns.length - 1, column)) };
   view.hover = null;
   show(view.cursor.place, view.cursor.column);
   showInfo();
@@ -112,7 +112,7 @@ function cellAt(event) {
   const x = event.clientX - box.left, y = event.clientY - box.top;
   const column = x < on.left ? -1 : Math.floor((x - on.left + on.x) / on.size);
   const place = y < on.top ? -1 : Math.floor((y - on.top + on.y) / on.height);
-  if (column >= columnCount || place >= rowCount || (column < 0 && place < 0)) return null;
+  if (column >= view.columns.length || place >= rowCount || (column < 0 && place < 0)) return null;
   return { place, column };
 }
 
@@ -124,7 +124,7 @@ const KEYS = {
   PageUp: (at, far, page) => [at.place - page.rows, at.column],
   PageDown: (at, far, page) => [at.place + page.rows, at.column],
   Home: (at, far, page, isCtrl) => isCtrl ? [0, at.column] : [at.place, 0],
-  End: (at, far, page, isCtrl) => isCtrl ? [rowCount, at.column] : [at.place, columnCount],
+  End: (at, far, page, isCtrl) => isCtrl ? [rowCount, at.column] : [at.place, view.columns.length],
 };
 
 function onKey(event) {
@@ -154,24 +154,26 @@ function onKey(event) {
 // Prints rows in blocks of columns. Of a large alignment, it prints only the visible part.
 const MAX_ON_PAPER = 300e3;
 function fillPaper() {
-  const on = part(), isWhole = rowCount * columnCount <= MAX_ON_PAPER;
-  const [places, from, to] = isWhole ? [view.order, 0, columnCount]
+  const on = part(), isWhole = rowCount * view.columns.length <= MAX_ON_PAPER;
+  const [places, from, to] = isWhole ? [view.order, 0, view.columns.length]
     : [view.order.slice(on.firstPlace, on.lastPlace), on.firstColumn, on.lastColumn];
+  const numberOf = position => view.columns[position] + 1;
   const paper = element("paper"), colours = painter(view.scheme, false, view.onlyDifferences);
-  paper.textContent = isWhole ? "" : `Columns ${from + 1} to ${to} of ${columnCount}, ${places.length} of ${rowCount} rows: what was on the screen.`;
+  paper.textContent = isWhole ? "" : `Columns ${numberOf(from)} to ${numberOf(to - 1)} of ${columnCount}, ${places.length} of ${rowCount} rows: what was on the screen.`;
   const width = Math.min(32, facts.names.reduce((longest, name) => Math.max(longest, name.length), 4));
-  const named = name => `${(name.length > width ? `${name.slice(0, width - 1)}…` : name).padEnd(width)}  `;
+  const short = shorten(facts.names, width);
   for (let start = from; start < to; start += 100) {
     const end = Math.min(to, start + 100), block = document.createElement("pre");
-    block.append(`${" ".repeat(width + 2)}${String(start + 1).padEnd(Math.max(1, end - start - String(end).length))}${end}\n`);
+    block.append(`${" ".repeat(width + 2)}${String(numberOf(start)).padEnd(Math.max(1, end - start - String(numberOf(end - 1)).length))}${numberOf(end - 1)}\n`);
     for (const row of places) {
-      block.append(named(facts.names[row]));
+      block.append(`${short[row].padEnd(width)}  `);
       for (let column = start; column < end;) {
         // Draws adjacent cells of one colour together.
-        const colourOf = own => colours(own, kindOf[letters[row * columnCount + own]], row * columnCount + own);
+        const at = position => row * columnCount + view.columns[position];
+        const colourOf = position => colours(view.columns[position], kindOf[letters[at(position)]], at(position));
         const colour = colourOf(column), first = column;
         while (column < end && colourOf(column) === colour) column++;
-        const text = String.fromCharCode(...letters.subarray(row * columnCount + first, row * columnCount + column));
+        const text = String.fromCharCode(...Array.from({ length: column - first }, (_, i) => letters[at(first + i)]));
         if (!colour) { block.append(text); continue; }
         const span = document.createElement("span");
         span.style.background = `rgb(${colour & 255},${colour >> 8 & 255},${colour >> 16 & 255})`;
@@ -180,25 +182,29 @@ function fillPaper() {
       }
       block.append("\n");
     }
-    block.append(`${" ".repeat(width + 2)}${facts.marks.slice(start, end)}\n`);
+    block.append(`${" ".repeat(width + 2)}${[...view.columns.subarray(start, end)].map(own => facts.marks[own]).join("")}\n`);
     paper.append(block);
   }
 }
 
+function download(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// Saves the rows and columns that are displayed.
 function save() {
   const decoder = new TextDecoder(), parts = [];
   for (const row of view.order) {
     parts.push(`>${facts.names[row]}\n`);
-    for (let at = 0; at < columnCount; at += 60) {
-      const start = row * columnCount + at;
-      parts.push(`${decoder.decode(letters.subarray(start, start + Math.min(60, columnCount - at)))}\n`);
-    }
+    const own = view.columns.length === columnCount ? letters.subarray(row * columnCount, (row + 1) * columnCount)
+      : Uint8Array.from(view.columns, column => letters[row * columnCount + column]);
+    for (let at = 0; at < own.length; at += 60) parts.push(`${decoder.decode(own.subarray(at, at + 60))}\n`);
   }
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob(parts, { type: "text/plain" }));
-  link.download = "alignment.fa";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  download(new Blob(parts, { type: "text/plain" }), "alignment.fa");
 }
 
 function listen() {
@@ -234,15 +240,17 @@ function listen() {
   element("column").max = columnCount;
   element("column").addEventListener("change", event => {
     const number = Math.round(Number(event.target.value));
-    if (number >= 1) moveTo(view.cursor?.place ?? part().firstPlace, number - 1);
+    if (number >= 1) moveTo(view.cursor?.place ?? part().firstPlace, positionOf(number - 1));
   });
   element("scheme").addEventListener("change", event => { view.scheme = event.target.value; restyle(); });
   element("differences").addEventListener("change", event => { view.onlyDifferences = event.target.checked; restyle(); });
   element("rows").addEventListener("change", event => { setOrder(event.target.value); layOut(); showInfo(); });
+  element("gaps").addEventListener("change", event => { setColumns(Number(event.target.value)); showInfo(); });
   element("theme").addEventListener("change", restyle);
   element("smaller").addEventListener("click", () => zoom(-1));
   element("greater").addEventListener("click", () => zoom(1));
   element("save").addEventListener("click", save);
+  element("svg").addEventListener("click", saveSvg);
   element("print").addEventListener("click", () => print());
   element("help").addEventListener("click", event => {
     const isOpen = element("keys").toggleAttribute("hidden") === false;
@@ -259,7 +267,7 @@ function listen() {
   new ResizeObserver(layOut).observe(scroller);
   const goTo = event => {
     const box = overview.getBoundingClientRect(), on = part();
-    const middle = (event.clientX - box.left) / box.width * columnCount * on.size;
+    const middle = (event.clientX - box.left) / box.width * view.columns.length * on.size;
     scroller.scrollLeft = middle - (scroller.clientWidth - on.left) / 2;
   };
   overview.setAttribute("aria-valuemax", columnCount);
@@ -267,7 +275,7 @@ function listen() {
   overview.addEventListener("pointermove", event => { if (event.buttons) goTo(event); });
   overview.addEventListener("keydown", event => {
     const on = part(), page = scroller.clientWidth - on.left;
-    const to = { ArrowLeft: on.x - page / 4, ArrowRight: on.x + page / 4, PageUp: on.x - page, PageDown: on.x + page, Home: 0, End: columnCount * on.size };
+    const to = { ArrowLeft: on.x - page / 4, ArrowRight: on.x + page / 4, PageUp: on.x - page, PageDown: on.x + page, Home: 0, End: view.columns.length * on.size };
     if (!(event.key in to)) return;
     scroller.scrollLeft = to[event.key];
     event.preventDefault();
@@ -292,12 +300,18 @@ async function start() {
   options("scheme", SCHEMES);
   const isInput = facts.order.every((sequence, row) => row === 0 || facts.order[row - 1] < sequence);
   options("rows", [...(tree ? [["tree", "tree"]] : isInput ? [] : [["file", "as aligned"]]), ["input", "input"], ["name", "name"]]);
+  const percent = limit => limit === 1 ? "any" : limit ? `at most ${Math.round(100 * limit)} %` : "none";
+  options("gaps", GAP_LIMITS.map(limit => [limit, percent(limit)]));
+  view.columns = columnsWithin(1);
   if (tree) measureTree();
   view.size = sizes().findLast(size => size <= 12);
   setOrder(element("rows").value);
   readStyle();
   listen();
   layOut();
+  const block = firstBlock(view.columns), on = part();
+  // Two columns before the block show that it begins there.
+  if (block >= on.lastColumn - BLOCK) scroller.scrollLeft = Math.max(0, block - 2) * cellWidth();
   showInfo();
   element("wait").remove();
 }

@@ -14,10 +14,11 @@ const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 const view = {
   size: 12,
   order: [],            // rows in the displayed order
+  columns: new Uint32Array(0),  // displayed columns
   kind: "file",
   scheme: SCHEMES[0][0],
   onlyDifferences: false,
-  cursor: null,         // { place, column }; place is the displayed position of the row
+  cursor: null,         // { place, column }: displayed positions of the row and the column
   hover: null,
   found: new Set(),     // rows whose names match the search
 };
@@ -71,7 +72,7 @@ function layOut() {
   // All letters of names have one width, so the longest name is the widest.
   for (const name of facts.names) longest = Math.max(longest, name.length);
   nameWidth = Math.min(LONGEST_NAME, Math.round(scroller.clientWidth * .3), Math.ceil(longest * context.measureText("0").width) + 14);
-  sizer.style.width = `${leftWidth() + columnCount * cellWidth()}px`;
+  sizer.style.width = `${leftWidth() + view.columns.length * cellWidth()}px`;
   sizer.style.height = `${topHeight() + rowCount * cellHeight()}px`;
   const scale = devicePixelRatio, width = scroller.clientWidth, height = scroller.clientHeight;
   if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
@@ -118,7 +119,7 @@ function part() {
   const firstColumn = Math.floor(x / size), firstPlace = Math.floor(y / height);
   return {
     left, top, size, height, x, y, firstColumn, firstPlace,
-    lastColumn: Math.min(columnCount, Math.ceil((x + scroller.clientWidth - left) / size)),
+    lastColumn: Math.min(view.columns.length, Math.ceil((x + scroller.clientWidth - left) / size)),
     lastPlace: Math.min(rowCount, Math.ceil((y + scroller.clientHeight - top) / height)),
   };
 }
@@ -173,7 +174,7 @@ function drawCells(on, width, height) {
     const around = [0, 1].flatMap(i => [...rows.map(place => [place, across[i]]), ...own.map(column => [along[i], column])]);
     let isMade = false;
     for (const [place, column] of around) {
-      if (place < 0 || column < 0 || place >= rowCount || column >= columnCount) continue;
+      if (place < 0 || column < 0 || place >= rowCount || column >= view.columns.length) continue;
       const tile = tiles.get(`${place} ${column}`);
       if (!tile && isMade) continue;
       isMade ||= !tile;
@@ -189,9 +190,13 @@ function drawCells(on, width, height) {
   });
 }
 
+// Returns the letter that a cell shows: a dot where only differences are shown and there is none.
+const shownLetter = (letter, column) =>
+  view.onlyDifferences && letter !== 45 && kindOf[letter] === consensus[column] ? "." : String.fromCharCode(letter);
+
 function makeTile(firstPlace, firstColumn, places, columns) {
   places = Math.min(places, rowCount - firstPlace);
-  columns = Math.min(columns, columnCount - firstColumn);
+  columns = Math.min(columns, view.columns.length - firstColumn);
   const width = Math.round(cellWidth() * devicePixelRatio), height = Math.round(cellHeight() * devicePixelRatio);
   const tile = document.createElement("canvas");
   tile.width = columns * width;
@@ -203,11 +208,11 @@ function makeTile(firstPlace, firstColumn, places, columns) {
   const image = stripContext.createImageData(columns, places);
   const pixels = new Uint32Array(image.data.buffer);
   for (let place = 0, at = 0; place < places; place++) {
-    const start = view.order[firstPlace + place] * columnCount + firstColumn;
-    for (let column = 0; column < columns; column++) {
-      const k = kindOf[letters[start + column]];
+    const start = view.order[firstPlace + place] * columnCount;
+    for (let i = 0; i < columns; i++) {
+      const column = view.columns[firstColumn + i], k = kindOf[letters[start + column]];
       // Without letters, only gaps are empty, so every letter must have a colour.
-      pixels[at++] = paint(firstColumn + column, k, start + column) || (!hasLetters() && k !== GAP ? style.plain : 0);
+      pixels[at++] = paint(column, k, start + column) || (!hasLetters() && k !== GAP ? style.plain : 0);
     }
   }
   strip.width = columns;
@@ -218,11 +223,10 @@ function makeTile(firstPlace, firstColumn, places, columns) {
   if (!hasLetters()) return tile;
   if (!atlas) makeAtlas();
   for (let place = 0; place < places; place++) {
-    const start = view.order[firstPlace + place] * columnCount + firstColumn;
-    for (let column = 0; column < columns; column++) {
-      let letter = letters[start + column];
-      if (view.onlyDifferences && letter !== 45 && kindOf[letter] === consensus[firstColumn + column]) letter = 46;
-      pen.drawImage(atlas.picture, letter * width, 0, width, height, column * width, place * height, width, height);
+    const start = view.order[firstPlace + place] * columnCount;
+    for (let i = 0; i < columns; i++) {
+      const column = view.columns[firstColumn + i], letter = shownLetter(letters[start + column], column).charCodeAt(0);
+      pen.drawImage(atlas.picture, letter * width, 0, width, height, i * width, place * height, width, height);
     }
   }
   return tile;
@@ -246,6 +250,8 @@ function drawOutlines(on, width, height) {
   }
 }
 
+const rulerStep = size => [5, 10, 20, 50, 100, 200, 500, 1000].find(step => step * size >= 70) ?? 2000;
+
 // Draws the ruler, the conservation of columns, the consensus and the marks of Clustal.
 function drawHead(on, width) {
   const line = lineHeight();
@@ -253,36 +259,48 @@ function drawHead(on, width) {
   context.fillRect(0, 0, width, on.top);
   clip(on.left, 0, width - on.left, on.top, () => {
     const xOf = column => on.left + column * on.size - on.x;
-    const step = [5, 10, 20, 50, 100, 200, 500, 1000].find(step => step * on.size >= 70) ?? 2000;
+    const step = rulerStep(on.size);
     context.font = `11px ${FONT}`;
     context.textAlign = "center";
     context.fillStyle = style.soft;
     for (let number = Math.max(step, Math.floor(on.firstColumn / step) * step); number <= on.lastColumn + step; number += step) {
-      if (number > columnCount) break;
+      if (number > view.columns.length) break;
       const x = xOf(number - .5);
-      context.fillText(number, x, RULER / 2);
+      context.fillText(view.columns[number - 1] + 1, x, RULER / 2);
       context.fillRect(Math.round(x), RULER - 4, 1, 4);
+    }
+    // A short line marks the place of hidden columns.
+    context.fillStyle = style.mark;
+    for (let column = on.firstColumn; column <= on.lastColumn; column++) {
+      const before = column ? view.columns[column - 1] : -1, own = column < view.columns.length ? view.columns[column] : columnCount;
+      if (own > before + 1) context.fillRect(Math.round(xOf(column)) - 1, RULER, 2, 5);
     }
     context.fillStyle = style.bar;
     for (let column = on.firstColumn; column < on.lastColumn; column++) {
-      const tall = share[column] * (BARS - 4);
+      const tall = share[view.columns[column]] * (BARS - 4);
       context.fillRect(xOf(column), RULER + BARS - tall, Math.max(1, on.size - (on.size > 3 ? 1 : 0)), tall);
     }
     if (!hasLetters()) return;
     context.font = `${Math.min(line * .86, on.size * 1.3)}px ${FONT}`;
     for (let column = on.firstColumn; column < on.lastColumn; column++) {
-      const x = xOf(column + .5), k = consensus[column];
+      const x = xOf(column + .5), own = view.columns[column], k = consensus[own];
       const letter = letterOf(k);
       context.fillStyle = k === GAP ? style.gap : style.text;
-      context.fillText(share[column] > .5 ? letter : letter.toLowerCase(), x, RULER + BARS + 2 + line * .54);
-      if (facts.marks[column] !== " ") {
+      context.fillText(share[own] > .5 ? letter : letter.toLowerCase(), x, RULER + BARS + 2 + line * .54);
+      if (facts.marks[own] !== " ") {
         context.fillStyle = style.mark;
-        context.fillText(facts.marks[column], x, RULER + BARS + 2 + line * 1.54);
+        context.fillText(facts.marks[own], x, RULER + BARS + 2 + line * 1.54);
       }
     }
   });
   context.fillStyle = style.line;
   context.fillRect(0, on.top - 1, width, 1);
+}
+
+// Returns the name of a row as far as there is space.
+function labelOf(row) {
+  context.font = nameFont();
+  return namesWithin(Math.floor((nameWidth - 12) / context.measureText("0").width))[row];
 }
 
 // Draws the tree and names.
@@ -313,16 +331,15 @@ function drawSide(on, height) {
     }
     context.font = nameFont();
     context.textAlign = "left";
-    const room = nameWidth - 12, most = Math.floor(room / context.measureText("0").width);
     for (let place = on.firstPlace; place < on.lastPlace; place++) {
-      const row = view.order[place], name = facts.names[row], y = yOf(place);
+      const row = view.order[place], y = yOf(place);
       const isChosen = view.cursor?.place === place;
       if (view.found.has(row) || isChosen || view.hover?.place === place) {
         context.fillStyle = view.found.has(row) ? style.found : style.hover;
         context.fillRect(besides, y, nameWidth, on.height);
       }
       context.fillStyle = isChosen ? style.focus : style.text;
-      context.fillText(name.length > most ? `${name.slice(0, most - 1)}…` : name, besides + 6, y + on.height * .54);
+      context.fillText(labelOf(row), besides + 6, y + on.height * .54);
     }
   });
   context.fillStyle = style.line;
@@ -333,6 +350,7 @@ function drawSide(on, height) {
 let overviewPicture = null;
 function drawOverview(on) {
   const scale = devicePixelRatio, width = overview.clientWidth, height = overview.clientHeight;
+  const shown = Math.max(1, view.columns.length);
   if (!width) return;
   const isNew = overview.width !== Math.round(width * scale);
   if (isNew) {
@@ -347,12 +365,12 @@ function drawOverview(on) {
     pen.fillStyle = style.back;
     pen.fillRect(0, 0, picture.width, picture.height);
     for (let x = 0; x < picture.width; x++) {
-      const first = Math.floor(x * columnCount / picture.width);
-      const end = Math.max(first + 1, Math.floor((x + 1) * columnCount / picture.width));
+      const first = Math.floor(x * shown / picture.width);
+      const end = Math.max(first + 1, Math.floor((x + 1) * shown / picture.width));
       let conserved = 0, gaps = 0;
-      for (let column = first; column < end && column < columnCount; column++) {
+      for (const column of view.columns.subarray(first, end)) {
         conserved += share[column];
-        gaps += counts[column * KINDS + GAP] / rowCount;
+        gaps += gapShare(column);
       }
       const tall = conserved / (end - first) * picture.height, empty = gaps / (end - first) * picture.height;
       pen.fillStyle = style.bar;
@@ -366,12 +384,12 @@ function drawOverview(on) {
   pen.setTransform(1, 0, 0, 1, 0, 0);
   pen.drawImage(overviewPicture.picture, 0, 0);
   pen.setTransform(scale, 0, 0, scale, 0, 0);
-  const from = on.x / on.size / columnCount * width;
-  const shown = Math.max(3, (scroller.clientWidth - on.left) / on.size / columnCount * width);
+  const from = on.x / on.size / shown * width;
+  const wide = Math.max(3, (scroller.clientWidth - on.left) / on.size / shown * width);
   pen.fillStyle = style.hover;
-  pen.fillRect(from, 0, shown, height);
+  pen.fillRect(from, 0, wide, height);
   pen.strokeStyle = style.focus;
   pen.lineWidth = 2;
-  pen.strokeRect(Math.min(from, width - 3) + 1, 1, Math.min(shown, width - from) - 2, height - 2);
-  overview.setAttribute("aria-valuenow", Math.min(columnCount, on.firstColumn + 1));
+  pen.strokeRect(Math.min(from, width - 3) + 1, 1, Math.min(wide, width - from) - 2, height - 2);
+  overview.setAttribute("aria-valuenow", (view.columns[on.firstColumn] ?? 0) + 1);
 }

@@ -43,31 +43,37 @@ function placeTree(order) {
   tree.joins.forEach(([[a, b]], i) => { heights[tree.leaves + i] = (heights[a] + heights[b]) / 2; });
 }
 
-// Draws the part of the tree between two heights in pixels. `yOf` converts a position to a height.
-function drawTree(context, left, width, top, bottom, yOf, style) {
+// Returns the lines of the tree between two heights in pixels, and the guides from its leaves to their
+// rows, each as x, y, x, y. `yOf` converts a position to a height.
+function treeLines(left, width, top, bottom, yOf) {
   const xOf = node => left + 6 + (deepest ? depths[node] / deepest : 0) * (width - 14);
-  const path = new Path2D(), guides = new Path2D();
+  const branches = [], guides = [];
   tree.joins.forEach(([children], i) => {
     const x = xOf(tree.leaves + i), ys = children.map(child => yOf(heights[child]));
     const [low, high] = ys[0] < ys[1] ? ys : [ys[1], ys[0]];
     if (high < top || low > bottom) return;
-    path.moveTo(x, Math.max(low, top - 2));
-    path.lineTo(x, Math.min(high, bottom + 2));
+    branches.push([x, Math.max(low, top - 2), x, Math.min(high, bottom + 2)]);
     children.forEach((child, side) => {
       const y = ys[side];
       if (y < top - 1 || y > bottom + 1) return;
-      path.moveTo(x, y);
-      path.lineTo(xOf(child), y);
-      if (child < tree.leaves) {
-        guides.moveTo(xOf(child) + 2, y);
-        guides.lineTo(left + width - 2, y);
-      }
+      branches.push([x, y, xOf(child), y]);
+      if (child < tree.leaves) guides.push([xOf(child) + 2, y, left + width - 2, y]);
     });
   });
-  context.strokeStyle = style.line;
-  context.setLineDash([1, 3]);
-  context.stroke(guides);
+  return { branches, guides };
+}
+
+// Draws the part of the tree between two heights.
+function drawTree(context, left, width, top, bottom, yOf, style) {
+  const { branches, guides } = treeLines(left, width, top, bottom, yOf);
+  const stroke = (lines, colour, dashes) => {
+    const path = new Path2D();
+    for (const [x, y, toX, toY] of lines) { path.moveTo(x, y); path.lineTo(toX, toY); }
+    context.strokeStyle = colour;
+    context.setLineDash(dashes);
+    context.stroke(path);
+  };
+  stroke(guides, style.line, [1, 3]);
+  stroke(branches, style.tree, []);
   context.setLineDash([]);
-  context.strokeStyle = style.tree;
-  context.stroke(path);
 }
