@@ -30,6 +30,8 @@ mod pairs;
 mod papara;
 #[cfg(target_os = "linux")]
 mod paths;
+#[cfg(target_os = "linux")]
+mod reports;
 mod scoring;
 mod search;
 mod stats;
