@@ -9,15 +9,16 @@ mod distinct;
 mod probabilities;
 mod profiles;
 mod rows;
+mod stages;
 mod tree;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde::Serialize;
 
 use self::distinct::DistinctSequences;
 use self::probabilities::PairEngines;
+use self::stages::StageClock;
 
 pub use self::added::{AddRows, AddedRows, AlignedSequences, NewRows};
 pub use self::distances::PairDistance;
@@ -106,7 +107,7 @@ pub struct MsaResult {
     pub selection: Option<ColumnSelection>,
 }
 
-/// Counts and times of a multiple alignment.
+/// Counts and times of a multiple alignment. No time counts in two stages.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct MsaSummary {
     /// Number of sequences.
@@ -118,7 +119,8 @@ pub struct MsaSummary {
     /// Summary of the distances, if they are a separate stage. In accurate mode, the summary of the
     /// probabilities of all pairs.
     pub distances: Summary,
-    /// Time of the guide tree in seconds.
+    /// Time of the guide tree in seconds. In accurate mode, this includes the distances of a tree
+    /// that is built first.
     pub tree_seconds: f64,
     /// Time of the alignment in seconds.
     pub alignment_seconds: f64,
@@ -241,19 +243,20 @@ impl MultiAlign {
     }
 
     fn align(&self, engines: Option<ClustalEngines>, run: &Run) -> Result<(MsaResult, MsaSummary)> {
-        let started = Instant::now();
+        let mut clock = StageClock::start();
         let pool = thread_pool(run.threads)?;
         let mut summary = MsaSummary { sequences: self.sequences.len(), ..MsaSummary::default() };
         let mut aligned = match &self.mode {
-            MsaMode::Accurate(options) => self.accurate(options, &pool, run, &mut summary)?,
-            MsaMode::Clustal(options) => self.clustal(options, engines, &pool, run, &mut summary)?,
+            MsaMode::Accurate(options) => self.accurate(options, &pool, run, &mut summary, &mut clock)?,
+            MsaMode::Clustal(options) => self.clustal(options, engines, &pool, run, &mut summary, &mut clock)?,
         };
         if self.has_confidence() && aligned.confidence.is_none() {
-            aligned.confidence = Some(self.confidence(&aligned, &pool, run, &mut summary)?);
+            aligned.confidence = Some(self.confidence(&aligned, &pool, run)?);
+            summary.confidence_seconds = clock.lap();
         }
         aligned.selection = select(aligned.confidence.as_ref(), self.mask, &mut summary)?;
         summary.columns = aligned.alignment.columns();
-        summary.seconds = started.elapsed().as_secs_f64();
+        summary.seconds = clock.total();
         Ok((aligned, summary))
     }
 
@@ -264,30 +267,24 @@ impl MultiAlign {
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
         summary: &mut MsaSummary,
+        clock: &mut StageClock,
     ) -> Result<MadeTree> {
         if let Some(tree) = &self.guide_tree {
             return Ok(MadeTree { tree: tree.clone(), ..MadeTree::default() });
         }
         let (made, took) = self.sequence_tree().make(engines, pool, run)?;
-        (summary.distances, summary.tree_seconds) = (took.distances, took.tree_seconds);
+        // The distances are measured within this stage.
+        summary.tree_seconds = clock.lap() - took.distances.seconds;
+        summary.distances = took.distances;
         Ok(made)
     }
 
     /// Computes the confidence of an alignment that does not follow from probabilities of all pairs.
-    fn confidence(
-        &self,
-        aligned: &MsaResult,
-        pool: &rayon::ThreadPool,
-        run: &Run,
-        summary: &mut MsaSummary,
-    ) -> Result<Confidence> {
-        let started = Instant::now();
+    fn confidence(&self, aligned: &MsaResult, pool: &rayon::ThreadPool, run: &Run) -> Result<Confidence> {
         let MsaResult { alignment, order, .. } = aligned;
         // The bar counts the cells of the alignment.
         let advance = |_, _| ();
-        let confidence = posterior::confidence(&self.sequences, alignment, order, pool, &advance, &run.interrupt)?;
-        summary.confidence_seconds = started.elapsed().as_secs_f64();
-        Ok(confidence)
+        posterior::confidence(&self.sequences, alignment, order, pool, &advance, &run.interrupt)
     }
 
     fn clustal(
@@ -297,16 +294,16 @@ impl MultiAlign {
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
         summary: &mut MsaSummary,
+        clock: &mut StageClock,
     ) -> Result<MsaResult> {
-        let guide = self.guide(engines, pool, run, summary)?;
+        let guide = self.guide(engines, pool, run, summary, clock)?;
         let tree = &guide.tree;
-        let started = Instant::now();
         let (weights, identities) = (tree.weights(), tree.identities());
         let along = profile::Guide { tree, weights: &weights, likeness: &|a, b| identities.percent(a, b) };
         let thresholds = profiles::DeviceThresholds::default();
         let profile::Progressive { alignment, order } =
             profiles::align(&self.sequences, &along, options, (run, pool), thresholds)?;
-        summary.alignment_seconds = started.elapsed().as_secs_f64();
+        summary.alignment_seconds = clock.lap();
         Ok(MsaResult { alignment, guide, order, ..MsaResult::default() })
     }
 
@@ -316,6 +313,7 @@ impl MultiAlign {
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
         summary: &mut MsaSummary,
+        clock: &mut StageClock,
     ) -> Result<MsaResult> {
         let distinct = self.distinct_sequences();
         let sequences = &distinct.sequences;
@@ -334,11 +332,13 @@ impl MultiAlign {
             true => {
                 // The selected kernel and the counted cells of the run are those for probabilities.
                 let run = Run { kernel: None, progress: Arc::new(()), ..run.clone() };
-                Some(self.guide(None, pool, &run, summary)?)
+                let guide = self.guide(None, pool, &run, summary, clock)?;
+                // The summary's distances are those of the probabilities.
+                summary.tree_seconds += std::mem::take(&mut summary.distances).seconds;
+                Some(guide)
             }
             false => None,
         };
-        let started = Instant::now();
         let (alignment, tree, computed, confidence) = if is_large {
             tracing::info!(
                 "{} different sequences are aligned in families, which are joined by profiles and representative \
@@ -368,7 +368,8 @@ impl MultiAlign {
         let computed = computed.filter(|_| self.needs_distances).map(|distances| distinct.distances(distances));
         let alignment = distinct.alignment(alignment)?;
         let confidence = confidence.and_then(|few| distinct.confidence(&few, &alignment));
-        summary.alignment_seconds = started.elapsed().as_secs_f64();
+        // The probabilities are measured within this stage.
+        summary.alignment_seconds = clock.lap() - summary.distances.seconds;
         let guide = match guide {
             Some(MadeTree { tree, unrooted, distances }) => {
                 MadeTree { tree, unrooted, distances: distances.or(computed).filter(|_| self.needs_distances) }

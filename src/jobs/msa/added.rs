@@ -1,8 +1,8 @@
 //! Sequences that are added to an alignment, and the alignment of two alignments.
 
 use std::sync::Arc;
-use std::time::Instant;
 
+use super::stages::StageClock;
 use super::{MsaSummary, check_letters, check_mask, select};
 use crate::alignment::insert::insert;
 use crate::alignment::join::map_columns;
@@ -118,7 +118,7 @@ impl AddRows {
     /// Returns [`Error::Usage`] for different alphabets, for no new sequence, and if no column has
     /// the minimum confidence; [`Error::Interrupted`] if the run is interrupted.
     pub fn run(&self, run: &Run) -> Result<(AddedRows, MsaSummary)> {
-        let started = Instant::now();
+        let mut clock = StageClock::start();
         let new = self.new_sequences();
         check_letters(&self.base.sequences)?;
         check_mask(self.mask)?;
@@ -133,16 +133,15 @@ impl AddRows {
         let mut summary = MsaSummary {
             sequences: self.base.sequences.len() + new.len(),
             columns: rows.alignment.columns(),
-            alignment_seconds: started.elapsed().as_secs_f64(),
+            alignment_seconds: clock.lap(),
             ..MsaSummary::default()
         };
         if self.needs_confidence || self.mask.is_some() {
-            let started = Instant::now();
             rows.confidence = Some(self.confidence(&rows, &pool, run)?);
             rows.selection = select(rows.confidence.as_ref(), self.mask, &mut summary)?;
-            summary.confidence_seconds = started.elapsed().as_secs_f64();
+            summary.confidence_seconds = clock.lap();
         }
-        summary.seconds = started.elapsed().as_secs_f64();
+        summary.seconds = clock.total();
         Ok((rows, summary))
     }
 
