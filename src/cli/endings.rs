@@ -76,7 +76,7 @@ const KINDS: [FileKind; 35] = [
     kind("CD-HIT's clusters", &["clstr"], &["cluster --clstr"]),
     kind("jplace", &["jplace"], &["papara --jplace"]),
     kind("a pairwave database", &["pwdb"], &["database"]),
-    foreign("FASTQ", &["fq", "fastq"], "pairwave keeps no qualities of reads"),
+    foreign("FASTQ", &["fq", "fastq"], "qualities are written only in SAM"),
     foreign("BAM", &["bam", "cram", "bcf"], "'samtools view' converts SAM to it"),
     foreign("PDF", &["pdf", "ps", "eps"], "a browser can print pages and pictures as PDF"),
     foreign("a picture", &["jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp"], "pictures are written as SVG or PNG"),
