@@ -52,6 +52,7 @@ mod sam;
 #[cfg(feature = "plot")]
 mod strokes;
 mod text;
+#[cfg(feature = "plot")]
 pub(crate) mod ticks;
 mod tsv;
 

@@ -50,7 +50,7 @@ fn patterns_are_located_in_texts() {
 fn places_in_bed_and_sam_are_those_of_tsv() {
     let folder = folder();
     // One insertion before the first symbol, and a pattern that is its own reverse complement.
-    let primers = file(&folder, "primers.fa", &format!("{PRIMERS}>clipped\nCCCCCGTGCCAGCAGCC\n>own\nGGATCC\n"));
+    let primers = file(&folder, "primers.fa", format!("{PRIMERS}>clipped\nCCCCCGTGCCAGCAGCC\n>own\nGGATCC\n"));
     let options = ["--mode", "infix", "--max-distance", "4", "--strand", "both", "--all-places"];
     let places = |more: &[&str]| edit(&[&[&primers, GENES], &options[..], more].concat());
     let fields = "query,target,strand,distance,target_start,target_end,cigar,query_length";

@@ -206,11 +206,14 @@ fn places_with_exact_symbols_are_those_of_a_search_without_edits_in_them() {
     let mut rng = support::rng(24);
     let equality = Equality::dna(Ambiguity::Overlap, true);
     let mut count = 0;
-    let cases = [(vec![], 3), (vec![0..4], 0), (vec![3..6], 0), (vec![1..3, 6..8], 1), (vec![0..8], 0)];
+    // Starts and ends of ranges, and the number of last symbols.
+    let cases: [(&[(u32, u32)], u32); 5] =
+        [(&[], 3), (&[(0, 4)], 0), (&[(3, 6)], 0), (&[(1, 3), (6, 8)], 1), (&[(0, 8)], 0)];
     for (text_symbols, limits) in [(150, &[0, 2, 6][..]), (5000, &[5])] {
         let stores = stores(&mut rng, Alphabet::Dna, &[8, 23, 70], text_symbols);
         for (case, limit) in cases.iter().flat_map(|case| limits.iter().map(move |&limit| (case, limit))) {
-            let exact = ExactSymbols { ranges: case.0.clone(), last: case.1 };
+            let ranges = case.0.iter().map(|&(start, end)| start..end).collect();
+            let exact = ExactSymbols { ranges, last: case.1 };
             let job = job(&stores, equality.clone(), Limit::Distance(limit), Strands::Both);
             count += check(&EditDistances { exact, ..job });
         }

@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn positions_and_ranges_become_half_open_ranges() {
-        assert_eq!(ranges("21-23").unwrap(), [20..23]);
+        assert_eq!(ranges("21-23,8").unwrap(), [20..23, 7..8]);
         assert_eq!(ranges("1-4,7,21-23").unwrap(), [0..4, 6..7, 20..23]);
         for typed in ["", "0-2", "3-1", "2-", "-2", "1,", "a", "1-2-3", "4294967296"] {
             assert!(ranges(typed).is_err(), "{typed}");

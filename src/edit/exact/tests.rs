@@ -42,8 +42,8 @@ fn example(rng: &mut fastrand::Rng) -> (Vec<Code>, ExactRows, Vec<Code>) {
     let (symbols, length) = (rng.usize(..14), rng.usize(..40));
     let pattern = bases(rng, symbols, letters);
     let start = rng.u32(..=symbols as u32);
-    let ranges = vec![start..rng.u32(start..=symbols as u32)];
-    let exact = ExactSymbols { ranges, last: rng.u32(..=symbols.min(3) as u32) };
+    let range = start..rng.u32(start..=symbols as u32);
+    let exact = ExactSymbols { ranges: Vec::from([range]), last: rng.u32(..=symbols.min(3) as u32) };
     (pattern, exact.rows(symbols as u32), bases(rng, length, letters))
 }
 
