@@ -231,3 +231,59 @@ fn sam_rejects_unsupported_content() {
     let odd = path(&folder, "odd.fa");
     assert!(sam_lines(&[&odd, WINDOWS]).contains("\na(b)\t"));
 }
+
+/// In every job, SAM has the qualities of FASTQ reads: one for each letter of SEQ, and reversed on
+/// the minus strand. Records without SEQ have none.
+#[test]
+fn sam_has_the_qualities_of_reads() {
+    let mut rng = support::rng(0x5a_4a);
+    let mut letters = |count: usize| -> String { (0..count).map(|_| rng.pick(&['A', 'C', 'G', 'T'])).collect() };
+    let turned = |text: &str| -> String {
+        text.chars().rev().map(|base| "TGCA".as_bytes()["ACGT".find(base).expect("a base")] as char).collect()
+    };
+    let (text, tails) = (letters(400), [letters(9), letters(14)]);
+    // Two reads of the text on either strand. Local alignments clip the tails of the last one.
+    let reads = [
+        text[20..90].to_owned(),
+        turned(&text[150..240]),
+        format!("{}{}{}", tails[0], turned(&text[250..340]), tails[1]),
+    ];
+    let qualities = reads.each_ref().map(|read| (0..read.len()).map(|at| char::from(b'!' + (at * 7 % 41) as u8)));
+    let qualities: Vec<String> = qualities.map(Iterator::collect).into();
+    let records = reads.iter().zip(&qualities).enumerate();
+    let fastq: String = records.map(|(number, (read, scores))| format!("@{number}\n{read}\n+\n{scores}\n")).collect();
+    let folder = folder();
+    let target = file(&folder, "text.fa", format!(">text\n{text}\n"));
+    let targets = file(&folder, "texts.fa", format!(">a\n{text}\n>b\n{text}\n>c\n{text}\n"));
+    let input = file(&folder, "reads.fq", fastq);
+    let commands: [&[&str]; 6] = [
+        &["allpairs", &input, &target, "--mode", "semi-global", "--strand", "both"],
+        &["allpairs", &input, &target, "--mode", "local", "--min-score", "50", "--strand", "both"],
+        &["search", &input, &target, "--strand", "both"],
+        &["pairs", &input, &targets, "--mode", "local", "--strand", "both"],
+        &["edit", &input, &target, "--mode", "infix", "--max-distance", "23", "--strand", "both"],
+        &["edit", &input, &target, "--mode", "infix", "--max-distance", "23", "--strand", "both", "--all-places"],
+    ];
+    for command in commands {
+        let mut run = pairwave(command);
+        let assert = run.args(["--device", "cpu", "--format", "sam", "--quiet"]).assert().success();
+        let output = String::from_utf8(assert.get_output().stdout.clone()).expect("text");
+        let mut strands = [0, 0];
+        for line in cells(&output).into_iter().filter(|line| !line[0].starts_with('@')) {
+            if line[9] == "*" {
+                assert_eq!(line[10], "*", "{command:?}: {line:?}");
+                continue;
+            }
+            let number: usize = line[0].parse().expect("a number");
+            let is_minus = line[1].parse::<u32>().expect("flags") & 16 != 0;
+            let (read, scores) = match is_minus {
+                true => (turned(&reads[number]), qualities[number].chars().rev().collect()),
+                false => (reads[number].clone(), qualities[number].clone()),
+            };
+            let at = read.find(line[9]).unwrap_or_else(|| panic!("{command:?}: {line:?}"));
+            assert_eq!(line[10], &scores[at..at + line[9].len()], "{command:?}: {line:?}");
+            strands[usize::from(is_minus)] += 1;
+        }
+        assert!(strands[0] > 0 && strands[1] > 1, "{command:?}: {strands:?}\n{output}");
+    }
+}
