@@ -19,6 +19,7 @@ pub mod strand;
 pub mod written;
 
 pub use aligned::AlignedRows;
+pub(crate) use alphabet::ANY_BASE;
 pub use alphabet::{Alphabet, AlphabetChoice, Code, PAD};
 pub use candidates::{read_candidate_bytes, read_candidates, read_pair_bytes, read_pairs};
 pub use chunks::{ReadChunk, ReadChunks};

@@ -250,7 +250,7 @@ fn format(args: &EditArgs, contents: &RequiredContents, fields: Option<Vec<&'sta
     })
 }
 
-/// Returns whether `--fields` selects what a format writes. The other formats need alignments.
+/// Returns whether `--fields` selects the fields of a format. The other formats need alignments.
 fn has_fields(format: EditFormatName) -> bool {
     matches!(format, EditFormatName::Tsv | EditFormatName::Jsonl)
 }

@@ -24,8 +24,8 @@ use self::packed::PackedText;
 use crate::score::{EditMode, EditScheme, Equality, Limit};
 use crate::seq::{Alphabet, Code, SequenceId};
 
-/// Maximum number of symbols of a piece that are compared at once: what a u64 read at any symbol
-/// contains.
+/// Maximum number of symbols of a piece that are compared at once. A u64 that is read at any symbol
+/// contains as many.
 const MAX_COMPARED: usize = 29;
 /// Maximum number of symbols of an unchanged piece. Longer pieces have more q-grams and save few
 /// lookups.
@@ -118,8 +118,8 @@ impl PieceFilter {
             return None;
         }
         let cost = |shape: &PieceShape| shape.cost(pattern.len(), limit, text_symbols);
-        let shapes = PieceShape::all(&base_runs(pattern), pattern.len(), limit);
-        let shape = shapes.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+        let shapes = PieceShape::all(&base_runs(pattern), pattern.len(), limit).into_iter();
+        let shape = shapes.filter(|shape| shape.is_sparse()).min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
         let words = pattern.len().div_ceil(64) as f64;
         (cost(&shape) < COLUMN_COST * words).then(|| Self::with_shape(pattern, limit, shape))
     }
@@ -158,8 +158,8 @@ impl PieceFilter {
         PieceFilter { pattern_symbols: pattern.len(), limit, gram, step, is_present, entries, starts, ignored_bits }
     }
 
-    /// Returns the windows of a range of a text: disjoint ranges in increasing order. Every part of
-    /// the range with at most the limit's edits is in one of them.
+    /// Returns the windows of a range of a text: disjoint ranges in increasing order. Each part of
+    /// the range within the limit is in a window.
     pub fn windows(&self, texts: &PackedTexts, text: SequenceId, part: Range<usize>) -> Vec<Range<usize>> {
         let packed = texts.text(text);
         let mut windows = Vec::new();
@@ -236,8 +236,12 @@ impl PieceShape {
             let grams = MIN_GRAM..=MAX_GRAM.min(symbols.saturating_sub(edits));
             shapes.extend(grams.map(|gram| PieceShape { pieces, symbols, edits, gram }));
         }
-        shapes.retain(|shape| shape.distinct_grams() * GRAMS_PER_ENTRY <= 1 << (2 * shape.gram));
         shapes
+    }
+
+    /// Returns whether most q-grams of a random text are not in the table.
+    fn is_sparse(self) -> bool {
+        self.distinct_grams() * GRAMS_PER_ENTRY <= 1 << (2 * self.gram)
     }
 
     /// Returns the number of symbols of a pattern before each piece.

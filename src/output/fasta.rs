@@ -18,7 +18,12 @@ pub fn push_fasta_header(name: &[u8], description: &[u8], out: &mut Vec<u8>) {
 
 /// Appends the letters of a record in lines.
 pub fn push_fasta_letters(alphabet: Alphabet, codes: &[Code], out: &mut Vec<u8>) {
-    for line in codes.chunks(LINE) {
+    push_lines(alphabet, codes, LINE, out);
+}
+
+/// Appends letters in lines of a given length.
+pub(super) fn push_lines(alphabet: Alphabet, codes: &[Code], length: usize, out: &mut Vec<u8>) {
+    for line in codes.chunks(length) {
         out.extend(line.iter().map(|&code| alphabet.decode(code)));
         out.push(b'\n');
     }

@@ -8,7 +8,7 @@ use super::gaps::{EndGaps, Gaps, Mode};
 use super::scoring::{Ambiguity, Scoring};
 use super::substitution::Substitution;
 use crate::error::{Error, Result};
-use crate::seq::{Alphabet, Code};
+use crate::seq::{ANY_BASE, Alphabet, Code};
 
 /// The part of the text that the whole pattern is compared with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
@@ -118,14 +118,13 @@ impl Equality {
     /// Creates the relation of IUPAC codes for DNA under a rule for ambiguous codes. If `n_matches`
     /// is false, N equals nothing.
     pub fn dna(rule: Ambiguity, n_matches: bool) -> Self {
-        const N: Code = 15;
         Equality::from_fn(Alphabet::Dna, |a, b| {
             let by_rule = match rule {
                 Ambiguity::Overlap | Ambiguity::Zero => a & b != 0,
                 Ambiguity::Mismatch => a == b && a.count_ones() == 1,
                 Ambiguity::Mean => a == b,
             };
-            by_rule && (n_matches || a != N && b != N)
+            by_rule && (n_matches || a != ANY_BASE && b != ANY_BASE)
         })
     }
 

@@ -9,6 +9,8 @@ pub type Code = u8;
 
 /// The code that pads a packed sequence to whole words. No letter has this code.
 pub const PAD: Code = 0;
+/// Code of N, which stands for all four bases of DNA.
+pub(crate) const ANY_BASE: Code = 15;
 
 /// The kinds of sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]

@@ -50,7 +50,7 @@ impl EntryNames {
         Ok(found.into_iter().flatten().filter(|index| seen.insert(*index)).collect())
     }
 
-    /// Returns all names: those of the command line, then those of the list.
+    /// Returns the names of the command line, then the names of the list.
     fn read(&self) -> Result<Vec<EntryName>> {
         let typed = self.names.iter().map(|name| EntryName { name: name.clone().into_bytes(), line: None });
         let mut names: Vec<EntryName> = typed.collect();

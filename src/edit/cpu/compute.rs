@@ -92,10 +92,7 @@ pub(super) fn run_until(
                 return None;
             }
             let result = scalar::find(pair.pattern, pair.text, scheme).within(pair.limit);
-            match index.checked_sub(results.len()) {
-                None => results[index] = result,
-                Some(window) => windows[window].put(result, &mut results),
-            }
+            windows::put(index, result, &windows, &mut results);
         }
         return Some(results);
     };
@@ -107,11 +104,8 @@ pub(super) fn run_until(
         if is_over() {
             return None;
         }
-        let count =
-            workspace.compute(&relation, scheme, rest, |index, result| match index.checked_sub(results.len()) {
-                None => results[index] = result,
-                Some(window) => windows[window].put(result, &mut results),
-            });
+        let put = |index, result| windows::put(index, result, &windows, &mut results);
+        let count = workspace.compute(&relation, scheme, rest, put);
         rest = &rest[count..];
     }
     Some(results)

@@ -17,14 +17,18 @@ pub(super) struct PairWindow {
     before: u32,
 }
 
-impl PairWindow {
-    /// Updates the result of the pair with the result of the window.
-    pub(super) fn put(self, result: EditDistance, results: &mut [EditDistance]) {
-        if result.is_some() {
-            let result = EditDistance { end: result.end + self.before, ..result };
+/// Stores the result of a pair, or updates the result of a window's pair. Indices of windows follow
+/// those of all pairs.
+#[inline]
+pub(super) fn put(index: usize, result: EditDistance, windows: &[PairWindow], results: &mut [EditDistance]) {
+    match index.checked_sub(results.len()) {
+        None => results[index] = result,
+        Some(window) if result.is_some() => {
+            let PairWindow { pair, before } = windows[window];
             // The least distance counts, and the first of equal ends.
-            results[self.pair] = results[self.pair].min(result);
+            results[pair] = results[pair].min(EditDistance { end: result.end + before, ..result });
         }
+        Some(_) => {}
     }
 }
 

@@ -31,12 +31,8 @@ fn edited(rng: &mut fastrand::Rng, codes: &[Code], edits: usize) -> Vec<Code> {
 
 /// Creates the filter without regard to its expected cost.
 fn any_filter(rng: &mut fastrand::Rng, pattern: &[Code], limit: usize) -> Option<PieceFilter> {
-    let edits = rng.usize(..2);
-    let pieces = limit / (edits + 1) + 1;
-    let symbols = piece_length(&base_runs(pattern), pattern.len(), pieces).min([MAX_PIECE, MAX_EDITED_PIECE][edits]);
-    let grams = MIN_GRAM..=MAX_GRAM.min(symbols.saturating_sub(edits));
-    let gram = if grams.is_empty() { return None } else { rng.usize(grams) };
-    Some(PieceFilter::with_shape(pattern, limit, PieceShape { pieces, symbols, edits, gram }))
+    let shapes = PieceShape::all(&base_runs(pattern), pattern.len(), limit);
+    (!shapes.is_empty()).then(|| PieceFilter::with_shape(pattern, limit, shapes[rng.usize(..shapes.len())]))
 }
 
 /// In every window, the distances of ends within the limit equal those in the whole part.

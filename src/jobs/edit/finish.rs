@@ -22,10 +22,7 @@ use crate::jobs::deliver::Delivery;
 use crate::jobs::session::Execution;
 use crate::jobs::source::OpenBlocks;
 use crate::score::{EditDistance, EditMode, IdentityDefinition};
-use crate::seq::{Code, QueryPart, SequenceId, SequenceStore, Strand};
-
-/// The code of N in DNA, which stands for all four bases.
-const N: Code = 15;
+use crate::seq::{ANY_BASE, Code, QueryPart, SequenceId, SequenceStore, Strand};
 
 /// Number of results that are aligned and delivered together.
 const MAX_RESULTS: usize = 1 << 15;
@@ -373,7 +370,7 @@ impl EditAligner<'_> {
     fn n_fraction(&self, result: &EditResult) -> f64 {
         let start = result.alignment.as_ref().map_or(result.end, |alignment| alignment.start);
         let part = &self.job.texts().codes(result.text())[start as usize..result.end as usize];
-        let count = part.iter().filter(|&&code| code == N).count();
+        let count = part.iter().filter(|&&code| code == ANY_BASE).count();
         count as f64 / part.len().max(1) as f64
     }
 

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::ClusterContext;
 use crate::cluster::{ClusterSet, annotations};
 use crate::error::{Error, Result};
-use crate::output::Output;
+use crate::output::fasta::push_lines;
+use crate::output::{Output, push_fasta_header};
 use crate::seq::SequenceId;
 
 /// Number of letters in a line, as in vsearch.
@@ -28,14 +29,8 @@ pub fn write_centroids(context: &ClusterContext<'_>, clusters: &ClusterSet, mut 
 
 /// Appends a record with this abundance.
 fn push_record(context: &ClusterContext<'_>, record: SequenceId, size: u64, out: &mut Vec<u8>) {
-    let alphabet = context.records.alphabet();
-    out.push(b'>');
-    out.extend_from_slice(&annotations::with_abundance(context.name(record), size));
-    out.push(b'\n');
-    for line in context.records.codes(record).chunks(LINE) {
-        out.extend(line.iter().map(|&code| alphabet.decode(code)));
-        out.push(b'\n');
-    }
+    push_fasta_header(&annotations::with_abundance(context.name(record), size), b"", out);
+    push_lines(context.records.alphabet(), context.records.codes(record), LINE, out);
 }
 
 /// Checks that [`write_cluster_files`] can write into a directory, before the clusters are
