@@ -104,7 +104,7 @@ pub trait Engine<W: Work>: Send {
     /// Returns the smallest batch that is worth its overhead. The default suits a GPU, whose
     /// launches and copies take a few milliseconds.
     fn min_work(&self) -> MinWork {
-        MinWork { seconds: 0.025, pairs: 1, fill: 0 }
+        MinWork { seconds: 0.025, pairs: 1, fill: 0, first_part: 0.0 }
     }
 
     /// Returns the preferred number of cells in a batch after a warm-up, if that exceeds the

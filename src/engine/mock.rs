@@ -80,7 +80,7 @@ impl<K: TextbookKind> Engine<K> for Mock<K> {
     }
 
     fn min_work(&self) -> MinWork {
-        MinWork { seconds: 0.004, pairs: 1, fill: 0 }
+        MinWork { seconds: 0.004, pairs: 1, fill: 0, first_part: 0.0 }
     }
 
     fn submit(&mut self, batch: Arc<Batch<K>>) -> Result<Ticket> {

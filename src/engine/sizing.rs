@@ -9,7 +9,8 @@
 //! - The *speed* of an engine is its cells per second, from the earliest possible start of a batch
 //!   to its results.
 //! - A piece does not exceed the engine's capacity ([`Capacity::cells`]), and is not much larger
-//!   than any batch that the engine has finished.
+//!   than any batch that the engine has finished. The first batch is a small part of the work
+//!   ([`MinWork::first_part`]).
 //! - A piece is at most half of the engine's share of all remaining work. The shares are such that
 //!   all engines end together. Pieces therefore shrink towards the end, but not below the smallest
 //!   worthwhile batch ([`MinWork`]).
@@ -52,6 +53,9 @@ pub struct MinWork {
     pub pairs: u64,
     /// Number of pairs that fill the engine. Fewer pairs take the same time.
     pub fill: u64,
+    /// Part of the remaining work that the first batch may have, although the speed is unknown. It
+    /// delays no job if the engine's part of the speed of all engines is at least as large.
+    pub first_part: f64,
 }
 
 /// Waiting work, as seen by an engine.
@@ -193,8 +197,7 @@ impl Sizing {
             return Some((piece as u64).clamp(1, capacity.cells.max(1)));
         }
         let all_alike = others.clone().all(|(_, other)| this.is_like(other));
-        let mut limit =
-            if all_alike { capacity.cells } else { capacity.cells.min(this.trusted.max(self.probe_cells())) };
+        let mut limit = if all_alike { capacity.cells } else { capacity.cells.min(self.trusted_cells(this, pending)) };
         let Some(speed) = this.speed else {
             if all_alike {
                 let share = pending.cells as f64 / (1 + others.count()) as f64;
@@ -227,6 +230,16 @@ impl Sizing {
         let share = (end - backlog) * speed;
         let piece = (share * PART_OF_SHARE).max(min_cells(speed));
         Some((piece as u64).clamp(1, limit.max(1)))
+    }
+
+    /// Returns the largest number of cells that an engine may take at once, given the batches that
+    /// it has finished.
+    fn trusted_cells(&self, load: &EngineLoad, pending: PendingWork) -> u64 {
+        let first = match load.speed {
+            Some(_) => 0,
+            None => (pending.cells as f64 * load.min_work.first_part) as u64,
+        };
+        load.trusted.max(self.probe_cells()).max(first)
     }
 
     fn probe_cells(&self) -> u64 {
@@ -329,7 +342,7 @@ fn all_end(engines: &mut [SpeedAndBacklog], cells: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const GRAIN: MinWork = MinWork { seconds: 0.01, pairs: 1, fill: 0 };
+    const GRAIN: MinWork = MinWork { seconds: 0.01, pairs: 1, fill: 0, first_part: 0.0 };
     const LARGE: Capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 2 };
 
     fn waiting(cells: u64, next_pair: u64) -> PendingWork {
@@ -477,6 +490,22 @@ mod tests {
         sizing.record_taken(engine, 1 << 10, 0.0);
         assert_eq!(sizing.finished(engine, 1 << 10, 1 << 10, 0.0, 0.001), 0.001);
         assert_eq!(sizing.cells(engine, &LARGE, waiting(256 << 10, 1), 0.001), Some(8 << 10));
+    }
+
+    #[test]
+    fn first_batch_is_a_part_of_the_work() {
+        let mut sizing = Sizing::new(1 << 40);
+        let all = waiting(1 << 40, 1);
+        let card = sizing.join(false, MinWork { first_part: 0.125, ..GRAIN });
+        let thread = sizing.join(true, GRAIN);
+        assert_eq!(sizing.cells(card, &LARGE, all, 0.0), Some(1 << 37));
+        assert_eq!(sizing.cells(thread, &LARGE, all, 0.0), Some(PROBE_CELLS));
+        let small = Capacity { cells: 1 << 30, ..LARGE };
+        assert_eq!(sizing.cells(card, &small, all, 0.0), Some(1 << 30));
+        // Later batches follow from the finished ones.
+        sizing.record_taken(card, 1 << 30, 0.0);
+        sizing.finished(card, 1 << 30, 1 << 30, 0.0, 1.0);
+        assert_eq!(sizing.cells(card, &LARGE, all, 1.0), Some(GROWTH << 30));
     }
 
     #[test]

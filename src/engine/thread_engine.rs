@@ -81,7 +81,7 @@ impl<K: CpuKind> Engine<K> for ThreadEngine<K> {
     }
 
     fn min_work(&self) -> MinWork {
-        MinWork { seconds: MIN_SECONDS, pairs: K::GROUP_PAIRS, fill: 0 }
+        MinWork { seconds: MIN_SECONDS, pairs: K::GROUP_PAIRS, fill: 0, first_part: 0.0 }
     }
 
     fn submit(&mut self, batch: Arc<Batch<K>>) -> Result<Ticket> {

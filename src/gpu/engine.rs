@@ -27,6 +27,11 @@ use crate::error::{Error, Result};
 const SLOTS: usize = 2;
 /// Seconds of work below which a batch is not worth its launch.
 const MIN_SECONDS: f64 = 0.025;
+/// Part of the remaining work in the first batch of a GPU with its own memory, and of an integrated
+/// GPU, that shares a job with other engines. Tiny batches need kernels that later batches do not
+/// use, and each kernel takes up to half a second to compile.
+const FIRST_PART_CARD: f64 = 1.0 / 16.0;
+const FIRST_PART_INTEGRATED: f64 = 1.0 / 64.0;
 /// Smallest duration of a batch that measures the speed of the device, as a fraction of the usual
 /// duration.
 const MIN_MEASURED_SHARE: f64 = 0.2;
@@ -389,7 +394,8 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
     }
 
     fn min_work(&self) -> MinWork {
-        MinWork { seconds: MIN_SECONDS, pairs: 1, fill: K::fill(&self.state) }
+        let first_part = self.gpu.description.select_by_kind(FIRST_PART_CARD, FIRST_PART_INTEGRATED, 0.0);
+        MinWork { seconds: MIN_SECONDS, pairs: 1, fill: K::fill(&self.state), first_part }
     }
 
     fn usual_cells(&self) -> u64 {

@@ -27,6 +27,7 @@ use serde::Serialize;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::Builder;
 
 /// Returns the sequence of this name in a file, or the only sequence.
 fn choose(store: &SequenceStore, file: &Path, name: Option<&OsStr>, option: &str) -> Result<SequenceId> {
@@ -189,12 +190,25 @@ impl Long {
             hits.extend_from_slice(hits_of_block);
             Ok(())
         });
-        let summary = source(&job, &mut runner, &mut collect)?;
+        let (summary, chance) = std::thread::scope(|scope| {
+            // The estimate takes a tenth of a second.
+            let is_wanted = self.scoring.mode() == Mode::Local && chance::are_warnings_shown();
+            let estimate = || Chance::estimate(&scoring, &query.composition(), &target.composition());
+            let thread = is_wanted.then(|| Builder::new().spawn_scoped(scope, estimate));
+            let summary = source(&job, &mut runner, &mut collect)?;
+            let chance = match thread {
+                Some(Ok(thread)) => thread.join().ok().flatten(),
+                // The system refused a thread.
+                Some(Err(_)) => estimate(),
+                None => None,
+            };
+            Ok::<_, Error>((summary, chance))
+        })?;
         if self.scoring.mode() == Mode::Global {
             hits.retain(|hit| self.min_score.is_none_or(|least| hit.score >= least));
         }
-        if self.scoring.mode() == Mode::Local && chance::are_warnings_shown() {
-            warn_of_chance(&query, &target, &scoring, &hits);
+        if let Some(chance) = chance {
+            warn_of_chance(&chance, (m, n), &hits);
         }
         let any_reverse = hits.iter().any(|hit| hit.strand == Strand::Minus);
         let stored = |one: OneSequence| writers::StoredSequence { store: one.store, id: one.id };
@@ -333,14 +347,13 @@ impl BlockCommand for Long {
     }
 }
 
-/// Warns if the hits may be due to chance.
-fn warn_of_chance(query: &OneSequence, target: &OneSequence, scoring: &Scoring, hits: &[LongHit]) {
+/// Warns if the hits of two sequences of lengths `m` and `n` may be due to chance.
+fn warn_of_chance(chance: &Chance, (m, n): (u32, u32), hits: &[LongHit]) {
     let Some(least) = hits.iter().map(|hit| hit.score).min() else { return };
-    let Some(chance) = Chance::estimate(scoring, &query.composition(), &target.composition()) else { return };
-    if chance::warn_of_growth(&chance) {
+    if chance::warn_of_growth(chance) {
         return;
     }
-    let expected = chance.score(query.length(), target.length());
+    let expected = chance.score(m, n);
     let few = hits.iter().filter(|hit| (hit.score as f64) < chance::FACTOR * expected).count();
     let what = match (few, hits.len()) {
         (0, _) => return,
