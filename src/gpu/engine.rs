@@ -179,6 +179,15 @@ pub struct BatchContext<'a> {
     pub cells: u64,
     /// Number of cells that the engine may expect to compute after this batch; 0 if unknown.
     pub remaining_cells: u64,
+    /// Expected speed in cells per second.
+    pub speed: f64,
+}
+
+impl BatchContext<'_> {
+    /// Returns the expected seconds of this batch and of all work after it.
+    pub fn remaining_seconds(&self) -> f64 {
+        (self.cells as f64 + self.remaining_cells as f64) / self.speed.max(1.0)
+    }
 }
 
 /// An engine that computes batches on a GPU.
@@ -315,6 +324,7 @@ impl<K: GpuKind> GpuEngine<K> {
             saves_memory,
             cells,
             remaining_cells: self.remaining_cells,
+            speed: self.speed,
         };
         (&mut self.state, context, &mut self.slots[slot])
     }

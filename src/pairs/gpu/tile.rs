@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use self::again::{PairLocator, RecomputedPairs};
 use self::plan::{TileLimits, TilePlan, TileProblem};
+use self::shape::CompiledVariants;
 pub use self::shape::{COLUMNS, LANES, TileShape};
 pub(super) use self::shape::{TileKernels, Tiles};
 pub(super) use self::slot::TileFlight;
@@ -92,18 +93,21 @@ impl PairsDeviceState {
         let lists = matches!(batch.chunk.filter, ResultFilter::AtLeast(_));
         let runs = tile_tasks::single_runs(batch);
         let problem = TileProblem { chunk: &batch.chunk, runs, pairs: batch.pairs(), lists };
-        self.launch_tiles(&mut slot.first, chosen.ways, problem, &stores, site.saves_memory)?;
+        let remaining_seconds = Some(site.remaining_seconds());
+        self.launch_tiles(&mut slot.first, chosen.ways, problem, &stores, (remaining_seconds, site.saves_memory))?;
         chosen.stores = Some(stores);
         Ok(())
     }
 
+    /// Submits a batch. `remaining_seconds` are the expected seconds from its start to the end of the
+    /// job, if its kernels may be those of earlier batches.
     fn launch_tiles(
         &mut self,
         flight: &mut TileFlight,
         ways: TileKernels,
         problem: TileProblem<'_>,
         [queries, targets]: &[Arc<ResidentSequences>; 2],
-        saves_memory: bool,
+        (remaining_seconds, saves_memory): (Option<f64>, bool),
     ) -> Result<()> {
         let TileProblem { chunk, runs, pairs, lists } = problem;
         let (plan, scratch) = loop {
@@ -114,7 +118,9 @@ impl PairsDeviceState {
             };
             let problem = TileProblem { chunk, runs: runs.clone(), pairs, lists };
             let end_word = |id| queries.end_word(&chunk.queries, id);
-            let plan = TilePlan::new(&self.kernels.gpu, &self.kernels.shape.tile, ways, problem, limits, end_word)?;
+            let compiled = remaining_seconds.map_or(CompiledVariants::NONE, |seconds| self.tiles.compiled(seconds));
+            let (gpu, shape) = (&self.kernels.gpu, &self.kernels.shape.tile);
+            let plan = TilePlan::new(gpu, shape, ways, problem, limits, compiled, end_word)?;
             match self.scratch.reserve(&self.kernels.gpu, "scratch", plan.scratch_bytes, wgpu::BufferUsages::STORAGE) {
                 Ok(buffer) => break (plan, buffer.clone()),
                 Err(error) if !saves_memory || plan.scratch_bytes <= MIN_SCRATCH_BYTES => return Err(error),
@@ -126,6 +132,7 @@ impl PairsDeviceState {
         };
         let programs: Vec<Shader> = plan.launches.iter().map(|launch| Shader::Tile(launch.variant)).collect();
         let programs = self.kernels.get_all(&programs)?;
+        plan.launches.iter().for_each(|launch| self.tiles.record_compiled(launch.variant));
         flight.record(
             &self.kernels.gpu,
             TileWork { chunk, plan, programs, pairs, lists, queries, targets, scratch: &scratch },
@@ -155,7 +162,8 @@ impl PairsDeviceState {
                 let again = RecomputedPairs::new(batch, &pairs);
                 tracing::trace!(pairs = pairs.len(), cells = again.cells(), "computed again");
                 let threads = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() as u64);
-                let right = if again.cells() <= threads.saturating_mul(self.kernels.shape.tile.host_cells) {
+                let most_on_host = threads.saturating_mul(self.kernels.shape.tile.host_cells);
+                let right = if self.tiles.host_recomputes(again.cells(), most_on_host) {
                     again.compute_scores_on_host(self.pool.as_deref())?
                 } else {
                     let ways = TileKernels { halves: false, alone: Packing::One, slack: 0, ..chosen.ways };
@@ -165,7 +173,7 @@ impl PairsDeviceState {
                         ways,
                         TileProblem { chunk, runs, pairs, lists: false },
                         stores,
-                        true,
+                        (None, true),
                     )?;
                     let results = slot.again.buffers.collect(&self.kernels.gpu, limit)?;
                     let outcome = slot.again.decode(&self.kernels.gpu, results)?;

@@ -1,5 +1,6 @@
 //! Pairs of a batch that are computed a second time.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -108,7 +109,9 @@ impl RecomputedPairs {
             // i32 holds all scores of the batch.
             Ok(piece.targets.clone().zip(hits.into_iter().map(|hit| hit.score as i32)).collect())
         };
-        let pieces = self.pieces();
+        let mut pieces = self.pieces();
+        // The largest pieces come first, so that all threads end at about the same time.
+        pieces.sort_by_key(|piece| Reverse(piece.cells));
         let scores: Result<Vec<Vec<(u32, i32)>>> = match pool {
             Some(pool) => {
                 let pieces = pieces.par_iter().with_max_len(1);

@@ -1,6 +1,6 @@
 //! Divides a batch into dispatches of the kernels for local scores.
 
-use super::shape::{TileKernels, TileShape, cheapest};
+use super::shape::{CompiledVariants, TileKernels, TileShape, cheapest};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::kernels::{LaneGrouping, Packing};
@@ -82,13 +82,14 @@ impl TilePlan {
         ways: TileKernels,
         problem: TileProblem<'_>,
         limits: TileLimits,
+        compiled: CompiledVariants<'_>,
         query_end_word: impl Fn(SequenceId) -> u32,
     ) -> Result<TilePlan> {
         let TileProblem { chunk, runs, pairs, lists } = problem;
         // One unused part, so that the buffer is never empty.
         let mut plan = TilePlan { parts: vec![bytemuck::Zeroable::zeroed()], ..TilePlan::default() };
         let most_rows = shape.most_rows;
-        for (variant, runs) in chosen_variants(gpu, shape, ways, chunk, runs, limits.slots)? {
+        for (variant, runs) in chosen_variants(gpu, shape, ways, (chunk, runs), limits.slots, compiled)? {
             let is_f16 = variant.is_f16();
             // Pairs that bounds do not rule out are computed again with i32. The i32 kernels that
             // do this compute scores, not bounds.
@@ -167,20 +168,25 @@ fn chosen_variants(
     gpu: &Gpu,
     shape: &TileShape,
     ways: TileKernels,
-    chunk: &PairsChunk,
-    runs: Vec<TileRun>,
+    (chunk, runs): (&PairsChunk, Vec<TileRun>),
     slots: u64,
+    compiled: CompiledVariants<'_>,
 ) -> Result<Vec<(TileVariant, Vec<TileRun>)>> {
     let choose = |grouping, packing, runs: &[TileRun]| {
         let variants = shape.variants(&gpu.description, &chunk.scoring, grouping, packing);
-        let variant = cheapest(&variants, runs, chunk, slots);
+        let variant = cheapest(&variants, runs, chunk, slots, compiled);
         variant.ok_or_else(|| gpu.refusal("its workgroup memory is too small for a profile"))
     };
     let mut alone = runs;
     let mut chosen = Vec::new();
     if ways.halves && !alone.is_empty() {
         let variant = choose(LaneGrouping::Subgroup, Packing::Queries, &alone)?;
-        let (together, rest) = tile_tasks::chained_runs(alone, chunk, &variant, ways.least_fill());
+        let has_another = compiled.is_worth_another(ways.alone);
+        let least_fill = if has_another { ways.least_fill() } else { 0.0 };
+        let (mut together, mut rest) = tile_tasks::chained_runs(alone, chunk, &variant, least_fill);
+        if !has_another {
+            together.append(&mut rest);
+        }
         chosen.push((variant, together));
         alone = rest;
     }

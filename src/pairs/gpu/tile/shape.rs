@@ -69,6 +69,14 @@ fn lanes_cost(lanes: u32, passes: u32) -> f64 {
     }
 }
 
+/// Seconds for which a kernel is compiled. (An H100 takes 0.05 to 0.15 s for kernels that its driver
+/// has compiled before, and 0.2 to 0.6 s for others.)
+const COMPILE_SECONDS: f64 = 0.15;
+/// Number of cells that the host computes while the kernels that compute pairs again are compiled,
+/// as a multiple of the cells for which the device would take longer. Compiling takes 0.15 s on an
+/// H100 even if the driver has compiled the kernels before.
+const COMPILE_HOST_CELLS: u64 = 4;
+
 /// Sizes of the kernels for local scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileShape {
@@ -195,6 +203,18 @@ pub(in crate::pairs::gpu) struct Tiles {
     saturated: ObservedShare,
     /// Share of pairs that bounds did not rule out.
     listed: ObservedShare,
+    recomputation: Recomputation,
+    /// Variants that batches have used, without what depends on the batch.
+    compiled: Vec<TileVariant>,
+}
+
+/// What has computed pairs again so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Recomputation {
+    /// Number of cells above [`TileShape::host_cells`] that the host computed.
+    further_host_cells: u64,
+    /// Whether the kernels for it are compiled.
+    is_compiled: bool,
 }
 
 impl Tiles {
@@ -247,6 +267,36 @@ impl Tiles {
         self.saturated.observe(saturated, pairs);
     }
 
+    /// Returns the variants of earlier batches, for a batch with this many expected seconds of work
+    /// from its start to the end of the job.
+    pub(super) fn compiled(&self, remaining_seconds: f64) -> CompiledVariants<'_> {
+        CompiledVariants { variants: &self.compiled, remaining_seconds }
+    }
+
+    /// Records a variant of a batch.
+    pub(super) fn record_compiled(&mut self, variant: TileVariant) {
+        let variant = TileVariant { group: None, passes: false, split: false, ..variant };
+        if !self.compiled.contains(&variant) {
+            self.compiled.push(variant);
+        }
+    }
+
+    /// Returns whether the host computes `cells` cells of pairs again. `most` is the number for
+    /// which the device would take longer. The host computes more until the kernels have to be
+    /// compiled anyway.
+    pub(super) fn host_recomputes(&mut self, cells: u64, most: u64) -> bool {
+        let Recomputation { further_host_cells, is_compiled } = &mut self.recomputation;
+        if cells <= most {
+            return true;
+        }
+        let further = further_host_cells.saturating_add(cells - most);
+        *is_compiled |= further > most.saturating_mul(COMPILE_HOST_CELLS);
+        if !*is_compiled {
+            *further_host_cells = further;
+        }
+        !*is_compiled
+    }
+
     /// Adds the observation that bounds did not rule out `listed` of `pairs` pairs.
     pub(super) fn observe_listed(&mut self, listed: usize, pairs: u64) {
         self.listed.observe(listed, pairs);
@@ -275,16 +325,107 @@ fn cost(variant: &TileVariant, runs: &[TileRun], longest: &[u32], chunk: &PairsC
     (all / at_work).max(alone * LOW_OCCUPANCY_ROW_TIME)
 }
 
+/// Variants that are compiled, and the work that another variant may save time for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CompiledVariants<'a> {
+    variants: &'a [TileVariant],
+    remaining_seconds: f64,
+}
+
+impl CompiledVariants<'_> {
+    /// No compiled variant.
+    pub(super) const NONE: Self = CompiledVariants { variants: &[], remaining_seconds: f64::INFINITY };
+
+    /// Returns whether queries that do not fill the lanes of another packing are computed with this
+    /// packing. The other one would take up to twice as long for them.
+    pub(super) fn is_worth_another(&self, packing: Packing) -> bool {
+        let is_compiled = self.variants.iter().any(|variant| variant.packing == packing);
+        is_compiled || self.remaining_seconds / 2.0 >= COMPILE_SECONDS
+    }
+}
+
 /// Returns the variant with the least cost for all runs together, on a device with `slots` slots
-/// for workgroups. All runs use one variant. With several variants, few workgroups would be active
-/// at the end of each variant's runs.
+/// for workgroups, or a compiled variant if compiling another one takes longer than it saves. All
+/// runs use one variant. With several variants, few workgroups would be active at the end of each
+/// variant's runs.
 pub(super) fn cheapest(
     variants: &[TileVariant],
     runs: &[TileRun],
     chunk: &PairsChunk,
     slots: u64,
+    compiled: CompiledVariants<'_>,
 ) -> Option<TileVariant> {
     let longest: Vec<u32> = runs.iter().map(|run| chunk.longest(run.targets.clone())).collect();
-    let costs = variants.iter().map(|variant| (variant, cost(variant, runs, &longest, chunk, slots)));
-    costs.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(variant, _)| *variant)
+    let costs = variants.iter().map(|&variant| (variant, cost(&variant, runs, &longest, chunk, slots)));
+    let costs: Vec<(TileVariant, f64)> = costs.collect();
+    let least = |among: &dyn Fn(&TileVariant) -> bool| {
+        let among = costs.iter().filter(|(variant, _)| among(variant));
+        among.min_by(|(_, one), (_, other)| one.total_cmp(other)).copied()
+    };
+    let (best, best_cost) = least(&|_| true)?;
+    let ready = least(&|variant| compiled.variants.contains(variant));
+    let saved_seconds = |cost: f64| (1.0 - best_cost / cost) * compiled.remaining_seconds;
+    Some(ready.filter(|&(_, cost)| saved_seconds(cost) < COMPILE_SECONDS).map_or(best, |(variant, _)| variant))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairs::PairsBatch;
+    use crate::pairs::kernels::tile_tasks::single_runs;
+    use crate::pairs::plan::PairsSpec;
+    use crate::score::Gaps;
+    use crate::seq::{Alphabet, QueryStrands, SequenceStore};
+
+    #[test]
+    fn other_variant_is_compiled_only_if_it_saves_time() {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        (0..20).for_each(|_| store.push("s", &[1; 300]).unwrap());
+        let (queries, scoring) = (std::sync::Arc::new(store.build()), std::sync::Arc::new(Scoring::truong()));
+        let (filter, strands) = (ResultFilter::Scores, QueryStrands::default());
+        let job = PairsSpec { queries, against: None, scoring, filter, strands, parts: None };
+        let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().unwrap();
+        let batch = PairsBatch { chunk, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        let (grouping, packing, gaps) = (LaneGrouping::Subgroup, Packing::One, Gaps::linear(10));
+        let variant = |lanes, columns| TileVariant {
+            grouping,
+            packing,
+            lanes,
+            columns,
+            workgroup: 64,
+            codes: 16,
+            gaps,
+            group: None,
+            passes: false,
+            split: false,
+        };
+        let variants = [variant(16, 12), variant(16, 20), variant(32, 28)];
+        let choose = |compiled: CompiledVariants<'_>| {
+            cheapest(&variants, &single_runs(&batch), &batch.chunk, 100, compiled).unwrap()
+        };
+        let best = choose(CompiledVariants::NONE);
+        let mut tiles = Tiles::default();
+        let other = variants.into_iter().find(|variant| *variant != best).unwrap();
+        for seconds in [0.0, 1e9] {
+            assert_eq!(choose(tiles.compiled(seconds)), best, "nothing is compiled");
+        }
+        // Another size, and what depends on a batch, do not matter.
+        tiles.record_compiled(TileVariant { passes: true, group: Some(4), ..other });
+        tiles.record_compiled(variant(8, 8));
+        assert_eq!([0.0, 1e9].map(|seconds| choose(tiles.compiled(seconds))), [other, best]);
+        tiles.record_compiled(best);
+        assert_eq!(choose(tiles.compiled(0.0)), best);
+        let worth = |seconds, packing| tiles.compiled(seconds).is_worth_another(packing);
+        assert_eq!([0.1, 1.0].map(|seconds| worth(seconds, Packing::One)), [true, true]);
+        assert_eq!([0.1, 1.0].map(|seconds| worth(seconds, Packing::Targets)), [false, true]);
+    }
+
+    #[test]
+    fn host_recomputes_until_kernels_are_worth_compiling() {
+        let mut tiles = Tiles::default();
+        let answers = [100, 300, 50, 250, 200, 50, 150].map(|cells| tiles.host_recomputes(cells, 100));
+        assert_eq!(answers, [true, true, true, true, false, true, false]);
+        assert!(Tiles::default().host_recomputes(0, 0) && !Tiles::default().host_recomputes(1, 0));
+        assert!(Tiles::default().host_recomputes(u64::MAX, u64::MAX));
+    }
 }
