@@ -69,12 +69,11 @@ fn lanes_cost(lanes: u32, passes: u32) -> f64 {
     }
 }
 
-/// Seconds for which a kernel is compiled. (An H100 takes 0.05 to 0.15 s for kernels that its driver
-/// has compiled before, and 0.2 to 0.6 s for others.)
-const COMPILE_SECONDS: f64 = 0.15;
+/// Seconds that another kernel must save. (An H100 takes 0.005 to 0.05 s to compile kernels that its
+/// driver has compiled before, and 0.2 to 0.6 s for others.)
+const COMPILE_SECONDS: f64 = 0.05;
 /// Number of cells that the host computes while the kernels that compute pairs again are compiled,
-/// as a multiple of the cells for which the device would take longer. Compiling takes 0.15 s on an
-/// H100 even if the driver has compiled the kernels before.
+/// as a multiple of the cells for which the device would take longer.
 const COMPILE_HOST_CELLS: u64 = 4;
 
 /// Sizes of the kernels for local scores.
@@ -416,8 +415,8 @@ mod tests {
         tiles.record_compiled(best);
         assert_eq!(choose(tiles.compiled(0.0)), best);
         let worth = |seconds, packing| tiles.compiled(seconds).is_worth_another(packing);
-        assert_eq!([0.1, 1.0].map(|seconds| worth(seconds, Packing::One)), [true, true]);
-        assert_eq!([0.1, 1.0].map(|seconds| worth(seconds, Packing::Targets)), [false, true]);
+        assert_eq!([0.05, 1.0].map(|seconds| worth(seconds, Packing::One)), [true, true]);
+        assert_eq!([0.05, 1.0].map(|seconds| worth(seconds, Packing::Targets)), [false, true]);
     }
 
     #[test]
