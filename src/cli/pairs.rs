@@ -16,7 +16,8 @@ use pairwave::output::{self, Contents, Context, Output, OutputPair, PairFormat, 
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{CoverageFilter, IdentityDefinition, Scoring};
 use pairwave::seq::{
-    PairedChunks, ReadOptions, SequenceStore, Strands, paired, read_files, read_pairs, read_partners, read_qualified,
+    PairedChunks, Qualities, ReadOptions, SequenceStore, Strands, paired, read_files, read_pairs, read_partners,
+    read_qualified,
 };
 use pairwave::{Error, Result};
 use serde::Serialize;
@@ -82,11 +83,15 @@ pub(super) struct PairsInput {
 }
 
 impl PairsJob {
+    /// Returns whether the format writes the qualities of reads.
+    fn qualities(&self) -> Qualities {
+        if matches!(self.format, PairFormat::Sam { .. }) { Qualities::Keep } else { Qualities::Skip }
+    }
+
     /// Reads both files of sequences.
     fn stores(&self, other: Option<&PathBuf>) -> Result<[Arc<SequenceStore>; 2]> {
         let paths: Vec<&PathBuf> = [Some(&self.a), other].into_iter().flatten().collect();
-        // SAM includes the qualities of reads.
-        let read = if matches!(self.format, PairFormat::Sam { .. }) { read_qualified } else { read_files };
+        let read = if self.qualities() == Qualities::Keep { read_qualified } else { read_files };
         let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let targets = stores.next().unwrap_or_else(|| Arc::clone(&queries));
@@ -103,7 +108,7 @@ impl PairsJob {
                 Ok((PairSource::Listed { queries, targets, pairs }, stores))
             }
             Listing::InStep(b) if self.format.needs_sets() => {
-                let stores = read_partners([&self.a, b], &self.read)?.map(Arc::new);
+                let stores = read_partners([&self.a, b], &self.read, self.qualities())?.map(Arc::new);
                 paired::check_counts([&self.a, b], stores.each_ref().map(|store| &**store))?;
                 let [queries, targets] = stores.each_ref().map(Arc::clone);
                 Ok((PairSource::by_equal_index(queries, targets), stores))

@@ -8,7 +8,7 @@ use super::alphabet::Alphabet;
 use super::alphabet::AlphabetChoice;
 use super::input::{SequenceInput, is_standard};
 use super::messages::input_error;
-use super::reader::{self, ReadOptions, Recorder, Records};
+use super::reader::{self, Qualities, ReadOptions, Recorder, Records};
 use super::store::{SequenceId, SequenceStore};
 use crate::error::{Error, InputLocation, Result};
 
@@ -78,7 +78,7 @@ impl PairedChunks {
     /// standard input. A chunk has at most `most_pairs` pairs, and ends with the pair that makes it
     /// reach `most_symbols` symbols.
     ///
-    /// The letters of [`read_files`](super::read_files) are accepted. The alphabet is detected from
+    /// The letters of [`read_files`](super::read_files) are accepted. Qualities are skipped. The alphabet is detected from
     /// the first chunk of both files together.
     ///
     /// # Errors
@@ -239,7 +239,7 @@ impl PairedChunks {
 impl PairedFile {
     fn open(input: SequenceInput<'static>, options: &ReadOptions) -> Result<Self> {
         let name = input.name.clone();
-        let mut recorder = Recorder::for_partners(options);
+        let mut recorder = Recorder::for_partners(options, Qualities::Skip);
         let records = recorder.open(input)?;
         Ok(PairedFile { recorder, records, name })
     }

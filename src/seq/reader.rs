@@ -71,6 +71,16 @@ pub fn read_qualified<P: AsRef<Path>>(paths: &[P], options: &ReadOptions) -> Res
     read_each(paths, options, || Recorder { keeps_qualities: true, ..Recorder::new(options, LIMITS) })
 }
 
+/// Whether the qualities of FASTQ are kept ([`SequenceStore::qualities`]). They take as much memory
+/// as the sequences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Qualities {
+    /// Qualities are kept. A quality that is not a printable ASCII character is an error.
+    Keep,
+    /// Qualities are skipped.
+    Skip,
+}
+
 /// Checks the name of a record. Returns the message of an error.
 pub type NameCheck = fn(&[u8]) -> std::result::Result<(), &'static str>;
 
@@ -104,13 +114,18 @@ fn read_each<P: AsRef<Path>>(
 ///
 /// # Errors
 /// Returns the errors of [`read_files`].
-pub fn read_partners<P: AsRef<Path>>(paths: [P; 2], options: &ReadOptions) -> Result<[SequenceStore; 2]> {
+pub fn read_partners<P: AsRef<Path>>(
+    paths: [P; 2],
+    options: &ReadOptions,
+    qualities: Qualities,
+) -> Result<[SequenceStore; 2]> {
     let paths = paths.each_ref().map(AsRef::as_ref);
     if paths.into_iter().all(input::is_standard) {
         return Err(Error::usage("standard input ('-') can be read only once"));
     }
     let [a, b] = [SequenceInput::open(paths[0])?, SequenceInput::open(paths[1])?];
-    let files = vec![Recorder::for_partners(options).read_all(a)?, Recorder::for_partners(options).read_all(b)?];
+    let recorder = || Recorder::for_partners(options, qualities);
+    let files = vec![recorder().read_all(a)?, recorder().read_all(b)?];
     let stores = build_stores(files, options)?;
     stores.try_into().map_err(|_| Error::Internal("a store is missing".into()))
 }
@@ -131,9 +146,15 @@ pub fn read_described(path: impl AsRef<Path>, options: &ReadOptions) -> Result<S
 ///
 /// # Errors
 /// Returns the errors of [`read_files`].
-pub fn read_queries(path: impl AsRef<Path>, alphabet: Alphabet, options: &ReadOptions) -> Result<SequenceStore> {
+pub fn read_queries(
+    path: impl AsRef<Path>,
+    alphabet: Alphabet,
+    options: &ReadOptions,
+    qualities: Qualities,
+) -> Result<SequenceStore> {
     let fixed = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), ..options.clone() };
-    let mut recorder = Recorder { keeps_qualities: true, ..Recorder::keeping_descriptions(&fixed) };
+    let keeps_qualities = qualities == Qualities::Keep;
+    let mut recorder = Recorder { keeps_qualities, ..Recorder::keeping_descriptions(&fixed) };
     recorder.compared_with = (options.alphabet == AlphabetChoice::Detect).then_some("the database");
     recorder.read(SequenceInput::open(path.as_ref())?)?;
     recorder.end_comparison();
@@ -333,8 +354,9 @@ impl Recorder {
     }
 
     /// Creates a recorder for records that are paired with records of another file by number.
-    pub(super) fn for_partners(options: &ReadOptions) -> Self {
-        Recorder { empty: EmptyRecords::Refuse, keeps_qualities: true, ..Recorder::new(options, LIMITS) }
+    pub(super) fn for_partners(options: &ReadOptions, qualities: Qualities) -> Self {
+        let keeps_qualities = qualities == Qualities::Keep;
+        Recorder { empty: EmptyRecords::Refuse, keeps_qualities, ..Recorder::new(options, LIMITS) }
     }
 
     /// Creates a recorder that keeps the letters as in the file.

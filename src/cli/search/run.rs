@@ -16,7 +16,7 @@ use pairwave::output::Output;
 use pairwave::output::search::{HitPart, SearchContext, SearchFormat};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{IdentityDefinition, Mode, Scoring, Statistics};
-use pairwave::seq::{Alphabet, SequenceStore, Strands, Subjects, read_queries};
+use pairwave::seq::{Alphabet, Qualities, SequenceStore, Strands, Subjects, read_queries};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::fs::File;
@@ -75,8 +75,10 @@ impl JobCommand for SearchOptions {
 
     fn read(&self, _run: &Run) -> Result<SearchInput> {
         self.hits_fasta.as_ref().map_or(Ok(()), |file| Output::check(&file.path))?;
-        // The SAM header is known last, so lines wait in a temporary file.
+        let mut qualities = Qualities::Skip;
         if self.format.name == SearchFormatName::Sam {
+            qualities = Qualities::Keep;
+            // The SAM header is known last, so lines wait in a temporary file.
             check_temporary()?;
         }
         if !is_standard(&self.queries) {
@@ -85,7 +87,7 @@ impl JobCommand for SearchOptions {
         }
         let subjects = Arc::new(Subjects::open(&self.db, &self.read)?);
         let alphabet = subjects.alphabet();
-        let queries = Arc::new(read_queries(&self.queries, alphabet, &self.read)?);
+        let queries = Arc::new(read_queries(&self.queries, alphabet, &self.read, qualities)?);
         let scoring = resolved(&self.scoring, alphabet)?;
         check_strand(self.strand.unwrap_or_default(), alphabet)?;
         let statistics = (self.mode() == Mode::Local).then(|| Statistics::for_scheme(&scoring)).flatten();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use pairwave::seq::{Alphabet, AlphabetChoice, ReadOptions, read_bytes, read_files, read_queries};
+use pairwave::seq::{Alphabet, AlphabetChoice, Qualities, ReadOptions, read_bytes, read_files, read_queries};
 
 use super::*;
 
@@ -172,16 +172,16 @@ fn queries_of_another_alphabet_cause_a_warning() {
     };
     let (dna, peptide, protein) =
         (path("d.fa", ">a\nACGTACGT\n"), path("p.fa", ">a\nMKVHSDRWYGAT\n"), path("q.fa", ">a\nMKVLAE\n"));
-    let said = warnings(|| drop(read_queries(&dna, Alphabet::Protein, &DETECT).unwrap()));
+    let said = warnings(|| drop(read_queries(&dna, Alphabet::Protein, &DETECT, Qualities::Skip).unwrap()));
     assert_eq!(said, format!(" WARN {dna}: looks like DNA/RNA by itself but is read as protein, as the database is\n"));
-    let said = warnings(|| drop(read_queries(&peptide, Alphabet::Dna, &DETECT).unwrap()));
+    let said = warnings(|| drop(read_queries(&peptide, Alphabet::Dna, &DETECT, Qualities::Skip).unwrap()));
     assert_eq!(
         said,
         format!(" WARN {peptide}: looks like a protein file by itself but is read as DNA/RNA, as the database is\n")
     );
-    assert_eq!(warnings(|| drop(read_queries(&dna, Alphabet::Protein, &PROTEIN).unwrap())), "");
-    assert_eq!(warnings(|| drop(read_queries(&protein, Alphabet::Protein, &DETECT).unwrap())), "");
-    let error = read_queries(&protein, Alphabet::Dna, &DETECT).unwrap_err().to_string();
+    assert_eq!(warnings(|| drop(read_queries(&dna, Alphabet::Protein, &PROTEIN, Qualities::Skip).unwrap())), "");
+    assert_eq!(warnings(|| drop(read_queries(&protein, Alphabet::Protein, &DETECT, Qualities::Skip).unwrap())), "");
+    let error = read_queries(&protein, Alphabet::Dna, &DETECT, Qualities::Skip).unwrap_err().to_string();
     assert!(
         error.ends_with("'L' is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN), the alphabet of the database"),
         "{error}"

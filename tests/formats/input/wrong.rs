@@ -1,7 +1,7 @@
 //! Wrong input: each kind with the complete text of its error.
 
 use pairwave::Result;
-use pairwave::seq::{PairedChunks, read_bytes, read_files, read_partners};
+use pairwave::seq::{PairedChunks, Qualities, read_bytes, read_files, read_partners};
 
 use super::*;
 
@@ -185,10 +185,10 @@ fn partners_without_sequence_are_refused() {
     for paths in [[&full, &gap], [&gap, &full]] {
         let paths = paths.map(String::as_str);
         let expected = format!("{gap}, line 1, record 'a': the record has no sequence, and skipping it would change");
-        assert!(text(read_partners(paths, &DETECT)).starts_with(&expected));
+        assert!(text(read_partners(paths, &DETECT, Qualities::Keep)).starts_with(&expected));
         assert!(text(PairedChunks::open(paths, &DETECT, 9, 99)).starts_with(&expected));
     }
-    assert_eq!(read_partners([&full, &full], &DETECT).unwrap().map(|store| store.len()), [2, 2]);
+    assert_eq!(read_partners([&full, &full], &DETECT, Qualities::Skip).unwrap().map(|store| store.len()), [2, 2]);
 }
 
 #[test]
