@@ -124,45 +124,68 @@ mod tests {
         0.2126 * channel(16) + 0.7152 * channel(8) + 0.0722 * channel(0)
     }
 
-    /// Texts and bars have the contrast that WCAG requires of texts, in light and in dark mode and
-    /// on paper.
-    #[test]
-    fn colours_have_a_contrast_of_at_least_4_5() {
-        let style = [BASE_STYLE, include_str!("search/report/style.css")].concat();
-        // Each mode has the colours of a rule `:root`, and those of the rules of all modes.
-        let mut modes: [HashMap<&str, &str>; 3] = Default::default();
-        let mut media = "";
+    /// Colours by the names of their variables.
+    type Colours<'a> = HashMap<&'a str, &'a str>;
+
+    /// Returns the colours of a style sheet in light mode, in dark mode and on paper. A mode has the
+    /// colours of its own rules, and the colours that all modes share.
+    fn modes(style: &str) -> [Colours<'_>; 3] {
+        let mut modes: [Colours<'_>; 3] = Default::default();
+        let mut rule = "";
         for line in style.lines() {
-            media = if line.starts_with('@') {
-                line
+            if line.starts_with('@') || line.contains("data-theme") {
+                rule = line;
             } else if line == "}" {
-                ""
-            } else {
-                media
-            };
-            let shown = if media.contains("dark") {
+                rule = "";
+            }
+            let shown = if rule.contains("dark") {
                 1..2
-            } else if media.contains("print") {
+            } else if rule.contains("print") {
                 2..3
             } else {
                 0..3
             };
-            for rule in line.split("--").skip(1).filter(|rule| rule.contains(": #")) {
-                let (name, colour) = rule.split_once(": ").unwrap();
+            for variable in line.split("--").skip(1).filter(|variable| variable.contains(": #")) {
+                let (name, colour) = variable.split_once(": ").unwrap();
                 for mode in &mut modes[shown.clone()] {
                     mode.insert(name, &colour[..7]);
                 }
             }
         }
-        for (mode, colours) in modes.iter().enumerate() {
-            for (name, grounds) in [("text", 3), ("soft", 3), ("focus", 3), ("bar", 1)]
-                .into_iter()
-                .chain(["c0", "c1", "c2", "c3", "c4"].map(|name| (name, 1)))
-            {
-                for ground in &["back", "panel", "row"][..grounds] {
-                    let [one, other] = [colours[name], colours[ground]].map(luminance);
-                    let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
-                    assert!(contrast >= 4.5, "mode {mode}: {name} on {ground}: {contrast:.2}");
+        modes
+    }
+
+    /// Texts, bars and lines have the contrast that WCAG requires of texts, in light and in dark mode
+    /// and on paper. `tests/cli/reports.rs` checks the letters on coloured cells.
+    #[test]
+    fn colours_have_a_contrast_of_at_least_4_5() {
+        let search = [BASE_STYLE, include_str!("search/report/style.css")].concat();
+        let cluster = [BASE_STYLE, include_str!("cluster/report/style.css")].concat();
+        let texts =
+            [("text", "back panel row"), ("soft", "back panel row"), ("focus", "back panel row"), ("bar", "back")];
+        let bars = ["c0", "c1", "c2", "c3", "c4"].map(|name| (name, "back"));
+        let alignment = [
+            ("text", "back panel found"),
+            ("soft", "back panel"),
+            ("gap", "back panel"),
+            ("bar", "panel"),
+            ("mark", "back panel"),
+            ("focus", "back panel found"),
+            ("tree", "back"),
+        ];
+        let pages = [
+            ("search", &*search, [&texts[..], &bars].concat()),
+            ("cluster", &cluster, texts.to_vec()),
+            ("msa", include_str!("msa/report/style.css"), alignment.to_vec()),
+        ];
+        for (page, style, pairs) in pages {
+            for (mode, colours) in modes(style).iter().enumerate() {
+                for (name, grounds) in &pairs {
+                    for ground in grounds.split(' ') {
+                        let [one, other] = [colours[name], colours[ground]].map(luminance);
+                        let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+                        assert!(contrast >= 4.5, "{page}, mode {mode}: {name} on {ground}: {contrast:.2}");
+                    }
                 }
             }
         }

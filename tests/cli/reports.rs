@@ -187,6 +187,28 @@ fn alignment_reports_are_complete_on_every_screen() {
                    return picture.querySelector('parsererror')?.textContent ?? picture.querySelectorAll('path').length; })()";
     assert!(browser.value(picture).as_u64().is_some_and(|paths| paths > 2), "{}", browser.value(picture));
     browser.assert_no_problems("columns and pictures");
+    check_cells(&mut browser);
+}
+
+/// Checks the contrast of letters on the cells of all colour schemes, in light and in dark mode.
+fn check_cells(browser: &mut Browser) {
+    for theme in ["light", "dark"] {
+        browser.value(&format!("element('theme').value = '{theme}'; readStyle()"));
+        let weakest = "(() => {
+            const linear = part => part <= .04045 ? part / 12.92 : ((part + .055) / 1.055) ** 2.4;
+            const luminance = ([red, green, blue]) =>
+                .2126 * linear(red / 255) + .7152 * linear(green / 255) + .0722 * linear(blue / 255);
+            const text = luminance([1, 3, 5].map(at => parseInt(style.text.slice(at, at + 2), 16)));
+            const colours = [...SCHEMES.flatMap(scheme => scheme[2]), ...IDENTITY_STEPS.map(step => step[1]), ...CONFIDENCE, PINK];
+            return Math.min(...colours.filter(Boolean).map(colour => {
+                const cell = pixel(colour, style.isDark);
+                const ground = luminance([0, 8, 16].map(shift => cell >> shift & 255));
+                return (Math.max(text, ground) + .05) / (Math.min(text, ground) + .05);
+            }));
+        })()";
+        let contrast = browser.value(weakest).as_f64().expect("a contrast");
+        assert!(contrast >= 4.5, "letters on cells, {theme}: {contrast}");
+    }
 }
 
 #[test]

@@ -82,7 +82,7 @@ const IDENTITY_STEPS = [[.8, "#6f8ff0"], [.6, "#9db4f5"], [.4, "#cfdafa"]];
 function pixel(colour, isDark) {
   if (!colour) return 0;
   const value = parseInt(colour.slice(1), 16);
-  const part = shift => Math.round((value >> shift & 255) * (isDark ? .5 : 1));
+  const part = shift => Math.round((value >> shift & 255) * (isDark ? .45 : 1));
   return (255 << 24 | part(0) << 16 | part(8) << 8 | part(16)) >>> 0;
 }
 
