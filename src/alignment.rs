@@ -4,6 +4,7 @@
 
 pub mod cigar;
 pub mod confidence;
+pub mod forbidden;
 pub mod insert;
 pub(crate) mod join;
 pub mod multiple;
@@ -14,6 +15,7 @@ use std::ops::Range;
 
 pub use cigar::{Cigar, Op, ParseCigarError};
 pub use confidence::{ColumnSelection, Confidence, confidence_sign};
+pub use forbidden::ForbiddenRectangle;
 pub use multiple::MultipleAlignment;
 pub use verify::{verify, verify_alignment};
 

@@ -51,4 +51,5 @@ pub mod traceback;
 mod wavefront;
 
 pub use hint::{EndRegion, Hint};
+pub use local::further::LocalAlignments;
 pub use traceback::{TracebackWorkspace, traceback, traceback_from};

@@ -12,6 +12,9 @@
 //! narrow lanes. It is used if the score rules out little of the matrix. `anchored` then continues
 //! from the end cell.
 //!
+//! `further` finds several alignments of one pair, the best first. `detour` aligns two parts around
+//! the cells of earlier alignments.
+//!
 //! A budget limits the memory of `anchored`. If the budget or the integer range is too small,
 //! either `backward` or `striped` finds the start. `backward` skips cells by similar rules.
 //! `striped` searches the end of the reversed prefixes. This reversed search is correct for the
@@ -23,13 +26,16 @@
 
 mod anchored;
 mod backward;
+mod detour;
 mod forward;
+pub(super) mod further;
 mod reach;
 mod striped;
 
 use std::ops::{Add, Range, Sub};
 
 use self::anchored::{AnchoredOutcome, AnchoredPair, AnchoredValues, Gains};
+use self::forward::EndGoal;
 use self::reach::Frontiers;
 use self::striped::{StripedBuffers, StripedResult};
 use super::band::Band;
@@ -250,10 +256,11 @@ fn find_end(
     {
         return end;
     }
+    let goal = EndGoal::of(enough);
     if fits_32(query, target, scoring) {
-        forward::sweep(query, target, scoring, enough, profile, rows_32, instructions)
+        forward::sweep(query, target, scoring, goal, &[], profile, rows_32, instructions)
     } else {
-        forward::sweep(query, target, scoring, enough, profile, rows_64, instructions)
+        forward::sweep(query, target, scoring, goal, &[], profile, rows_64, instructions)
     }
 }
 
@@ -282,9 +289,9 @@ fn find_start(
         }
     }
     if fits_32(query, target, scoring) {
-        backward::sweep(query, target, scoring, score, &mut buffers.anchored_32)
+        backward::sweep(query, target, scoring, score, &[], &mut buffers.anchored_32)
     } else {
-        backward::sweep(query, target, scoring, score, &mut buffers.anchored_64)
+        backward::sweep(query, target, scoring, score, &[], &mut buffers.anchored_64)
     }
 }
 
@@ -340,9 +347,11 @@ mod tests {
             let mut buffers = LocalBuffers::default();
             let LocalBuffers { profile, rows_32, rows_64, anchored_32, anchored_64, .. } = &mut buffers;
             let narrow =
-                forward::sweep(&query, &target, &scoring, None, profile, rows_32, InstructionSet::best()).unwrap();
+                forward::sweep(&query, &target, &scoring, EndGoal::Best, &[], profile, rows_32, InstructionSet::best())
+                    .unwrap();
             let wide =
-                forward::sweep(&query, &target, &scoring, None, profile, rows_64, InstructionSet::best()).unwrap();
+                forward::sweep(&query, &target, &scoring, EndGoal::Best, &[], profile, rows_64, InstructionSet::best())
+                    .unwrap();
             assert_eq!(narrow, wide);
             assert_eq!(
                 (wide.score, wide.query, wide.target),
@@ -350,8 +359,8 @@ mod tests {
             );
             let (query, target) = (&query[..wide.query], &target[..wide.target]);
             let start = Some((expected.query.start, expected.target.start));
-            assert_eq!(backward::sweep(query, target, &scoring, wide.score, anchored_32), start);
-            assert_eq!(backward::sweep(query, target, &scoring, wide.score, anchored_64), start);
+            assert_eq!(backward::sweep(query, target, &scoring, wide.score, &[], anchored_32), start);
+            assert_eq!(backward::sweep(query, target, &scoring, wide.score, &[], anchored_64), start);
         }
     }
 

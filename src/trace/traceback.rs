@@ -20,8 +20,8 @@ use crate::simd::InstructionSet;
 /// Buffers for repeated tracebacks. Each thread has its own.
 #[derive(Debug)]
 pub struct TracebackWorkspace {
-    global: GlobalBuffers,
-    local: LocalBuffers,
+    pub(super) global: GlobalBuffers,
+    pub(super) local: LocalBuffers,
 }
 
 impl TracebackWorkspace {

@@ -7,10 +7,10 @@
 //! and no gap continues.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::checkpoint::Checkpoint;
+use crate::alignment::forbidden::{ColumnSegment, ForbiddenRectangle, segments};
 use crate::error::Result;
 use crate::long::chain::border::{BorderLine, LinePart};
 use crate::long::chain::border_store::BorderStore;
@@ -19,15 +19,6 @@ use crate::long::chain::grid::{BorderGrid, MatrixCut};
 use crate::long::chain::panels::{Swath, Watch, sweep};
 use crate::long::chain::table::MatrixPart;
 use crate::long::{BestCell, BestSoFar, LongPair, NEG_INF, PathPoint, PathState};
-
-/// A rectangle of cells that no alignment may pass through.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ForbiddenRectangle {
-    /// Query symbols, on the aligned strand.
-    pub query: Range<u32>,
-    /// Target symbols.
-    pub target: Range<u32>,
-}
 
 /// A swept matrix.
 #[derive(Debug, Default)]
@@ -66,33 +57,6 @@ pub(super) struct JobShared<'a> {
     pub watch: Watch<'a>,
 }
 
-/// Divides the columns of a belt into segments, from left to right. Each segment has its first and
-/// last column, and true if it contains no forbidden cells.
-fn segments(forbidden: &[ForbiddenRectangle], belt: (u32, u32), columns: u32) -> Vec<(u32, u32, bool)> {
-    let mut masked: Vec<(u32, u32)> = forbidden
-        .iter()
-        .filter(|part| part.query.start <= belt.0 && belt.1 <= part.query.end && !part.target.is_empty())
-        .map(|part| (part.target.start, part.target.end))
-        .collect();
-    masked.sort_unstable();
-    let mut segments: Vec<(u32, u32, bool)> = Vec::new();
-    let mut at = 0;
-    for (start, end) in masked {
-        if start > at {
-            segments.push((at, start, true));
-        }
-        match segments.last_mut() {
-            Some(last) if !last.2 && start <= last.1 => last.1 = last.1.max(end),
-            _ => segments.push((start, end, false)),
-        }
-        at = at.max(end);
-    }
-    if at < columns {
-        segments.push((at, columns, true));
-    }
-    segments
-}
-
 impl MatrixSweep {
     /// Sweeps the matrix of a pair. `name` names the sweep in the checkpoint.
     ///
@@ -112,8 +76,8 @@ impl MatrixSweep {
         let mut number = 0;
         for belt in cuts.windows(2).map(|pair| (pair[0], pair[1])) {
             let top = std::mem::take(&mut pass.bottom);
-            for (first, last, free) in segments(forbidden, belt, n) {
-                if !free {
+            for ColumnSegment { start: first, end: last, is_free } in segments(forbidden, belt.0..belt.1, n) {
+                if !is_free {
                     pass.bottom.push(first..=last, LinePart::Masked(0));
                     continue;
                 }
@@ -220,19 +184,4 @@ fn tile(
         best,
     };
     sweep(part, engine_pool, border_store, saver, *watch)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn free_columns_lie_between_forbidden_ones() {
-        let part = |query, target| ForbiddenRectangle { query, target };
-        assert_eq!(segments(&[], (0, 9), 7), [(0, 7, true)]);
-        let parts = [part(2..6, 3..5), part(0..4, 4..6), part(0..9, 0..1)];
-        assert_eq!(segments(&parts, (2, 4), 8), [(0, 1, false), (1, 3, true), (3, 6, false), (6, 8, true)]);
-        assert_eq!(segments(&parts, (4, 6), 5), [(0, 1, false), (1, 3, true), (3, 5, false)]);
-        assert_eq!(segments(&parts, (6, 9), 5), [(0, 1, false), (1, 5, true)]);
-    }
 }

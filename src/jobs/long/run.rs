@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use super::bound::bounds;
 use super::checkpoint::{Checkpoint, checksum};
-use super::parts::{ForbiddenRectangle, JobShared, MatrixSweep};
+use super::parts::{JobShared, MatrixSweep};
 use super::traceback::{LongTraceback, TracebackOptions};
 use super::{LongAlignment, LongDetails, LongHit, LongWant, Strand, Strands};
-use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
+use crate::alignment::{Alignment, Cigar, ForbiddenRectangle, verify, verify_alignment};
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 use crate::host::default_limit;

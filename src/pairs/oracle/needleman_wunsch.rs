@@ -36,15 +36,26 @@ pub struct ReferenceAlignment {
 
 /// Returns the best score, and the greatest number of matches of all alignments with this score.
 pub fn score_only(query: &[Code], target: &[Code], scoring: &Scoring) -> (i64, u64) {
-    let matrices = GotohMatrices::fill(query, target, scoring);
+    let matrices = GotohMatrices::fill(query, target, scoring, |_, _| false);
     let ((score, matches), _) = matrices.last_cell(scoring.end_costs());
     (score, matches as u64)
 }
 
 /// Returns the canonical alignment.
 pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceAlignment {
+    align_outside(query, target, scoring, |_, _| false)
+}
+
+/// Returns the canonical alignment that uses no forbidden cell. Cells are indexed as in
+/// [`GotohMatrices`].
+pub(super) fn align_outside(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    is_forbidden: impl Fn(usize, usize) -> bool,
+) -> ReferenceAlignment {
     let (m, n) = (query.len(), target.len());
-    let matrices = GotohMatrices::fill(query, target, scoring);
+    let matrices = GotohMatrices::fill(query, target, scoring, is_forbidden);
     let ((score, matches), (mut i, mut j)) = matrices.last_cell(scoring.end_costs());
     let GotohMatrices { h, insertion, deletion } = &matrices;
     let first = i64::from(scoring.gaps.first);
@@ -104,7 +115,12 @@ pub(super) struct GotohMatrices {
 }
 
 impl GotohMatrices {
-    pub(super) fn fill(query: &[Code], target: &[Code], scoring: &Scoring) -> GotohMatrices {
+    pub(super) fn fill(
+        query: &[Code],
+        target: &[Code],
+        scoring: &Scoring,
+        is_forbidden: impl Fn(usize, usize) -> bool,
+    ) -> GotohMatrices {
         let (m, n) = (query.len(), target.len());
         let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
         let end_gap = |length: usize| (-scoring.end_costs().cost(length as u64), 0);
@@ -123,6 +139,9 @@ impl GotohMatrices {
                 deletion[i][j] = minus(h[i][j - 1], first).max(minus(deletion[i][j - 1], next));
                 let diagonal = plus(h[i - 1][j - 1], substitute(scoring, query[i - 1], target[j - 1]));
                 h[i][j] = diagonal.max(insertion[i][j]).max(deletion[i][j]);
+                if is_forbidden(i, j) {
+                    (h[i][j], insertion[i][j], deletion[i][j]) = (UNREACHABLE, UNREACHABLE, UNREACHABLE);
+                }
             }
         }
         GotohMatrices { h, insertion, deletion }

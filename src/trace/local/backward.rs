@@ -15,11 +15,17 @@
 //!    remaining symbols can be gained, counted in the sequence with fewer symbols left. Values
 //!    below `S - s min(i - p, j - q)` therefore lead nowhere.
 //!
+//! 3. Forbidden cells lead nowhere. An alignment may start at one, but it continues from there only
+//!    towards its end.
+//!
 //! The remaining cells of a row lie between two columns. Only these columns are computed in the
 //! next row, and the columns after them as far as a gap extends. For similar sequences they form a
 //! narrow band.
 
+use std::ops::Range;
+
 use super::ScoreInteger;
+use crate::alignment::ForbiddenRectangle;
 use crate::score::Scoring;
 use crate::seq::Code;
 
@@ -31,12 +37,14 @@ pub(super) struct BackwardRow<T> {
 }
 
 /// Returns the numbers of query and target symbols before the canonical alignment, which has this
-/// score and ends with the last symbols of both slices. Returns `None` if no such alignment exists.
+/// score, ends with the last symbols of both slices and uses no forbidden cell. Returns `None` if no
+/// such alignment exists.
 pub(super) fn sweep<T: ScoreInteger>(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
     score: i64,
+    forbidden: &[ForbiddenRectangle],
     row: &mut BackwardRow<T>,
 ) -> Option<(usize, usize)> {
     let (m, n) = (query.len(), target.len());
@@ -54,8 +62,14 @@ pub(super) fn sweep<T: ScoreInteger>(
     // First and last column of the previous row from which the score can be reached. All other
     // columns are `dead`.
     let (mut low, mut high) = (0, 0);
+    // Forbidden columns of the row, counted from the end as q.
+    let mut walls: Vec<Range<usize>> = Vec::new();
     for p in 1..=m {
         let a = query[m - p];
+        walls.clear();
+        let in_row =
+            forbidden.iter().filter(|part| part.query.start < (m - p) as u32 && (m - p) as u32 <= part.query.end);
+        walls.extend(in_row.map(|part| n.saturating_sub(part.target.end as usize)..n - part.target.start as usize));
         let mut alive: Option<(usize, usize)> = None;
         // A[p-1,q-1], A[p,q-1] and D[p,q-1].
         let (mut diagonal, mut left, mut deletion) = (dead, dead, dead);
@@ -67,14 +81,19 @@ pub(super) fn sweep<T: ScoreInteger>(
             let pair =
                 if q > 0 { keep(diagonal + T::from(scoring.substitution.score(a, target[n - q]))) } else { dead };
             let value = pair.max(gap).max(deletion);
+            if value > dead && value.into() >= score {
+                // A greater value would mean that `score` is not the greatest.
+                return (value.into() == score).then_some((m - p, n - q));
+            }
+            let is_forbidden = walls.iter().any(|wall| wall.contains(&q));
+            let [value, gap] = if is_forbidden { [dead; 2] } else { [value, gap] };
+            if is_forbidden {
+                deletion = dead;
+            }
             (diagonal, left) = (h[q], value);
             (h[q], insertion[q]) = (value, gap);
             if value > dead {
                 alive = Some((alive.map_or(q, |(low, _)| low), q));
-                if value.into() >= score {
-                    // A greater value would mean that `score` is not the greatest.
-                    return (value.into() == score).then_some((m - p, n - q));
-                }
             } else if q > high {
                 // Beyond column `high + 1`, only a gap could lead further, and no gap is left.
                 break;

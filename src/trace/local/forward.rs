@@ -18,10 +18,13 @@
 //! min(i, j) of them are before a cell (i, j) of the alignment, and at most min(m - i, n - j) after
 //! it. The cell's diagonal i - j is therefore from `P - n` to `m - P`. Cells outside the band count
 //! as 0. This raises no value, and it does not change the values along the alignment.
+//!
+//! **Forbidden cells** have an H of 0, and no gap continues in them.
 
 use std::ops::Range;
 
 use super::ScoreInteger;
+use crate::alignment::forbidden::{ForbiddenRectangle, belts, segments};
 use crate::score::Scoring;
 use crate::seq::Code;
 use crate::simd::{InstructionSet, Simd, SimdKernel};
@@ -84,20 +87,47 @@ struct GapSteps<T> {
     next: T,
 }
 
-/// Returns the end of the canonical local alignment. Returns `None` if no alignment scores more
-/// than 0, or none scores at least `enough`.
-///
-/// If `enough` is given, the sweep stops after the first row that reaches it.
+/// End that a sweep looks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum EndGoal {
+    /// The end of the best alignment, whatever its score above 0.
+    Best,
+    /// The end of an alignment with this score, which is the greatest. The sweep stops after the
+    /// first row that reaches it.
+    Known(i64),
+    /// The end of the best alignment if it has at least this score.
+    AtLeast(i64),
+}
+
+impl EndGoal {
+    /// Returns the goal for a score that may be known.
+    pub(super) fn of(known: Option<i64>) -> Self {
+        known.map_or(EndGoal::Best, EndGoal::Known)
+    }
+
+    /// Returns the least score of the end.
+    fn least(self) -> Option<i64> {
+        match self {
+            EndGoal::Best => None,
+            EndGoal::Known(score) | EndGoal::AtLeast(score) => Some(score),
+        }
+    }
+}
+
+/// Returns the end of the canonical local alignment that uses no forbidden cell. Returns `None` if
+/// no alignment scores more than 0, or none has the score of the goal.
+#[expect(clippy::too_many_arguments, reason = "buffers are borrowed separately")]
 pub(super) fn sweep<T: ScoreInteger>(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
-    enough: Option<i64>,
+    goal: EndGoal,
+    forbidden: &[ForbiddenRectangle],
     profile: &mut TargetProfile,
     rows: &mut ScoreRows<T>,
     instructions: InstructionSet,
 ) -> Option<LocalEnd> {
-    instructions.run(Rowwise { query, target, scoring, enough, profile, rows })
+    instructions.run(Rowwise { query, target, scoring, goal, forbidden, profile, rows })
 }
 
 /// A sweep whose rows the compiler vectorizes.
@@ -105,7 +135,8 @@ struct Rowwise<'a, T> {
     query: &'a [Code],
     target: &'a [Code],
     scoring: &'a Scoring,
-    enough: Option<i64>,
+    goal: EndGoal,
+    forbidden: &'a [ForbiddenRectangle],
     profile: &'a mut TargetProfile,
     rows: &'a mut ScoreRows<T>,
 }
@@ -116,19 +147,13 @@ impl<T: ScoreInteger> SimdKernel for Rowwise<'_, T> {
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) -> Option<LocalEnd> {
-        sweep_rows(self.query, self.target, self.scoring, self.enough, self.profile, self.rows)
+        sweep_rows(self)
     }
 }
 
 #[inline(always)]
-fn sweep_rows<T: ScoreInteger>(
-    query: &[Code],
-    target: &[Code],
-    scoring: &Scoring,
-    enough: Option<i64>,
-    profile: &mut TargetProfile,
-    rows: &mut ScoreRows<T>,
-) -> Option<LocalEnd> {
+fn sweep_rows<T: ScoreInteger>(task: Rowwise<'_, T>) -> Option<LocalEnd> {
+    let Rowwise { query, target, scoring, goal, forbidden, profile, rows } = task;
     let n = target.len();
     profile.reset(scoring.substitution.size(), n);
     for (row, columns) in [(&mut rows.above, n + 1), (&mut rows.h, n + 1), (&mut rows.insertion, n)] {
@@ -138,23 +163,38 @@ fn sweep_rows<T: ScoreInteger>(
         row.resize(columns, T::default());
     }
     let costs = GapSteps { first: T::from(scoring.gaps.first), next: T::from(scoring.gaps.next) };
-    let pairs = min_pairs(enough, scoring);
+    let pairs = min_pairs(goal.least(), scoring);
     let (Some(above_band), Some(below_band)) = (n.checked_sub(pairs), query.len().checked_sub(pairs)) else {
         return None;
     };
     let mut best: Option<LocalEnd> = None;
-    for (i, &code) in query.iter().enumerate() {
-        let band = i.saturating_sub(below_band)..(i + 1).saturating_add(above_band).min(n);
-        let greatest = row(profile.row(code, target, scoring), rows, band.clone(), costs);
-        let score: i64 = greatest.into();
-        if score > enough.map_or(0, |enough| enough - 1) && best.is_none_or(|best| score > best.score) {
-            let column = rows.h[band.start + 1..=band.end].iter().position(|&value| value == greatest)?;
-            best = Some(LocalEnd { score, query: i + 1, target: band.start + 1 + column });
-            if enough.is_some() {
-                break;
+    for belt in belts(forbidden, query.len() as u32) {
+        let segments = segments(forbidden, belt.clone(), n as u32);
+        let belt = belt.start as usize..belt.end as usize;
+        for (i, &code) in (belt.start..).zip(&query[belt]) {
+            let band = i.saturating_sub(below_band)..(i + 1).saturating_add(above_band).min(n);
+            let scores = profile.row(code, target, scoring);
+            let mut greatest = T::default();
+            for segment in &segments {
+                let (start, end) = (segment.start as usize, segment.end as usize);
+                if segment.is_free {
+                    let part = start.max(band.start)..end.min(band.end);
+                    greatest = greatest.max(row(scores, rows, part, costs));
+                } else {
+                    rows.h[start + 1..=end].fill(T::default());
+                    rows.insertion[start..end].fill(T::default());
+                }
             }
+            let score: i64 = greatest.into();
+            if score >= goal.least().unwrap_or(1).max(1) && best.is_none_or(|best| score > best.score) {
+                let column = rows.h[band.start + 1..=band.end].iter().position(|&value| value == greatest)?;
+                best = Some(LocalEnd { score, query: i + 1, target: band.start + 1 + column });
+                if matches!(goal, EndGoal::Known(_)) {
+                    return best;
+                }
+            }
+            std::mem::swap(&mut rows.above, &mut rows.h);
         }
-        std::mem::swap(&mut rows.above, &mut rows.h);
     }
     best
 }
