@@ -115,8 +115,18 @@ pub enum Details<'a> {
     Edit(Edits<'a>),
     /// Strand and end of an alignment of two very long sequences.
     Long(LongPairEnd),
-    /// Significance of a search hit; `None` if the scoring has no statistics.
-    Search(Option<Significance>),
+    /// Properties of a search hit.
+    Search(HitDetails),
+}
+
+/// Properties of a search hit that follow neither from its alignment nor from its score alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HitDetails {
+    /// Bits and E-value, if the scoring has statistics.
+    pub significance: Option<Significance>,
+    /// Number of query symbols that all reported alignments with the target span, if there are
+    /// several.
+    pub spanned_by_all: Option<u32>,
 }
 
 impl<'a> OutputPair<'a> {
@@ -135,9 +145,14 @@ impl<'a> OutputPair<'a> {
         if let Details::Long(hit) = self.details { Some(hit) } else { None }
     }
 
+    /// Returns the properties of a search hit.
+    fn hit_details(&self) -> Option<HitDetails> {
+        if let Details::Search(details) = self.details { Some(details) } else { None }
+    }
+
     /// Returns the significance, if this is a search hit and it is known.
     fn significance(&self) -> Option<Significance> {
-        if let Details::Search(significance) = self.details { significance } else { None }
+        self.hit_details().and_then(|details| details.significance)
     }
 }
 

@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors name them, with the option to type for each.
-const FLAGS: [(&str, &str); 70] = [
+const FLAGS: [(&str, &str); 71] = [
     ("against", "--against"),
     ("aligned", "--aligned"),
     ("all_ends", "--all-ends"),
@@ -45,6 +45,7 @@ const FLAGS: [(&str, &str); 70] = [
     ("matrix", "--matrix"),
     ("max_evalue", "--evalue"),
     ("max_hits", "--max-target-seqs"),
+    ("max_hsps", "--max-hsps"),
     ("max_n_fraction", "--max-n-frac"),
     ("method", "--method"),
     ("min_identity", "--min-identity"),

@@ -58,6 +58,8 @@ pub(super) struct SearchSelection {
     pub evalue: Option<f64>,
     pub min_score: Option<i64>,
     pub max_hits: Option<NonZeroUsize>,
+    /// Most alignments of a query with a sequence; 1 by default.
+    pub max_hsps: Option<NonZeroUsize>,
     /// Whether only the hits with the best score of their query are written.
     pub top_hits_only: bool,
     /// Least identity, from 0 to 1.
@@ -162,11 +164,18 @@ fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
         ],
     )?;
     let positive =
-        |hits| NonZeroUsize::new(hits).ok_or_else(|| Error::usage("--max-target-seqs 0 would write nothing"));
+        |hits, option| NonZeroUsize::new(hits).ok_or_else(|| Error::usage(format!("{option} 0 would write nothing")));
+    let max_hsps = args.max_hsps.map(|most| positive(most, "--max-hsps")).transpose()?;
+    let finds_several = max_hsps.is_some_and(|most| most.get() > 1);
+    if finds_several && mode != Mode::Local {
+        return Err(Error::usage("--max-hsps: only --mode local finds several alignments of a query and a sequence"));
+    }
+    check_score_only(args.results.score_only, &[("--max-hsps", finds_several, "needs alignments")])?;
     Ok(SearchSelection {
         evalue: args.evalue,
         min_score: args.scores.min_score,
-        max_hits: args.max_target_seqs.map(positive).transpose()?,
+        max_hits: args.max_target_seqs.map(|most| positive(most, "--max-target-seqs")).transpose()?,
+        max_hsps,
         top_hits_only: args.top_hits_only,
         min_identity: args.identities.min_identity,
         query_cover: args.query_cover,

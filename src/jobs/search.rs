@@ -30,6 +30,16 @@
 //! For nucleotides, both strands of the query can be compared ([`Search::strand`]). If both strands
 //! of a pair are hits, the one with the greater score is reported, or the plus strand if the scores
 //! are equal. (BLAST reports both.)
+//!
+//! # Several alignments of a pair
+//!
+//! With `max_hsps` above 1, up to `max_hsps` local alignments of each pair are reported, which BLAST
+//! calls HSPs. The alignments of both strands are found best first, the plus strand first if scores
+//! are equal. Each further alignment of a strand uses no cell of the rectangles of earlier ones
+//! ([`LocalAlignments`](crate::trace::LocalAlignments)), as in [`super::LongAlignment`]. Score,
+//! E-value and the filters apply to each alignment. An alignment that does not pass the filters is
+//! not reported and not counted, but later alignments avoid it as well. `max_hits` limits the number
+//! of subjects. Subjects are ordered by the score of their first reported alignment.
 
 mod best;
 mod blocks;
@@ -37,9 +47,11 @@ mod chunks;
 mod compute;
 mod cutter;
 mod gather;
+mod hsps;
 mod row;
 mod tracing;
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use self::compute::SearchSession;
@@ -90,8 +102,11 @@ pub struct Search {
     /// Minimum coverages of hits. Unlike `min_query_cover`, they count only symbols that are
     /// aligned with symbols.
     pub coverage: CoverageFilter,
-    /// Maximum number of hits for each query; at least 1.
+    /// Maximum number of subjects with hits for each query; at least 1.
     pub max_hits: usize,
+    /// Maximum number of local alignments of a query with a subject; at least 1. More than 1
+    /// requires local alignments.
+    pub max_hsps: usize,
     /// Whether only the hits with the score of their query's best hit are reported.
     pub top_hits_only: bool,
     /// Whether to compute scores only, without alignments. Excludes `min_identity`,
@@ -124,6 +139,7 @@ impl Search {
             min_query_cover: None,
             coverage: CoverageFilter::default(),
             max_hits: MAX_HITS,
+            max_hsps: 1,
             top_hits_only: false,
             score_only: false,
             check: false,
@@ -225,14 +241,15 @@ impl Search {
         (KEPT_BYTES / bytes).clamp(1, u64::from(SequenceId::MAX / copies)) as SequenceId
     }
 
-    /// Returns the lowest score of a pair that can be reported for a query.
-    fn floor(&self, query_symbols: u32, statistics: Option<&Statistics>) -> i64 {
+    /// Returns the lowest score of a query and a subject with a length in `subject_symbols` that can
+    /// be reported.
+    fn floor(&self, query_symbols: u32, subject_symbols: RangeInclusive<u32>, statistics: Option<&Statistics>) -> i64 {
         let mut floor = self.min_score.unwrap_or(i64::MIN);
         if self.is_local() {
             floor = floor.max(1);
         }
         if let (Some(statistics), Some(evalue)) = (statistics, self.max_evalue) {
-            let least = statistics.least_score(evalue, query_symbols, self.subjects.lengths(), &self.database_size());
+            let least = statistics.least_score(evalue, query_symbols, subject_symbols, &self.database_size());
             floor = floor.max(least);
         }
         floor
@@ -273,8 +290,18 @@ impl Job for Search {
                 ));
             }
         }
-        if self.max_hits == 0 {
-            return Err(Error::usage_value("max_hits", self.max_hits, "at least 1 is needed"));
+        for (field, value) in [("max_hits", self.max_hits), ("max_hsps", self.max_hsps)] {
+            if value == 0 {
+                return Err(Error::usage_value(field, value, "at least 1 is needed"));
+            }
+        }
+        if self.max_hsps > 1 && !self.is_local() {
+            let why = "only the local `mode` finds several alignments of a pair";
+            return Err(Error::usage_value("max_hsps", self.max_hsps, why));
+        }
+        if self.max_hsps > 1 && self.score_only {
+            let why = "several alignments of a pair need alignments: omit `score_only`";
+            return Err(Error::usage_value("max_hsps", self.max_hsps, why));
         }
         check_coverage(&self.coverage, self.score_only)?;
         if self.score_only && self.has_filters() {

@@ -1,7 +1,7 @@
 //! Output of a search: all hits of a query at once, query by query.
 //!
 //! A job opens a [`SearchWriter`] with [`open`] and passes it every query in turn with its hits,
-//! the best first. Queries without hits are passed too, because some formats mention them. The
+//! the best first. The hits of a subject are adjacent. Queries without hits are passed too, because some formats mention them. The
 //! subjects may be in several stores, because a database is searched in chunks.
 
 mod blast0;
@@ -14,9 +14,10 @@ mod sequences;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Contents, Context, Details, Field, Output, OutputPair, PairKind};
+use super::{Contents, Context, Details, Field, HitDetails, Output, OutputPair, PairKind};
 use crate::alignment::Alignment;
 use crate::error::Result;
 use crate::score::{AlignmentCounts, DatabaseSize, IdentityDefinition, Scoring, Significance, Statistics};
@@ -53,7 +54,7 @@ impl SearchContext {
     }
 }
 
-/// A hit: a subject that is similar to a query.
+/// An alignment of a query with a subject, local or end to end. A subject may have several hits.
 #[derive(Debug, Clone)]
 pub struct SearchHit {
     /// The query.
@@ -68,7 +69,7 @@ pub struct SearchHit {
     pub record: u64,
     /// Aligned strand of the query.
     pub strand: Strand,
-    /// Score of the best alignment.
+    /// Score of the alignment.
     pub score: i64,
     /// Bits and E-value, if the scoring has statistics.
     pub significance: Option<Significance>,
@@ -212,6 +213,9 @@ trait SearchBody: Send {
 struct SearchPairs {
     search: SearchContext,
     pairs: Context,
+    /// Number of query symbols that the hits of the current query span, by subject. Contains only
+    /// subjects with several hits.
+    spanned: HashMap<u64, u32>,
 }
 
 impl SearchPairs {
@@ -220,7 +224,22 @@ impl SearchPairs {
         let [queries, targets] = [Arc::clone(queries), Arc::clone(queries)];
         let contents = search.contents();
         let pairs = Context { queries, targets, scoring: scoring.clone(), identity: *identity, contents };
-        SearchPairs { search, pairs }
+        SearchPairs { search, pairs, spanned: HashMap::new() }
+    }
+
+    /// Starts a query with these hits.
+    fn begin_query(&mut self, query: SequenceId, hits: &[SearchHit]) -> Result<()> {
+        self.spanned.clear();
+        for hits in hits_by_subject(hits).filter(|hits| hits.len() > 1) {
+            let mut spans = Vec::with_capacity(hits.len());
+            for hit in hits.iter().filter(|hit| hit.alignment.is_some()) {
+                let (context, pair) = self.pair(query, hit);
+                let span = context.columns(&pair)?.whole_query;
+                spans.push((span.start, span.end));
+            }
+            self.spanned.insert(hits[0].record, union_length(spans));
+        }
+        Ok(())
     }
 
     /// Returns a hit as a pair.
@@ -238,7 +257,10 @@ impl SearchPairs {
             query_start: alignment.map_or(0, |alignment| alignment.query_start),
             target_start: alignment.map_or(0, |alignment| alignment.target_start),
             counts: alignment.is_some().then_some(hit.counts),
-            details: Details::Search(hit.significance),
+            details: Details::Search(HitDetails {
+                significance: hit.significance,
+                spanned_by_all: self.spanned.get(&hit.record).copied(),
+            }),
         };
         (&self.pairs, pair)
     }
@@ -247,6 +269,22 @@ impl SearchPairs {
     fn release_sequences(&mut self) {
         self.pairs.targets = Arc::clone(&self.pairs.queries);
     }
+}
+
+/// Returns the hits of each subject, which are adjacent.
+fn hits_by_subject(hits: &[SearchHit]) -> impl Iterator<Item = &[SearchHit]> {
+    hits.chunk_by(|one, other| one.record == other.record)
+}
+
+/// Returns the number of positions in these ranges, counting each position once.
+fn union_length(mut ranges: Vec<(u32, u32)>) -> u32 {
+    ranges.sort_unstable();
+    let (mut length, mut reached) = (0, 0);
+    for (start, end) in ranges {
+        length += end.saturating_sub(start.max(reached));
+        reached = reached.max(end);
+    }
+    length
 }
 
 struct SearchFormatWriter {
@@ -261,6 +299,7 @@ impl SearchWriter for SearchFormatWriter {
     }
 
     fn write(&mut self, query: SequenceId, hits: &[SearchHit]) -> Result<()> {
+        self.all.begin_query(query, hits)?;
         self.body.query(&mut self.all, query, hits, &mut self.output)?;
         self.all.release_sequences();
         self.output.pass_on()

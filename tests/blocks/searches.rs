@@ -72,9 +72,15 @@ fn searches(rng: &mut Rng) -> Vec<(&'static str, Search)> {
         ("scores", Search { score_only: true, check: false, max_hits: 5, ..protein.clone() }),
         ("improbable", Search { max_evalue: Some(1e-6), ..protein.clone() }),
         ("by score", Search { max_evalue: None, min_score: Some(20), max_hits: 7, ..protein.clone() }),
-        ("small chunks", Search { chunk_bytes: Some(90), max_evalue: Some(1e9), ..protein }),
+        ("small chunks", Search { chunk_bytes: Some(90), max_evalue: Some(1e9), ..protein.clone() }),
         ("global", Search { max_hits: 3, ..global }),
         ("free ends", Search { min_score: Some(0), chunk_bytes: Some(200), ..free }),
+        (
+            "several of a pair",
+            Search { max_hsps: 4, max_hits: 3, max_evalue: None, min_score: Some(16), ..dna.clone() },
+        ),
+        ("several top", Search { max_hsps: 4, top_hits_only: true, ..dna.clone() }),
+        ("several alike", Search { max_hsps: 3, min_identity: Some(0.9), max_hits: 2, ..protein.clone() }),
         ("top", Search { top_hits_only: true, max_evalue: Some(1e9), ..dna.clone() }),
         ("top and covered", Search { top_hits_only: true, max_hits: 2, coverage, max_evalue: Some(1e9), ..dna }),
     ]

@@ -255,6 +255,9 @@ fn wrong_input_is_one_clear_error() {
     refused(&[&both[..], &["third.fa"]].concat(), "third.fa");
     refused(&[&both[..], &["-d", SUBJECTS]].concat(), "are already given");
     refused(&[&both[..], &["-k", "0"]].concat(), "--max-target-seqs 0");
+    refused(&[&both[..], &["--max-hsps", "0"]].concat(), "--max-hsps 0");
+    refused(&[&both[..], &["--max-hsps", "2", "--mode", "global"]].concat(), "--max-hsps: only --mode local");
+    refused(&[&both[..], &["--max-hsps", "2", "--score-only"]].concat(), "--score-only");
     refused(&[&both[..], &["--id", "90"]].concat(), "did you mean 0.9?");
     refused(&[&both[..], &["--evalue", "-1"]].concat(), "--evalue -1");
     refused(&[&both[..], &["--evalue", "1", "--mode", "global"]].concat(), "only local alignments have E-values");
@@ -277,6 +280,66 @@ fn wrong_input_is_one_clear_error() {
     let damaged = file(&folder, "damaged.fa", ">a\nMK7T\n");
     refused(&[QUERIES, &damaged], "damaged.fa, line 2, column 3");
     refused(&[&damaged, SUBJECTS], "damaged.fa, line 2, column 3");
+}
+
+/// A gene with two copies on one strand and one on the other, in every format.
+#[test]
+fn copies_in_a_target_are_written_in_every_format() {
+    let folder = folder();
+    let gene = "GTTTGATCCTGGCTCAGAACGAACGCTGGCGGCGTGCTTAACACATGCAAGTCGAACGGAAAGG";
+    let turned = String::from_utf8(pairwave::seq::reverse_complement_letters(gene.as_bytes())).expect("letters");
+    let genome = format!(">chr one\nACCATTACC{gene}TATATTATTA{turned}CCACCCAACC{gene}TTATTA\n");
+    let queries = file(&folder, "queries.fa", &format!(">rrs\n{gene}\n>other\nTTAGGCATTACCGGATTACAGGCATTA\n"));
+    let db = file(&folder, "genome.fa", &genome);
+    let run = |arguments: &[&str]| {
+        let common = [queries.as_str(), &db, "--evalue", "1e-9", "--check"];
+        equal_output("search", &[("cpu", "1"), ("cpu", "2")], &[&common[..], arguments].concat())
+    };
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let table = lines(&run(&["--max-hsps", "9", "--outfmt", "6 qseqid sseqid qstart qend sstart send qcovs qcovhsp"]));
+    let expected = ["10\t73", "158\t221", "147\t84"].map(|place| format!("rrs\tchr\t1\t64\t{place}\t100\t100"));
+    assert_eq!(table, expected);
+    assert_eq!(lines(&run(&["--max-hsps", "1", "--outfmt", "6"])), lines(&run(&["--outfmt", "6"])));
+    let text = run(&["--max-hsps", "3", "--outfmt", "0"]);
+    assert_eq!(
+        [">chr", " Score = ", "Length=227", " Strand=Plus/Minus"].map(|part| text.matches(part).count()),
+        [1, 3, 1, 1]
+    );
+    assert!(run(&["--max-hsps", "3", "--outfmt", "7"]).contains("# 3 hits found\n"));
+    let flags = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| !line.starts_with('@'));
+        lines.map(|line| line.split('\t').nth(1).expect("a flag").to_owned()).collect()
+    };
+    assert_eq!(flags(&run(&["--max-hsps", "3", "--format", "sam"])), ["0", "256", "272"]);
+    let fasta = path(&folder, "hits.fa");
+    let output = path(&folder, "hits.tsv");
+    let arguments = [&queries, &db, "--evalue", "1e-9", "--max-hsps", "3", "--hits-fasta", &fasta, "-o", &output];
+    pairwave(&["search", "--quiet", "--device", "cpu"]).args(arguments).assert().success().stdout("").stderr("");
+    let written = std::fs::read_to_string(&fasta).expect("it was written");
+    let expected = [":10-73", ":158-221", ":c147-84"].map(|range| (format!("chr{range} one"), gene.to_owned()));
+    assert_eq!(records(&written), expected);
+}
+
+/// Two parts of a read that lie apart in the target: the second line is supplementary in SAM, and
+/// `qcovs` counts both.
+#[test]
+fn parts_of_a_read_are_supplementary_and_cover_it_together() {
+    let folder = folder();
+    let parts = ["GTTTGATCCTGGCTCAGAACGAACGCTGGCGGC", "CAAGTCGAACGGAAAGGTCTCTTCGGAGATAC"];
+    let queries = file(&folder, "reads.fq", &format!("@r\n{}\n+\n{}\n", parts.concat(), "I".repeat(65)));
+    let db = file(&folder, "db.fa", &format!(">t\n{}{}{}\n", parts[1], "TA".repeat(60), parts[0]));
+    let run = |arguments: &[&str]| {
+        let common = [queries.as_str(), &db, "--evalue", "1e-6", "--max-hsps", "5", "--check"];
+        equal_output("search", &[("cpu", "2")], &[&common[..], arguments].concat())
+    };
+    let table = run(&["--outfmt", "6 qstart qend sstart send qcovhsp qcovs"]);
+    assert_eq!(table, "1\t33\t153\t185\t51\t100\n34\t65\t1\t32\t49\t100\n");
+    let sam = run(&["--format", "sam"]);
+    let records: Vec<Vec<&str>> =
+        sam.lines().filter(|line| !line.starts_with('@')).map(|line| line.split('\t').collect()).collect();
+    let of = |field: usize| records.iter().map(|record| record[field]).collect::<Vec<_>>();
+    assert_eq!((of(1), of(3), of(5)), (vec!["0", "2048"], vec!["153", "1"], vec!["33=32S", "33S32="]));
+    assert_eq!((of(9), of(10)), (vec![&*parts.concat(); 2], vec![&*"I".repeat(65); 2]));
 }
 
 #[test]

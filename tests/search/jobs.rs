@@ -24,11 +24,11 @@ fn mock(script: impl IntoIterator<Item = Act>) -> Box<dyn Engine<Pairs>> {
     Box::new(MockEngine::new("mock", capacity, script))
 }
 
-fn cpu() -> Box<dyn Engine<Pairs>> {
+pub(crate) fn cpu() -> Box<dyn Engine<Pairs>> {
     Box::new(support::cpu())
 }
 
-fn run_on(search: &Search, engines: Engines) -> pairwave::Result<Vec<HitSummary>> {
+pub(crate) fn run_on(search: &Search, engines: Engines) -> pairwave::Result<Vec<HitSummary>> {
     let (actual, summary) = support::run_on(search, engines, &support::two_threads())?;
     assert_eq!(summary.written, actual.len() as u64);
     let copies = if search.strand == Strands::Both { 2 } else { 1 };
@@ -38,7 +38,7 @@ fn run_on(search: &Search, engines: Engines) -> pairwave::Result<Vec<HitSummary>
     Ok(actual.iter().map(summarise).collect())
 }
 
-fn run(search: &Search) -> Vec<HitSummary> {
+pub(crate) fn run(search: &Search) -> Vec<HitSummary> {
     run_on(search, vec![cpu()]).expect("the search runs")
 }
 
@@ -274,10 +274,13 @@ fn invalid_searches_are_refused() {
     }
     let wrong = [
         (Search { max_evalue: Some(1.0), ..without }, "max_evalue"),
-        (Search { max_evalue: Some(1.0), ..whole }, "max_evalue"),
+        (Search { max_evalue: Some(1.0), ..whole.clone() }, "max_evalue"),
         (Search { max_evalue: Some(-1.0), ..of_proteins.clone() }, "max_evalue -1"),
         (Search { max_evalue: Some(f64::NAN), ..of_proteins.clone() }, "max_evalue NaN"),
         (Search { max_hits: 0, ..of_proteins.clone() }, "max_hits 0"),
+        (Search { max_hsps: 0, ..of_proteins.clone() }, "max_hsps 0"),
+        (Search { max_hsps: 2, score_only: true, check: false, ..of_proteins.clone() }, "max_hsps 2"),
+        (Search { max_hsps: 2, ..whole }, "max_hsps 2"),
         (Search { min_identity: Some(90.0), ..of_proteins.clone() }, "min_identity 90"),
         (Search { min_query_cover: Some(-0.1), ..of_proteins.clone() }, "min_query_cover -0.1"),
         (Search { score_only: true, min_identity: Some(0.5), ..of_proteins.clone() }, "score_only"),

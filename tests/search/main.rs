@@ -1,6 +1,7 @@
 //! Searches compared with the textbook: the oracle scores all pairs, and the hits are sorted and
 //! cut off.
 
+mod hsps;
 mod jobs;
 mod real;
 mod textbook;

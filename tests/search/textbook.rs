@@ -60,8 +60,21 @@ pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<HitSummary>
     let size = search.database_size();
     let mut all = Vec::new();
     for query in 0..queries.len() as u32 {
-        let mut actual = Vec::new();
+        let mut actual: Vec<Vec<HitSummary>> = Vec::new();
         for record in 0..subjects.len() as u32 {
+            let (m, n) = (queries.length(query), subjects.length(record));
+            let evalue = |score: i64| statistics.as_ref().map(|statistics| statistics.evalue(score, m, n, &size));
+            let suffices = |score: i64| {
+                (scoring.mode == Mode::Global || score > 0)
+                    && search.min_score.is_none_or(|least| score >= least)
+                    && search.max_evalue.is_none_or(|most| evalue(score).expect("statistics") <= most)
+            };
+            let passes = |cigar: &Cigar| {
+                let identity = search.definition.identity(&cigar.counts(), m, n);
+                search.min_identity.is_none_or(|least| identity >= least)
+                    && search.min_query_cover.is_none_or(|least| query_coverage(cigar, m) >= least)
+                    && is_covered(&search.coverage, &cigar.counts(), m, n)
+            };
             let mut of_pair: Vec<HitSummary> = Vec::new();
             for strand in [Strand::Plus, Strand::Minus] {
                 let forward = queries.codes(query);
@@ -70,40 +83,42 @@ pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<HitSummary>
                     (Strands::Minus | Strands::Both, Strand::Minus) => reverse_complement(forward),
                     _ => continue,
                 };
-                let (m, n) = (queries.length(query), subjects.length(record));
-                let (score, starts, cigar) = match scoring.mode {
+                let alignments = match scoring.mode {
                     Mode::Local => {
-                        let best = smith_waterman::align(&a, subjects.codes(record), scoring);
-                        (best.score, (best.query.start as u32, best.target.start as u32), best.cigar)
+                        let least = (1..).find(|&score| suffices(score)).expect("a score that suffices");
+                        let count = if search.max_hsps == 1 { 1 } else { usize::MAX };
+                        let found = smith_waterman::align_several(&a, subjects.codes(record), scoring, least, count);
+                        let starts =
+                            |one: &smith_waterman::ReferenceLocalAlignment| (one.query.start, one.target.start);
+                        found.into_iter().map(|one| (one.score, starts(&one), one.cigar)).collect()
                     }
                     Mode::Global => {
                         let best = needleman_wunsch::align(&a, subjects.codes(record), scoring);
-                        (best.score, (0, 0), best.cigar)
+                        vec![(best.score, (0, 0), best.cigar)]
                     }
                 };
-                let evalue = statistics.as_ref().map(|statistics| statistics.evalue(score, m, n, &size));
-                let is_hit = (scoring.mode == Mode::Global || score > 0)
-                    && search.min_score.is_none_or(|least| score >= least)
-                    && search.max_evalue.is_none_or(|most| evalue.expect("statistics") <= most)
-                    && search
-                        .min_identity
-                        .is_none_or(|least| search.definition.identity(&cigar.counts(), m, n) >= least)
-                    && search.min_query_cover.is_none_or(|least| query_coverage(&cigar, m) >= least)
-                    && is_covered(&search.coverage, &cigar.counts(), m, n);
-                if is_hit {
-                    let alignment = (!search.score_only).then(|| (starts.0, starts.1, cigar.to_string()));
-                    of_pair.push(HitSummary { query, record: record.into(), strand, score, alignment, evalue });
+                for (score, starts, cigar) in alignments {
+                    if suffices(score) && passes(&cigar) {
+                        let text = (starts.0 as u32, starts.1 as u32, cigar.to_string());
+                        let alignment = (!search.score_only).then_some(text);
+                        let (record, evalue) = (record.into(), evalue(score));
+                        of_pair.push(HitSummary { query, record, strand, score, alignment, evalue });
+                    }
                 }
             }
-            // Strands with equal scores: the last maximum wins, so the plus strand comes last.
-            of_pair.reverse();
-            actual.extend(of_pair.into_iter().max_by_key(|row| row.score));
+            // The plus strand comes first if scores are equal.
+            of_pair.sort_by_key(|row| Reverse(row.score));
+            of_pair.truncate(search.max_hsps);
+            if !of_pair.is_empty() {
+                actual.push(of_pair);
+            }
         }
-        actual.sort_by_key(|row| (Reverse(row.score), row.record));
+        actual.sort_by_key(|rows| (Reverse(rows[0].score), rows[0].record));
+        actual.truncate(search.max_hits);
+        let mut actual: Vec<HitSummary> = actual.into_iter().flatten().collect();
         if let Some(best) = actual.first().map(|row| row.score).filter(|_| search.top_hits_only) {
             actual.retain(|row| row.score == best);
         }
-        actual.truncate(search.max_hits);
         all.extend(actual);
     }
     all

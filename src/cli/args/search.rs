@@ -55,6 +55,15 @@ pub(crate) struct SearchArgs {
     #[arg(short = 'k', long, visible_alias = "max-hits", value_name = "N", help_heading = SELECTION)]
     pub max_target_seqs: Option<usize>,
 
+    /// Write at most this many local alignments (HSPs) of a query with each sequence [default: 1]
+    ///
+    /// Each further alignment is the best that aligns no query symbol with a target symbol if an
+    /// earlier alignment of the same strand spans both, as in 'pairwave long --top'.
+    /// E-value, score, identity and coverage apply to each alignment. --max-target-seqs counts
+    /// sequences.
+    #[arg(long, value_name = "N", help_heading = SELECTION)]
+    pub max_hsps: Option<usize>,
+
     /// Write only the hits of each query that have its best score
     ///
     /// --max-target-seqs also limits these hits.
@@ -212,6 +221,8 @@ Examples:
     pairwave search probe.fa genes.fa --min-identity 0.9 --query-cover 0.9 --format sam -o hits.sam
   Write the parts of the database that match, with 20 symbols on both sides, for an alignment:
     pairwave search queries.fa proteins.fa -o hits.tsv --hits-fasta parts.fa --flank 20
+  Find up to ten copies of each gene in each sequence of a genome:
+    pairwave search genes.fa genome.fa --max-hsps 10 --evalue 1e-20 --outfmt 6
   Align proteins end to end:
     pairwave search queries.fa proteins.fa --mode global --min-score 0 --max-target-seqs 3";
 

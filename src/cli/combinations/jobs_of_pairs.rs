@@ -251,6 +251,7 @@ fn options_of_search_have_an_effect_or_are_rejected() {
             "--scheme megablast",
             "--evalue 0.001",
             "--max-target-seqs 1",
+            "--max-hsps 3",
             "--top-hits-only",
             "--min-score 25",
             "--min-identity 0.9",

@@ -138,13 +138,14 @@ impl BlockCommand for SearchOptions {
 
     fn job(&self, input: &SearchInput) -> Result<jobs::Search> {
         let SearchSelection { evalue, min_score, max_hits, min_identity, query_cover, coverage, .. } = self.selection;
-        let SearchSelection { top_hits_only, score_only, edit_filter, .. } = self.selection;
+        let SearchSelection { max_hsps, top_hits_only, score_only, edit_filter, .. } = self.selection;
         let (queries, scoring) = (Arc::clone(&input.queries), Arc::new(input.scoring.clone()));
         let usual = jobs::Search::new(queries, Arc::clone(&input.subjects), scoring);
         let has_filters = min_identity.is_some() || query_cover.is_some() || coverage.is_set();
         let has_regions = self.hits_fasta.as_ref().is_some_and(|file| file.part != HitPart::Whole);
         let needs_files = self.report.is_some() || has_regions;
-        let needs_alignment = input.format.needs_alignment() || has_filters || needs_files;
+        let max_hsps = max_hsps.map_or(usual.max_hsps, NonZeroUsize::get);
+        let needs_alignment = input.format.needs_alignment() || has_filters || needs_files || max_hsps > 1;
         Ok(jobs::Search {
             strand: self.strand.unwrap_or(usual.strand),
             max_evalue: evalue.or(usual.max_evalue),
@@ -155,6 +156,7 @@ impl BlockCommand for SearchOptions {
             top_hits_only,
             edit_filter,
             max_hits: max_hits.map_or(usual.max_hits, NonZeroUsize::get),
+            max_hsps,
             score_only: score_only || !(needs_alignment || self.compute.check),
             check: self.compute.check,
             ..usual

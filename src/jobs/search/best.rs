@@ -40,6 +40,11 @@ impl BestHits {
         self.heap.peek().filter(|_| is_full).map(|worst| worst.score.0)
     }
 
+    /// Returns the number of kept pairs.
+    pub(super) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
     /// Returns the kept pairs, best first.
     pub(super) fn into_sorted(self) -> Vec<HitCandidate> {
         self.heap.into_sorted_vec()

@@ -89,7 +89,8 @@ impl Divisible for Search {
         // The numbers of a hit take about 35 bytes. Alignments of related sequences have a run of
         // two bytes for about every ten symbols.
         let columns = if self.score_only { 0 } else { 20 + block.mean_length() / 5 };
-        (block.pairs / copies).min(most).saturating_mul(35 + columns)
+        let most = (block.pairs / copies).min(most).saturating_mul(self.max_hsps as u64);
+        most.saturating_mul(35 + columns)
     }
 
     fn encode(row: &SearchHit, bytes: &mut Vec<u8>) {
@@ -104,14 +105,23 @@ impl Divisible for Search {
         row::resolve(self, rows)
     }
 
-    /// Selects the best hits. A subject is in one block and has at most one hit there, so the best
-    /// hits are among the best of each block. This also holds for the hits with the best score.
+    /// Selects the best hits. All hits of a subject are in one block, so the best hits are among the
+    /// best of each block. This also holds for the hits with the best score. The hits of a subject
+    /// stay together, in order of its best score.
     fn join(&self, rows: &mut Vec<SearchHit>) {
-        rows.sort_by_key(|hit| (Reverse(hit.score), hit.record));
+        let mut subjects: Vec<Vec<SearchHit>> = Vec::new();
+        for hit in rows.drain(..) {
+            match subjects.last_mut() {
+                Some(subject) if subject[0].record == hit.record => subject.push(hit),
+                _ => subjects.push(vec![hit]),
+            }
+        }
+        subjects.sort_by_key(|subject| (Reverse(subject[0].score), subject[0].record));
+        subjects.truncate(self.max_hits);
+        rows.extend(subjects.into_iter().flatten());
         if let Some(best) = rows.first().map(|hit| hit.score).filter(|_| self.top_hits_only) {
             rows.retain(|hit| hit.score == best);
         }
-        rows.truncate(self.max_hits);
     }
 }
 

@@ -64,7 +64,8 @@ impl SearchSession {
         }
         let engines = SessionEngines::new(start, || job.open_engines(run, &threads, &mut filter))?;
         let (queries, statistics) = (job.strands().store(&job.queries), job.statistics());
-        let least = queries.lengths().iter().map(|&length| job.floor(length, statistics.as_ref())).collect();
+        let floor = |&length: &u32| job.floor(length, job.subjects.lengths(), statistics.as_ref());
+        let least = queries.lengths().iter().map(floor).collect();
         Ok(SearchSession { queries, statistics, least, threads, engines, filter, chunks: None })
     }
 }
@@ -137,8 +138,9 @@ impl Search {
             left: VecDeque::new(),
             open: None,
         };
-        let tracer = HitTracer { job: self, queries: Arc::clone(queries), statistics: *statistics, chunks, execution };
-        let mut gatherer = Gatherer::new(tracer, &thresholds, open_blocks.clone(), sink);
+        let (queries, statistics, thresholds) = (Arc::clone(queries), *statistics, &thresholds);
+        let tracer = HitTracer { job: self, queries, statistics, chunks, thresholds, execution };
+        let mut gatherer = Gatherer::new(tracer, open_blocks.clone(), sink);
         // An invalid choice of devices was refused before the first batch.
         let reserve = || {
             edit_filter::reserve(&self.identity_goal(), self.extent(), filter.is_some(), run, &threads.pool)

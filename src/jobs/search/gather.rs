@@ -15,13 +15,12 @@ use crate::jobs::Summary;
 use crate::jobs::block::BlockSink;
 use crate::jobs::deliver::Delivery;
 use crate::jobs::source::OpenBlocks;
-use crate::pairs::{Pairs, ScoreThresholds};
+use crate::pairs::Pairs;
 use crate::seq::SequenceId;
 
 /// Adds pairs to the lists of their queries, and delivers the hits of a batch when it is complete.
 pub(super) struct Gatherer<'a> {
     tracer: HitTracer<'a>,
-    thresholds: &'a ScoreThresholds,
     /// Delivery of batches of queries.
     delivery: Delivery<'a, SearchHit, QueryBatch>,
     /// Number of pairs in each chunk of the queue.
@@ -33,11 +32,10 @@ impl<'a> Gatherer<'a> {
     /// Creates a gatherer. A batch must be added to `batches` before its first results.
     pub(super) fn new(
         tracer: HitTracer<'a>,
-        thresholds: &'a ScoreThresholds,
         batches: OpenBlocks<QueryBatch>,
         sink: &'a mut dyn BlockSink<SearchHit>,
     ) -> Self {
-        Gatherer { tracer, thresholds, delivery: Delivery::new(batches, sink), ordered: Ordered::new(), aligned: 0 }
+        Gatherer { tracer, delivery: Delivery::new(batches, sink), ordered: Ordered::new(), aligned: 0 }
     }
 
     /// Returns the limit on planning chunks ahead.
@@ -64,7 +62,7 @@ impl<'a> Gatherer<'a> {
     /// there as well, because the query already has as many better pairs as it may have in total. If
     /// only the pairs with the best score are reported, every score is a threshold.
     fn keep_best(&mut self, outcome: &BatchOutcome<Pairs>) -> Result<()> {
-        let (tracer, thresholds) = (&self.tracer, self.thresholds);
+        let (tracer, thresholds) = (&self.tracer, self.tracer.thresholds);
         let (chunk, subjects) = tracer.chunks.of_store(&outcome.batch.chunk.targets)?;
         let (strands, most) = (tracer.job.strands(), tracer.job.max_kept());
         let reports_best_scores = tracer.job.reports_best_scores();

@@ -13,7 +13,7 @@ use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
 use crate::jobs::session::Execution;
 use crate::output::Range32;
 use crate::output::columns::AlignmentColumns;
-use crate::pairs::PairHit;
+use crate::pairs::{PairHit, ScoreThresholds};
 use crate::score::AlignmentCounts;
 use crate::score::statistics::Statistics;
 use crate::seq::{Code, SequenceId, SequenceStore};
@@ -21,7 +21,7 @@ use crate::trace::{EndRegion, TracebackWorkspace};
 
 /// Number of pairs that are traced back together, for one or several queries. It keeps all threads
 /// busy and needs little memory.
-const WINDOW: usize = 1 << 12;
+pub(super) const WINDOW: usize = 1 << 12;
 
 /// Turns pairs into hits.
 pub(super) struct HitTracer<'a> {
@@ -30,6 +30,8 @@ pub(super) struct HitTracer<'a> {
     pub queries: Arc<SequenceStore>,
     pub statistics: Option<Statistics>,
     pub chunks: &'a SubjectChunkCache,
+    /// Lowest score of each strand of the queries that engines report.
+    pub thresholds: &'a ScoreThresholds,
     pub execution: Execution<'a>,
 }
 
@@ -96,15 +98,13 @@ impl HitTracer<'_> {
         rows: &mut dyn FnMut(&[SearchHit]) -> Result<()>,
         aligned: &mut u64,
     ) -> Result<()> {
+        if self.job.max_hsps > 1 {
+            return self.deliver_several(queries, rows, aligned);
+        }
         let most = self.job.max_hits;
         let (mut window, mut wanted) = (Vec::new(), 0);
         for (query, best) in queries {
-            let mut sorted = best.into_sorted();
-            if self.job.reports_best_scores() {
-                // Every pair becomes a hit, so the first one is the best hit.
-                let top = sorted.first().map(|best| best.score);
-                sorted.truncate(sorted.partition_point(|pair| Some(pair.score) == top));
-            }
+            let sorted = self.sorted(best);
             let (left, top_only) = (sorted.into_iter(), self.job.top_hits_only);
             let open = OpenQuery { query, left, hits: Vec::new(), records: HashSet::new(), top_only };
             wanted += open.pairs_to_trace(most);
@@ -115,6 +115,17 @@ impl HitTracer<'_> {
             }
         }
         self.finish(window, rows, aligned)
+    }
+
+    /// Returns the pairs of a query that may become hits, best first.
+    pub(super) fn sorted(&self, best: BestHits) -> Vec<HitCandidate> {
+        let mut sorted = best.into_sorted();
+        if self.job.reports_best_scores() {
+            // Every pair becomes a hit, so the first one is the best hit.
+            let top = sorted.first().map(|best| best.score);
+            sorted.truncate(sorted.partition_point(|pair| Some(pair.score) == top));
+        }
+        sorted
     }
 
     /// Traces back the pairs of some queries, best first, until each query has its hits. Then
@@ -184,7 +195,7 @@ impl HitTracer<'_> {
         aligning.ends(trials.len(), &order, row, find, Some(&self.execution.threads.pool))
     }
 
-    fn aligning(&self) -> Aligning<'_> {
+    pub(super) fn aligning(&self) -> Aligning<'_> {
         let Search { scoring, definition, check, .. } = self.job;
         Aligning { scoring, definition: *definition, check: *check, interrupt: &self.execution.run.interrupt }
     }
@@ -199,23 +210,7 @@ impl HitTracer<'_> {
     ) -> Result<Option<SearchHit>> {
         self.execution.run.check_interrupt()?;
         let (job, score) = (self.job, pair.score.0);
-        let chunk = self.chunks.opened(pair.chunk)?;
-        let subject_index = chunk.index(pair.subject);
-        let (m, n) = (job.queries.length(query), chunk.store.length(pair.subject));
-        let significance = |statistics: &Statistics| statistics.significance(score, m, n, &job.database_size());
-        let mut hit = SearchHit {
-            query,
-            subjects: chunk.store,
-            subject: pair.subject,
-            subject_index,
-            record: pair.record,
-            strand: pair.strand,
-            score,
-            significance: self.statistics.as_ref().map(significance),
-            alignment: None,
-            counts: AlignmentCounts::default(),
-            identity: 0.0,
-        };
+        let mut hit = self.scored_hit(query, pair, score)?;
         if job.score_only {
             return Ok(Some(hit));
         }
@@ -228,19 +223,47 @@ impl HitTracer<'_> {
             end,
         };
         let names = || [job.queries.name(query), hit.subjects.name(hit.subject)];
-        let AlignedPair { alignment, counts, identity } = self.aligning().align(pair, names, workspace)?;
+        let aligned = self.aligning().align(pair, names, workspace)?;
+        Ok(self.passes(&mut hit, aligned).then_some(hit))
+    }
+
+    /// Returns a hit with this score, without its alignment.
+    pub(super) fn scored_hit(&self, query: SequenceId, pair: &HitCandidate, score: i64) -> Result<SearchHit> {
+        let chunk = self.chunks.opened(pair.chunk)?;
+        let subject_index = chunk.index(pair.subject);
+        let (m, n) = (self.job.queries.length(query), chunk.store.length(pair.subject));
+        let significance = |statistics: &Statistics| statistics.significance(score, m, n, &self.job.database_size());
+        Ok(SearchHit {
+            query,
+            subjects: chunk.store,
+            subject: pair.subject,
+            subject_index,
+            record: pair.record,
+            strand: pair.strand,
+            score,
+            significance: self.statistics.as_ref().map(significance),
+            alignment: None,
+            counts: AlignmentCounts::default(),
+            identity: 0.0,
+        })
+    }
+
+    /// Adds the alignment to a hit. Returns whether the hit passes the filters.
+    pub(super) fn passes(&self, hit: &mut SearchHit, aligned: AlignedPair) -> bool {
+        let AlignedPair { alignment, counts, identity } = aligned;
         (hit.counts, hit.identity) = (counts, identity);
+        let (m, n) = (self.job.queries.length(hit.query), hit.subjects.length(hit.subject));
         let cover = || {
             let part = |range: std::ops::Range<usize>| Range32 { start: range.start as u32, end: range.end as u32 };
             let (query, target) = (part(alignment.query_range()), part(alignment.target_range()));
-            let inner = AlignmentColumns::from_cigar(&alignment.cigar, hit.counts, query, target).query;
+            let inner = AlignmentColumns::from_cigar(&alignment.cigar, counts, query, target).query;
             f64::from(inner.end.saturating_sub(inner.start)) / f64::from(m.max(1))
         };
-        let passes = job.min_identity.is_none_or(|least| reaches(hit.identity, least))
-            && job.coverage.passes(&hit.counts, m, n)
-            && job.min_query_cover.is_none_or(|least| reaches(cover(), least));
+        let passes = self.job.min_identity.is_none_or(|least| reaches(identity, least))
+            && self.job.coverage.passes(&counts, m, n)
+            && self.job.min_query_cover.is_none_or(|least| reaches(cover(), least));
         hit.alignment = Some(alignment);
-        Ok(passes.then_some(hit))
+        passes
     }
 }
 

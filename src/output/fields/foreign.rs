@@ -30,6 +30,8 @@ pub(super) enum ForeignValue {
     PercentIdentical,
     PercentPositives,
     WholeCoverage,
+    /// Coverage of the query by all reported alignments with the target.
+    SubjectCoverage,
     Pairs,
     Extensions,
     Positives,
@@ -141,9 +143,11 @@ impl ForeignValue {
             ForeignValue::PercentPositives => {
                 push_units(out, to_units(percent(similar(context, pair, cigar), total), 2), 2);
             }
-            ForeignValue::WholeCoverage => {
+            ForeignValue::WholeCoverage | ForeignValue::SubjectCoverage => {
                 let part = if is_edit { columns.whole_query } else { columns.query };
-                push_unsigned(out, whole_percentage(u64::from(part.end - part.start), u64::from(lengths.0)));
+                let all = pair.hit_details().and_then(|details| details.spanned_by_all);
+                let spanned = all.filter(|_| self == ForeignValue::SubjectCoverage).unwrap_or(part.end - part.start);
+                push_unsigned(out, whole_percentage(u64::from(spanned), u64::from(lengths.0)));
             }
             ForeignValue::Pairs => push_unsigned(out, pairs),
             ForeignValue::Extensions => push_unsigned(out, gaps - openings),

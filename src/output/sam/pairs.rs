@@ -7,19 +7,22 @@
 //! column of two symbols has no line.
 //!
 //! The alignment of a query with the highest score, or the first of several, is primary and has SEQ
-//! and QUAL. The others are secondary and have neither, as in minimap2. Lines stay in input order,
-//! so the lines of a query are buffered until the next query starts.
+//! and QUAL. A search may find several alignments with the target of the primary one. If an
+//! alignment covers another part of the query, it is supplementary and also has SEQ and QUAL. The
+//! others are secondary and have neither, as in minimap2. Lines stay in input order, so the lines of a query
+//! are buffered until the next query starts.
 //!
 //! Pairs of a list are independent: every line is primary and has SEQ. A pair without a column of
 //! two symbols also has a line, as an unmapped read.
 
 use super::super::{Context, FormatBody, Output, OutputPair, PairLine};
 use super::{
-    REVERSE, SECONDARY, UNMAPPED, name_problem, push_clip, push_header, push_letters, push_qualities, push_tail,
+    REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED, name_problem, push_clip, push_header, push_letters, push_qualities,
+    push_tail,
 };
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
-use crate::output::columns::push_runs;
+use crate::output::columns::{Range32, push_runs};
 use crate::output::numbers::push_unsigned;
 use crate::seq::{Alphabet, SequenceId, SequenceStore, reverse_complement};
 use std::borrow::Cow;
@@ -40,6 +43,8 @@ pub(in crate::output) struct PairsSam {
 struct SamLine {
     score: i64,
     is_reverse: bool,
+    /// Aligned part of the query, on the file's strand.
+    query: Range32,
     /// Ends of the three parts of the line's text: before the flag, from the flag to SEQ, and after
     /// QUAL.
     ends: [usize; 3],
@@ -86,8 +91,34 @@ impl PairsSam {
         let letters = out.len();
         push_tail(out, middle.edits, pair);
         let is_reverse = pair.is_reverse();
-        self.lines.push(SamLine { score: pair.score, is_reverse, ends: [flag, letters, out.len()] });
+        let mut clips = middle.clips;
+        if is_reverse {
+            clips.reverse();
+        }
+        let query = Range32 { start: clips[0], end: context.queries.length(pair.query) - clips[1] };
+        self.lines.push(SamLine { score: pair.score, is_reverse, query, ends: [flag, letters, out.len()] });
         Ok(true)
+    }
+
+    /// Returns the rank of each buffered line as a flag: 0 for the primary line.
+    fn ranks(&self) -> Vec<u64> {
+        let best = self.lines.iter().map(|line| line.score).max();
+        let Some(primary) = self.lines.iter().position(|line| Some(line.score) == best) else { return Vec::new() };
+        // The text from the flag on starts with the name of the target.
+        let target = |line: &SamLine| self.text[line.ends[0] + 1..].split(|&byte| byte == b'\t').next();
+        let mut apart = vec![self.lines[primary].query];
+        let rank = |(index, line): (usize, &SamLine)| {
+            if index == primary {
+                return 0;
+            }
+            let is_apart = |other: &Range32| other.end <= line.query.start || line.query.end <= other.start;
+            if target(line) != target(&self.lines[primary]) || !apart.iter().all(is_apart) {
+                return SECONDARY;
+            }
+            apart.push(line.query);
+            SUPPLEMENTARY
+        };
+        self.lines.iter().enumerate().map(rank).collect()
     }
 
     pub(in crate::output) fn of_list(command: &str, context: &Context) -> Result<Self> {
@@ -111,16 +142,14 @@ impl PairsSam {
     /// Writes the buffered lines of the query.
     pub(in crate::output) fn flush(&mut self, context: &Context, output: &mut Output) -> Result<()> {
         let Some(query) = self.query.take() else { return Ok(()) };
-        let best = self.lines.iter().map(|line| line.score).max();
-        let (mut is_primary_out, mut start) = (false, 0);
-        for SamLine { score, is_reverse, ends } in self.lines.drain(..) {
-            let is_primary = !is_primary_out && Some(score) == best;
-            is_primary_out |= is_primary;
+        let ranks = self.ranks();
+        let mut start = 0;
+        for (SamLine { is_reverse, ends, .. }, rank) in self.lines.drain(..).zip(ranks) {
             let out = output.buffer();
             out.extend_from_slice(&self.text[start..ends[0]]);
-            push_unsigned(out, if is_primary { 0 } else { SECONDARY } + if is_reverse { REVERSE } else { 0 });
+            push_unsigned(out, rank + if is_reverse { REVERSE } else { 0 });
             out.extend_from_slice(&self.text[ends[0]..ends[1]]);
-            match is_primary {
+            match rank != SECONDARY {
                 true => {
                     let forward = context.queries.codes(query);
                     let codes =

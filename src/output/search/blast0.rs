@@ -1,7 +1,7 @@
 //! The format `blast0`: text for people to read, like BLAST's format 0.
 //!
-//! Each query has a table of its hits, one line each, followed by their alignments in blocks of 60
-//! columns. Between the rows of proteins, matching letters are repeated, and `+` marks other pairs
+//! Each query has a table of the sequences found, one line each, followed by their alignments in
+//! blocks of 60 columns. The line of a sequence with several alignments describes the best. Between the rows of proteins, matching letters are repeated, and `+` marks other pairs
 //! with a score above 0. Between the rows of nucleotides, `|` marks matches. As in BLAST, the query
 //! is always shown forward. If its reverse complement is aligned, the subject is reversed, and its
 //! positions decrease. The lines with parameters are like BLAST's, except that the parameters
@@ -11,7 +11,7 @@
 use std::io::Write;
 
 use super::rows::{self, BlastRows, header};
-use super::{SearchBody, SearchContext, SearchHit, SearchPairs};
+use super::{SearchBody, SearchContext, SearchHit, SearchPairs, hits_by_subject};
 use crate::error::{Error, Result};
 use crate::output::{Context, Output, OutputPair};
 use crate::score::statistics::{BitScore, Parameters, ShortEvalue};
@@ -52,10 +52,15 @@ impl SearchBody for Blast0 {
         } else {
             summary(hits, output);
         }
-        for hit in hits {
-            let (context, pair) = all.pair(query, hit);
-            push_hit(context, &pair, output)?;
-            output.pass_on()?;
+        for hits in hits_by_subject(hits) {
+            for (rank, hit) in hits.iter().enumerate() {
+                let (context, pair) = all.pair(query, hit);
+                if rank == 0 {
+                    push_subject(context, &pair, output);
+                }
+                push_alignment(context, &pair, output)?;
+                output.pass_on()?;
+            }
         }
         parameters(&all.search, length, output);
         Ok(())
@@ -85,7 +90,7 @@ fn line(output: &mut Output, text: std::fmt::Arguments<'_>) {
     writeln!(output.buffer(), "{text}").expect("a vector takes all");
 }
 
-/// Writes a line for every hit.
+/// Writes a line for the best hit of every subject.
 fn summary(hits: &[SearchHit], output: &mut Output) {
     let score = |hit: &SearchHit| match hit.significance {
         Some(Significance { bits, .. }) => BitScore(bits).to_string(),
@@ -108,7 +113,7 @@ fn summary(hits: &[SearchHit], output: &mut Output) {
     line(output, format_args!("{}", text.trim_end()));
     let text = format!("{:69}{unit}{:wider$}  {below}", "Sequences producing significant alignments:", "");
     line(output, format_args!("{}\n", text.trim_end()));
-    for hit in hits {
+    for hit in hits_by_subject(hits).map(|hits| &hits[0]) {
         let mut header = header(hit.subjects.name_bytes(hit.subject), hit.subjects.description(hit.subject));
         if header.len() > SUMMARY {
             // Cuts between UTF-8 characters.
@@ -152,12 +157,15 @@ fn push_wrapped(out: &mut Vec<u8>, header: &[u8]) {
     }
 }
 
-fn push_hit(context: &Context, pair: &OutputPair<'_>, output: &mut Output) -> Result<()> {
-    let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
+fn push_subject(context: &Context, pair: &OutputPair<'_>, output: &mut Output) {
     let (targets, id) = (&context.targets, pair.target);
     output.buffer().push(b'>');
     push_wrapped(output.buffer(), &header(targets.name_bytes(id), targets.description(id)));
     line(output, format_args!("\nLength={}\n", targets.length(id)));
+}
+
+fn push_alignment(context: &Context, pair: &OutputPair<'_>, output: &mut Output) -> Result<()> {
+    let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
     rows::push_facts(context, pair, cigar, output.buffer());
     line(output, format_args!(""));
     BlastRows::new(context, pair, cigar).push(output.buffer());

@@ -215,6 +215,9 @@ fn push_table(hits: &[TableHit], alphabet: Alphabet, out: &mut Vec<u8>) {
         out.extend_from_slice(b"<tr><td class=\"left\">");
         push_html(out, &hit.name);
         out.extend_from_slice(b" <span>");
+        if hit.part > 1 {
+            put(out, format_args!("alignment {}; ", hit.part));
+        }
         push_html(out, &hit.title);
         out.extend_from_slice(b"</span></td>");
         let [query, subject] = [hit.query, hit.subject].map(|[first, last]| format!("{first}–{last}"));

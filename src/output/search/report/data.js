@@ -30,14 +30,17 @@ function parse(query) {
 }
 
 // Returns a query's part of the file and its hits. A hit refers to a subject of this part or of an
-// earlier one, its home.
+// earlier one, its home. `part` numbers the alignments with one subject, from 1.
 function readData(query) {
   if (query.data) return query.data;
   const raw = parse(query);
+  const further = new Set(raw.further);
+  let part = 0;
   const hits = raw.hits.map(([home, subject, bits, evalue, score, identity, cover, ...places], rank) => {
+    part = further.has(rank) ? part + 1 : 1;
     const own = parse(queries[home]).subjects[subject], [queryStart, queryEnd, start, end, isMinus] = places;
     return {
-      query, rank, home: queries[home], subject: own, name: own.name, title: own.title, length: own.length,
+      query, rank, part, home: queries[home], subject: own, name: own.name, title: own.title, length: own.length,
       bits, evalue, score, identity, cover, queryStart, queryEnd, start, end, isMinus: isMinus === 1,
       order: {
         name: own.name, bits: Number(bits), evalue: Number(evalue), score, identity: Number(identity), cover,

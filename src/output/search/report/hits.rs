@@ -51,6 +51,8 @@ pub(super) struct TableHit {
     pub(super) subject: [u32; 2],
     pub(super) length: u32,
     pub(super) strand: Strand,
+    /// Number of the alignment among those with the subject, from 1.
+    pub(super) part: u32,
 }
 
 /// The part of the page with the hits of one query.
@@ -66,6 +68,9 @@ struct PageQuery {
     /// was not written before.
     subjects: Vec<(String, String, u32, u32, u32)>,
     hits: Vec<HitRow>,
+    /// Indices of hits that are further alignments of the previous hit's subject.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    further: Vec<usize>,
     /// Number of packed bytes.
     size: usize,
     /// CIGARs separated by blanks, a line end, letters of the query, and letters of the subjects:
@@ -105,6 +110,7 @@ impl TableHit {
             subject,
             length: lengths.1,
             strand: pair.strand,
+            part: 1,
         })
     }
 }
@@ -123,11 +129,18 @@ impl WrittenSubjects {
         let mut table = Vec::with_capacity(hits.len());
         let mut rows = Vec::with_capacity(hits.len());
         let (mut subjects, mut letters, mut cigars) = (Vec::new(), Vec::new(), Vec::new());
+        let mut further = Vec::new();
+        let mut previous: Option<(u64, u32)> = None;
         let mut span: Option<Range<u32>> = None;
         for hit in hits {
             let (context, pair) = all.pair(query, hit);
             let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
-            let shown = TableHit::new(context, &pair)?;
+            let mut shown = TableHit::new(context, &pair)?;
+            if let Some((_, part)) = previous.filter(|&(record, _)| record == hit.record) {
+                shown.part = part + 1;
+                further.push(rows.len());
+            }
+            previous = Some((hit.record, shown.part));
             let aligned = context.columns(&pair)?.whole_target;
             let known = self.0.get(&hit.record).filter(|known| known.part.start <= aligned.start);
             let (home, index) = match known.filter(|known| known.part.end >= aligned.end) {
@@ -184,6 +197,7 @@ impl WrittenSubjects {
             letters: span.end - span.start,
             subjects,
             hits: rows,
+            further,
             size: packed.len(),
             packed: deflate(&packed)?,
         };

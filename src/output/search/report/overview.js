@@ -1,5 +1,5 @@
 // The overview of a query's hits: bars along the query, coloured by bit score, or by the share of the
-// best score if bit scores are unknown.
+// best score if bit scores are unknown. Adjacent hits of one subject share a line unless their bars overlap.
 
 const MAX_BARS = 100;
 const AXIS = 12, QUERY = 24, FIRST = 40;  // heights in pixels: labels of the axis, the query, and the first bar
@@ -46,13 +46,31 @@ function ticks(length, width) {
   return list;
 }
 
+// Returns the number of the line of each hit, from 0.
+function linesOf(hits) {
+  const lines = [];
+  let line = -1, first = 0;
+  hits.forEach((hit, i) => {
+    const previous = hits[i - 1], isFurther = previous && hit.part === previous.part + 1 && hit.rank === previous.rank + 1;
+    const onLine = isFurther ? hits.slice(first, i) : [];
+    const isFree = isFurther && onLine.every(other => hit.queryEnd < other.queryStart || other.queryEnd < hit.queryStart);
+    if (!isFree) {
+      line++;
+      first = i;
+    }
+    lines.push(line);
+  });
+  return lines;
+}
+
 // Returns the picture of the first hits. `onClick` is called with a hit.
 function overviewOf(query, hits, width, onClick) {
   const length = Math.max(1, query.data.length), drawn = hits.slice(0, MAX_BARS);
   const best = Math.max(...query.data.hits.map(hit => hit.score));
-  const [bar, step] = drawn.length > 40 ? [4, 5] : [6, 9];
+  const lines = linesOf(drawn), count = (lines.at(-1) ?? -1) + 1;
+  const [bar, step] = count > 40 ? [4, 5] : [6, 9];
   const xOf = symbols => MARGIN + (width - 2 * MARGIN) * symbols / length;
-  const height = FIRST + step * drawn.length;
+  const height = FIRST + step * count;
   const picture = drawing("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Positions of the hits" });
   for (const tick of ticks(length, width)) {
     const x = xOf(tick - .5), anchor = tick === 1 ? "start" : x > width - 40 ? "end" : "middle";
@@ -65,7 +83,7 @@ function overviewOf(query, hits, width, onClick) {
     const score = scheme.hasBits ? `${hit.bits} bits, E ${hit.evalue}` : `score ${hit.score}`;
     const label = `${hit.name}: ${score}, ${hit.queryStart}–${hit.queryEnd}`;
     const rect = drawing("rect", {
-      class: `c${colourOf(hit, best)}`, x: from.toFixed(1), y: FIRST + step * i, width: Math.max(2, to - from).toFixed(1), height: bar,
+      class: `c${colourOf(hit, best)}`, x: from.toFixed(1), y: FIRST + step * lines[i], width: Math.max(2, to - from).toFixed(1), height: bar,
     }, drawing("title", {}, label));
     const link = drawing("a", { href: `#q${query.index + 1}h${hit.rank + 1}` }, rect);
     link.addEventListener("click", event => { event.preventDefault(); onClick(hit); });

@@ -44,7 +44,8 @@ function rowOf(hit, isOdd) {
   const name = button(hit.name, () => toggle(hit));
   name.setAttribute("aria-expanded", hit.query.open.has(hit));
   name.title = "Alignment";
-  const row = node("tr", isOdd ? "odd" : "", node("td", "left", name, " ", node("span", "", hit.title)));
+  const title = hit.part > 1 ? `alignment ${hit.part}; ${hit.title}` : hit.title;
+  const row = node("tr", isOdd ? "odd" : "", node("td", "left", name, " ", node("span", "", title)));
   row.id = `q${hit.query.index + 1}h${hit.rank + 1}`;
   const cells = [hit.bits, hit.evalue, hit.score, hit.identity, hit.cover, `${hit.queryStart}–${hit.queryEnd}`, `${hit.start}–${hit.end}`, hit.length];
   if (!scheme.isProtein) cells.push(hit.isMinus ? "−" : "+");
