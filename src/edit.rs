@@ -9,6 +9,7 @@ pub mod gpu;
 pub mod kernels;
 pub mod mock;
 pub mod oracle;
+pub mod overhang;
 pub mod pieces;
 pub mod places;
 pub mod plan;

@@ -233,7 +233,8 @@ impl LongPairEnd {
 }
 
 /// The result for a pattern in a text, without the alignment. If there is an alignment, it aligns
-/// the whole pattern with the part of the text from [`OutputPair::target_start`] to `end`.
+/// the pattern from [`OutputPair::query_start`] on with the part of the text from
+/// [`OutputPair::target_start`] to `end`.
 #[derive(Debug, Clone, Copy)]
 pub struct Edits<'a> {
     /// The least distance.
@@ -285,11 +286,12 @@ impl Context {
         let whole = |length| Range32 { start: 0, end: length };
         let part = |start: u32, symbols: u64| Range32 { start, end: start + symbols as u32 };
         let (query, target) = match self.scoring.mode {
-            Mode::Global if pair.edits().is_some() => {
-                (whole(self.queries.length(pair.query)), part(pair.target_start, cigar.target_span()))
+            Mode::Global if pair.edits().is_none() => {
+                (whole(self.queries.length(pair.query)), whole(self.targets.length(pair.target)))
             }
-            Mode::Global => (whole(self.queries.length(pair.query)), whole(self.targets.length(pair.target))),
-            Mode::Local => (part(pair.query_start, cigar.query_span()), part(pair.target_start, cigar.target_span())),
+            Mode::Global | Mode::Local => {
+                (part(pair.query_start, cigar.query_span()), part(pair.target_start, cigar.target_span()))
+            }
         };
         let mut columns =
             AlignmentColumns::from_cigar(cigar, pair.counts.unwrap_or_else(|| cigar.counts()), query, target);

@@ -10,6 +10,7 @@ use super::common::{ComputeOptions, OutputFiles, check_standard, check_strand, m
 use super::endings;
 use super::tips::number_instead;
 use pairwave::edit::exact::ExactSymbols;
+use pairwave::edit::overhang::OverhangCost;
 use pairwave::output::{EDIT_FIELDS, EditDefaults, Field, PairFormat};
 use pairwave::score::{Ambiguity, EditMode, Equality, Limit};
 use pairwave::seq::reader::AlphabetChoice;
@@ -35,6 +36,7 @@ pub(super) struct EditOptions {
     pub all_places: bool,
     pub exact: ExactSymbols,
     pub pam: Option<Pam>,
+    pub overhang: Option<f64>,
     pub max_n_fraction: Option<f64>,
     pub align: bool,
     pub format: PairFormat,
@@ -70,6 +72,7 @@ impl TryFrom<EditArgs> for EditOptions {
         let pam = args.pam.as_deref().map(Pam::parse).transpose()?;
         let exact = exact_symbols(args.exact.as_deref(), pam.as_ref())?;
         check_fraction("--max-n-frac", args.max_n_frac)?;
+        args.overhang.map(OverhangCost::new).transpose()?;
         contents.check_fields(&args, fields.is_some())?;
         check_bytes(&args, alphabet, fields.as_deref())?;
         let format = format(&args, &contents, fields)?;
@@ -95,6 +98,7 @@ impl TryFrom<EditArgs> for EditOptions {
             all_places: args.all_places,
             exact,
             pam,
+            overhang: args.overhang,
             max_n_fraction: args.max_n_frac,
             align: contents.alignment,
             format,
@@ -167,8 +171,13 @@ impl RequiredContents {
 /// Rejects `--all-places` if it has no effect, and options that have no effect with it.
 fn check_places(args: &EditArgs, contents: &RequiredContents, limit: Limit) -> Result<()> {
     let wrong = |what: &str| Err(Error::usage(format!("--all-places {what}")));
-    let are_given = [args.exact.is_some(), args.pam.is_some(), args.max_n_frac.is_some()];
-    if let Some((option, _)) = ["--exact", "--pam", "--max-n-frac"].iter().zip(are_given).find(|(_, given)| *given)
+    let for_places = [
+        ("--exact", args.exact.is_some()),
+        ("--pam", args.pam.is_some()),
+        ("--overhang", args.overhang.is_some()),
+        ("--max-n-frac", args.max_n_frac.is_some()),
+    ];
+    if let Some((option, _)) = for_places.iter().find(|(_, is_given)| *is_given)
         && !args.all_places
     {
         return Err(Error::usage(format!(
@@ -225,6 +234,7 @@ fn format(args: &EditArgs, contents: &RequiredContents, fields: Option<Vec<&'sta
         parts: args.mode != EditModeName::Global,
         aligned: contents.alignment,
         ends: contents.all_ends,
+        overhang: args.overhang.is_some(),
     };
     let fields = fields.unwrap_or_else(|| match args.strands.given().unwrap_or_default() {
         Strands::Plus => defaults.fields(),

@@ -54,6 +54,7 @@ const FLAGS: [(&str, &str); 71] = [
     ("mismatch", "--mismatch"),
     ("mismatch_score", "--mismatch"),
     ("mode", "--mode"),
+    ("overhang", "--overhang"),
     ("pair_memory", "--pair-memory"),
     ("patterns", "PATTERNS"),
     ("queries", "SEQS"),

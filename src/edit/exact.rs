@@ -11,6 +11,7 @@
 
 use std::ops::Range;
 
+use super::overhang::{OverhangCost, OverhangCosts};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::Equality;
@@ -67,6 +68,18 @@ impl ExactRows {
         ExactRows { is_exact: self.is_exact.iter().rev().copied().collect() }
     }
 
+    /// Returns some of the rows.
+    #[must_use]
+    pub fn part(&self, rows: Range<usize>) -> ExactRows {
+        ExactRows { is_exact: self.is_exact[rows].to_vec() }
+    }
+
+    /// Returns whether the rows from this one on may hang over an end of the text. An exact row may
+    /// not.
+    pub fn may_hang_over(&self, first_row: usize) -> bool {
+        !self.is_exact[first_row..].contains(&true)
+    }
+
     /// Returns whether an alignment of the pattern satisfies the condition.
     pub fn are_exact_in(&self, cigar: &Cigar) -> bool {
         let mut row = 0;
@@ -101,72 +114,128 @@ pub enum PartStart {
 pub struct ExactColumns {
     /// Distance of each number of rows, at most one more than the limit.
     column: Vec<u32>,
+    /// The last row within the limit. Rows after it have arbitrary distances above the limit.
+    last: usize,
 }
 
 impl ExactColumns {
     /// Calls `visit` with every end within the limit and the distance of a part that ends there, in
-    /// increasing order. The empty part at the start of the text counts. Rows above the limit are
-    /// skipped (Ukkonen 1985).
+    /// increasing order. The empty part at the start of the text counts. `costs` defines whether
+    /// rows may hang over the ends of the text; ends beyond the text are those of rows that hang
+    /// over. Rows above the limit are skipped (Ukkonen 1985).
     pub fn search(
         &mut self,
         (pattern, exact): (&[Code], &ExactRows),
         (text, start): (&[Code], PartStart),
+        costs: OverhangCosts,
         limit: u32,
         equality: &Equality,
         mut visit: impl FnMut(u32, u32),
     ) {
-        let (m, above_limit) = (pattern.len(), limit.saturating_add(1));
-        let column = &mut self.column;
-        column.clear();
-        column.resize(m + 1, above_limit);
-        column[0] = 0;
-        // The last row of the column within the limit.
-        let mut last = 0;
-        let insert_rows = |column: &mut [u32], last: &mut usize| {
-            while *last < m && !exact.is_exact[*last] && column[*last] < limit {
-                column[*last + 1] = column[*last] + 1;
-                *last += 1;
-            }
-        };
-        insert_rows(column, &mut last);
-        if column[m] <= limit {
-            visit(0, column[m]);
+        let m = pattern.len();
+        self.begin(exact, costs.start, limit);
+        if self.column[m] <= limit {
+            visit(0, self.column[m]);
         }
         for (end, &symbol) in (1..).zip(text) {
-            let mut diagonal = column[0];
-            if start == PartStart::TextStart {
-                column[0] = (column[0] + 1).min(above_limit);
+            if !self.advance((pattern, exact), (symbol, start), limit, equality) {
+                return;
             }
-            let swept = m.min(last + 1);
-            for row in 0..swept {
-                let (before, above) = (column[row + 1], column[row]);
-                let is_exact = exact.is_exact[row];
-                let mut distance = match equality.is_match(pattern[row], symbol) {
-                    true => diagonal,
-                    false if is_exact => above_limit,
-                    false => diagonal + 1,
-                };
-                if !is_exact {
-                    distance = distance.min(above + 1);
-                }
-                if !exact.joins(row + 1) {
-                    distance = distance.min(before + 1);
-                }
-                column[row + 1] = distance.min(above_limit);
-                diagonal = before;
-            }
-            last = swept;
-            insert_rows(column, &mut last);
-            while column[last] > limit {
-                if last == 0 {
-                    return;
-                }
-                last -= 1;
-            }
-            if column[m] <= limit {
-                visit(end, column[m]);
+            if self.column[m] <= limit {
+                visit(end, self.column[m]);
             }
         }
+        let Some(cost) = costs.end else { return };
+        for symbols in 1..=cost.max_after(m as u32, limit) {
+            let row = m - symbols as usize;
+            if exact.is_exact[row] {
+                break;
+            }
+            if row <= self.last && self.column[row].saturating_add(cost.symbols(symbols)) <= limit {
+                visit(text.len() as u32 + symbols, self.column[row] + cost.symbols(symbols));
+            }
+        }
+    }
+
+    /// Returns the distance of each number of first rows from a part that ends with the text, at
+    /// most one more than the limit. All further rows are above the limit. Returns `None` if no row
+    /// is within the limit.
+    pub fn last_column(
+        &mut self,
+        pattern: (&[Code], &ExactRows),
+        (text, start): (&[Code], PartStart),
+        limit: u32,
+        equality: &Equality,
+    ) -> Option<&[u32]> {
+        self.begin(pattern.1, None, limit);
+        let is_within = text.iter().all(|&symbol| self.advance(pattern, (symbol, start), limit, equality));
+        is_within.then(|| &self.column[..=self.last])
+    }
+
+    /// Sets the column before the first symbol of the text.
+    fn begin(&mut self, exact: &ExactRows, overhang: Option<OverhangCost>, limit: u32) {
+        let m = exact.is_exact.len();
+        self.column.clear();
+        self.column.resize(m + 1, limit.saturating_add(1));
+        (self.column[0], self.last) = (0, 0);
+        let Some(cost) = overhang else { return self.insert_rows(exact, limit) };
+        while self.last < m && !exact.is_exact[self.last] && cost.symbols(self.last as u32 + 1) <= limit {
+            self.last += 1;
+            self.column[self.last] = cost.symbols(self.last as u32);
+        }
+    }
+
+    /// Adds insertions after the last row within the limit.
+    fn insert_rows(&mut self, exact: &ExactRows, limit: u32) {
+        let (column, last) = (&mut self.column, &mut self.last);
+        while *last + 1 < column.len() && !exact.is_exact[*last] && column[*last] < limit {
+            column[*last + 1] = column[*last] + 1;
+            *last += 1;
+        }
+    }
+
+    /// Advances by one symbol of the text. Returns whether a row is within the limit.
+    #[inline(always)]
+    fn advance(
+        &mut self,
+        (pattern, exact): (&[Code], &ExactRows),
+        (symbol, start): (Code, PartStart),
+        limit: u32,
+        equality: &Equality,
+    ) -> bool {
+        let above_limit = limit.saturating_add(1);
+        let column = &mut self.column;
+        let mut diagonal = column[0];
+        if start == PartStart::TextStart {
+            column[0] = (column[0] + 1).min(above_limit);
+        }
+        let swept = pattern.len().min(self.last + 1);
+        for row in 0..swept {
+            let (before, above) = (column[row + 1], column[row]);
+            let is_exact = exact.is_exact[row];
+            let mut distance = match equality.is_match(pattern[row], symbol) {
+                true => diagonal,
+                false if is_exact => above_limit,
+                false => diagonal + 1,
+            };
+            if !is_exact {
+                distance = distance.min(above + 1);
+            }
+            if !exact.joins(row + 1) {
+                distance = distance.min(before + 1);
+            }
+            column[row + 1] = distance.min(above_limit);
+            diagonal = before;
+        }
+        self.last = swept;
+        self.insert_rows(exact, limit);
+        while self.column[self.last] > limit {
+            if self.last == 0 {
+                return false;
+            }
+            self.last -= 1;
+        }
+        true
     }
 }
 
@@ -181,9 +250,8 @@ pub struct PlaceToAlign {
     pub distance: u32,
 }
 
-/// Aligns a pattern with the longest part at a place. `exact` has the rows of the pattern, and
-/// `pattern` its reverse complement if the strand is minus. Returns the part and the alignment's
-/// columns. The rule of [`crate::trace`] selects among the alignments that satisfy the condition.
+/// Aligns a pattern with the longest part at a place. `pattern` is the reverse complement if the
+/// strand is minus, and `exact` has its rows. Returns the part and the alignment's columns. The rule of [`crate::trace`] selects among the alignments that satisfy the condition.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if the least distance is another one.
@@ -197,26 +265,41 @@ pub fn align_place(
     let PlaceToAlign { strand, position, distance } = place;
     let (reach, at) = (pattern.len() + distance as usize, position as usize);
     let wrong = || Error::Internal(format!("no alignment with exact symbols has distance {distance}"));
-    let (part, rows) = if strand == Strand::Minus {
-        let rows = exact.reversed();
+    let part = if strand == Strand::Minus {
         let window = &text[at..text.len().min(at + reach)];
-        let symbols = longest_part(pattern, window, &rows, distance, equality).ok_or_else(wrong)?;
-        (position..position + symbols, rows)
+        let symbols = longest_part(pattern, window, exact, distance, equality).ok_or_else(wrong)?;
+        position..position + symbols
     } else {
         let reversed = |codes: &[Code]| codes.iter().rev().copied().collect::<Vec<Code>>();
         let window = reversed(&text[at.saturating_sub(reach)..at]);
         let symbols = longest_part(&reversed(pattern), &window, &exact.reversed(), distance, equality);
-        (position - symbols.ok_or_else(wrong)?..position, exact.clone())
+        position - symbols.ok_or_else(wrong)?..position
     };
     let symbols = &text[part.start as usize..part.end as usize];
-    Ok((part, trace(pattern, symbols, &rows, distance, equality).ok_or_else(wrong)?))
+    Ok((part, align_whole(pattern, symbols, distance, exact, equality)?))
+}
+
+/// Aligns a pattern with a whole part, like [`align_place`]. Returns the alignment's columns.
+///
+/// # Errors
+/// Returns [`Error::Internal`] if the least distance is another one.
+pub fn align_whole(
+    pattern: &[Code],
+    part: &[Code],
+    distance: u32,
+    exact: &ExactRows,
+    equality: &Equality,
+) -> Result<Cigar> {
+    let wrong = || Error::Internal(format!("no alignment with exact symbols has distance {distance}"));
+    trace(pattern, part, exact, distance, equality).ok_or_else(wrong)
 }
 
 /// Returns the number of symbols of the longest part that starts with the text and has this
 /// distance. Returns `None` if it is not the least distance.
 fn longest_part(pattern: &[Code], text: &[Code], exact: &ExactRows, distance: u32, equality: &Equality) -> Option<u32> {
     let (mut longest, mut least) = (None, u32::MAX);
-    ExactColumns::default().search((pattern, exact), (text, PartStart::TextStart), distance, equality, |end, edits| {
+    let (part, costs) = ((text, PartStart::TextStart), OverhangCosts::default());
+    ExactColumns::default().search((pattern, exact), part, costs, distance, equality, |end, edits| {
         least = least.min(edits);
         longest = (edits == distance).then_some(end).or(longest);
     });

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::Region;
 use super::exact::{ExactColumns, ExactRows, PartStart};
+use super::overhang::{OverhangCost, OverhangCosts};
 use super::tiles::TextTiles;
 use crate::score::Equality;
 use crate::seq::{Code, SequenceStore, Strand};
@@ -16,8 +17,10 @@ const ROWS: usize = 64;
 /// of a part with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Number of symbols of the text before the position.
-    pub position: u32,
+    /// Number of symbols of the text before the position. If the pattern hangs over the end of the
+    /// text, the symbols beyond the end are added. If it hangs over the start on the minus strand,
+    /// this is minus the number of these symbols.
+    pub position: i64,
     /// The distance.
     pub distance: u32,
 }
@@ -37,8 +40,8 @@ pub struct LocalMinima {
 /// Adjacent positions with the same distance.
 #[derive(Debug, Clone, Copy)]
 struct Plateau {
-    first: u32,
-    last: u32,
+    first: i64,
+    last: i64,
     distance: u32,
     /// Whether the position before is above.
     is_below: bool,
@@ -98,6 +101,18 @@ pub struct SoughtPattern<'a> {
     pub limit: u32,
     /// The rows that must match exactly, in the order of the plus strand. Empty if there are none.
     pub exact: &'a ExactRows,
+    /// Cost of symbols that hang over an end of a text; `None` if none may.
+    pub overhang: Option<OverhangCost>,
+}
+
+/// A tile to search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SoughtTile {
+    /// Index of the tile.
+    pub tile: u32,
+    /// Whether a part of the text within the limit may be in the tile. If not, only places that
+    /// hang over an end of the text are sought.
+    pub has_parts: bool,
 }
 
 /// Texts to search in.
@@ -121,41 +136,61 @@ pub struct PlaceSearch {
 impl PlaceSearch {
     /// Returns the places within the limit in the core of a tile, in increasing order of positions.
     /// An end belongs to the tile whose core contains the symbol before it, and a start to the tile
-    /// whose core contains the symbol after it. The first and the last position of the text belong
-    /// to its first and last tile.
-    pub fn in_tile(&mut self, sought: SoughtPattern<'_>, texts: &TiledTexts<'_>, tile: u32) -> Vec<Place> {
-        let SoughtPattern { pattern, strand, limit, exact } = sought;
+    /// whose core contains the symbol after it. The first position of a text and those before it
+    /// belong to its first tile, and the last position and those after it to its last tile.
+    pub fn in_tile(&mut self, sought: SoughtPattern<'_>, texts: &TiledTexts<'_>, tile: SoughtTile) -> Vec<Place> {
+        let SoughtPattern { pattern, strand, limit, exact, overhang } = sought;
         let TiledTexts { texts, tiles, equality } = *texts;
-        let Region { text, .. } = tiles.regions()[tile as usize];
-        let (codes, core) = (texts.codes(text), tiles.core(tile));
-        let reach = (pattern.len() as u32).saturating_add(limit);
+        let Region { text, .. } = tiles.regions()[tile.tile as usize];
+        let (codes, core) = (texts.codes(text), tiles.core(tile.tile));
+        let (n, reach) = (codes.len() as u32, (pattern.len() as u32).saturating_add(limit));
+        let window = match strand {
+            Strand::Plus => core.start.saturating_sub(reach)..core.end,
+            Strand::Minus => core.start..core.end.saturating_add(reach).min(n),
+        };
         let mut places = Vec::new();
-        if strand == Strand::Plus {
-            let start = core.start.saturating_sub(reach);
-            let searched = &codes[start as usize..core.end as usize];
-            self.columns.search((pattern, exact), searched, limit, equality, |end, distance| {
-                let position = start + end;
-                if position > core.start || core.start == 0 {
-                    places.push(Place { position, distance });
-                }
-            });
-        } else {
-            let is_last = core.end as usize == codes.len();
-            let end = core.end.saturating_add(reach).min(codes.len() as u32);
+        for part in parts_to_search(window, n, reach, tile.has_parts) {
+            let costs = [part.start == 0, part.end == n].map(|is_end| overhang.filter(|_| is_end));
+            let searched = &codes[part.start as usize..part.end as usize];
+            if strand == Strand::Plus {
+                let costs = OverhangCosts { start: costs[0], end: costs[1] };
+                self.columns.search((pattern, exact), (searched, costs), limit, equality, |end, distance| {
+                    let position = i64::from(part.start) + i64::from(end);
+                    if position > i64::from(core.start) || core.start == 0 {
+                        places.push(Place { position, distance });
+                    }
+                });
+                continue;
+            }
+            let first = places.len();
+            let costs = OverhangCosts { start: costs[1], end: costs[0] };
             let [reversed_pattern, reversed_text] = &mut self.codes;
             reversed_pattern.clear();
             reversed_pattern.extend(pattern.iter().rev());
             reversed_text.clear();
-            reversed_text.extend(codes[core.start as usize..end as usize].iter().rev());
-            self.columns.search((reversed_pattern, exact), reversed_text, limit, equality, |before, distance| {
-                let position = end - before;
-                if position < core.end || is_last {
+            reversed_text.extend(searched.iter().rev());
+            let (pattern, searched) = ((&reversed_pattern[..], exact), (&reversed_text[..], costs));
+            self.columns.search(pattern, searched, limit, equality, |before, distance| {
+                let position = i64::from(part.end) - i64::from(before);
+                if position < i64::from(core.end) || core.end == n {
                     places.push(Place { position, distance });
                 }
             });
-            places.reverse();
+            places[first..].reverse();
         }
         places
+    }
+}
+
+/// Returns the parts of a window of a text that can contain a place: the whole window, or only the
+/// `reach` symbols next to the ends of the text of `n` symbols.
+fn parts_to_search(window: Range<u32>, n: u32, reach: u32, has_parts: bool) -> Vec<Range<u32>> {
+    let first = (window.start == 0).then(|| 0..window.end.min(reach));
+    let last = (window.end == n).then(|| window.start.max(n.saturating_sub(reach))..n);
+    match (first, last) {
+        _ if has_parts => Vec::from([window]),
+        (Some(first), Some(last)) if last.start <= first.end => Vec::from([window]),
+        (first, last) => first.into_iter().chain(last).collect(),
     }
 }
 
@@ -168,24 +203,25 @@ struct PlaceColumns {
 
 impl PlaceColumns {
     /// Calls `visit` with every end within the limit and the least distance of a part that ends
-    /// there, in increasing order. The empty part at the start of the text counts.
+    /// there, in increasing order. The empty part at the start of the text counts. `costs` defines
+    /// whether the pattern may hang over the ends of the text, so that ends beyond it exist.
     fn search(
         &mut self,
         (pattern, exact): (&[Code], &ExactRows),
-        text: &[Code],
+        (text, costs): (&[Code], OverhangCosts),
         limit: u32,
         equality: &Equality,
         mut visit: impl FnMut(u32, u32),
     ) {
         if exact.is_empty() {
-            return self.active.search(pattern, text, limit, equality, visit);
+            return self.active.search(pattern, (text, costs), limit, equality, visit);
         }
         // Exact rows only increase distances. So an end within the limit is also within it without
         // them, and its part is in the window before it.
-        let reach = (pattern.len() as u32).saturating_add(limit);
+        let (n, reach) = (text.len() as u32, (pattern.len() as u32).saturating_add(limit));
         let mut windows: Vec<Range<u32>> = Vec::new();
-        self.active.search(pattern, text, limit, equality, |end, _| {
-            let start = end.saturating_sub(reach);
+        self.active.search(pattern, (text, costs), limit, equality, |end, _| {
+            let (start, end) = (end.saturating_sub(reach), end.min(n));
             match windows.last_mut() {
                 Some(last) if start <= last.end => last.end = end,
                 _ => windows.push(start..end),
@@ -193,7 +229,11 @@ impl PlaceColumns {
         });
         for window in windows {
             let part = &text[window.start as usize..window.end as usize];
-            self.exact.search((pattern, exact), (part, PartStart::Any), limit, equality, |end, distance| {
+            let costs = OverhangCosts {
+                start: costs.start.filter(|_| window.start == 0),
+                end: costs.end.filter(|_| window.end == n),
+            };
+            self.exact.search((pattern, exact), (part, PartStart::Any), costs, limit, equality, |end, distance| {
                 visit(window.start + end, distance);
             });
         }
@@ -220,33 +260,34 @@ struct ActiveWord {
 }
 
 impl ActiveColumns {
-    /// Calls `visit` with every end within the limit and the least distance of a part that ends
-    /// there, in increasing order. The empty part at the start of the text counts.
+    /// Calls `visit` like [`PlaceColumns::search`].
     fn search(
         &mut self,
         pattern: &[Code],
-        text: &[Code],
+        (text, costs): (&[Code], OverhangCosts),
         limit: u32,
         equality: &Equality,
         mut visit: impl FnMut(u32, u32),
     ) {
         let m = pattern.len();
-        if m as u32 <= limit {
-            visit(0, m as u32);
-        }
         if m == 0 {
-            (1..=text.len() as u32).for_each(|end| visit(end, 0));
+            (0..=text.len() as u32).for_each(|end| visit(end, 0));
             return;
+        }
+        let first = costs.start.map_or(m as u32, |cost| cost.symbols(m as u32));
+        if first <= limit {
+            visit(0, first);
         }
         let words = m.div_ceil(ROWS);
         self.set_matches(pattern, equality, words);
         let rows = |word: usize| ROWS.min(m - word * ROWS);
-        let begin =
-            |word: usize, above: u32| ActiveWord { plus: u64::MAX, minus: 0, distance: above + rows(word) as u32 };
         self.words.clear();
         for word in 0..words {
             let above = self.words.last().map_or(0, |word| word.distance);
-            self.words.push(begin(word, above));
+            self.words.push(match costs.start {
+                None => ActiveWord::first(above, rows(word)),
+                Some(cost) => ActiveWord::hanging(cost, word * ROWS, rows(word)),
+            });
             if above > limit {
                 break;
             }
@@ -263,7 +304,7 @@ impl ActiveColumns {
             if active < words && before.min(last) <= limit {
                 // The word was above the limit. In the column before, its rows increase steadily
                 // from the last row of the word before it, so no distance is too small.
-                let mut next = begin(active, before);
+                let mut next = ActiveWord::first(before, rows(active));
                 next.advance(matches[active], up, down, rows(active));
                 self.words.push(next);
             } else {
@@ -279,6 +320,29 @@ impl ActiveColumns {
                     visit(end, distance);
                 }
             }
+        }
+        if let Some(cost) = costs.end {
+            self.hang_over(m, cost, limit, |symbols, distance| visit(text.len() as u32 + symbols, distance));
+        }
+    }
+
+    /// Calls `visit` with each number of last symbols that hang over the end of the text within the
+    /// limit, and the distance.
+    fn hang_over(&self, m: usize, cost: OverhangCost, limit: u32, mut visit: impl FnMut(u32, u32)) {
+        // The rows of other words are above the limit.
+        let mut row = m.min(self.words.len() * ROWS);
+        let mut distance = self.words.last().map_or(0, |word| word.distance);
+        let most = cost.max_after(m as u32, limit) as usize;
+        while m - row <= most {
+            let symbols = (m - row) as u32;
+            let total = distance.saturating_add(cost.symbols(symbols));
+            if symbols > 0 && total <= limit {
+                visit(symbols, total);
+            }
+            let Some(above) = row.checked_sub(1) else { return };
+            let ActiveWord { plus, minus, .. } = self.words[above / ROWS];
+            distance = distance + (minus >> (above % ROWS) & 1) as u32 - (plus >> (above % ROWS) & 1) as u32;
+            row = above;
         }
     }
 
@@ -302,6 +366,18 @@ impl ActiveColumns {
 }
 
 impl ActiveWord {
+    /// Returns rows that increase steadily from the distance above.
+    fn first(above: u32, rows: usize) -> ActiveWord {
+        ActiveWord { plus: u64::MAX, minus: 0, distance: above.saturating_add(rows as u32) }
+    }
+
+    /// Returns the rows from `first` on before a text, if they hang over its start.
+    fn hanging(cost: OverhangCost, first: usize, rows: usize) -> ActiveWord {
+        let distance = |row: usize| cost.symbols((first + row) as u32);
+        let plus = (0..rows).filter(|&row| distance(row + 1) > distance(row)).fold(0, |plus, row| plus | 1 << row);
+        ActiveWord { plus, minus: 0, distance: distance(rows) }
+    }
+
     /// Advances the word by one column. `up` and `down` are 1 if the row before its first row
     /// increases or decreases. Returns the same for the last of its `rows` rows.
     #[inline(always)]

@@ -59,6 +59,14 @@ impl TextTiles {
         self.first_tiles[texts.start as usize]..self.first_tiles[texts.end as usize]
     }
 
+    /// Returns the tiles of a text whose cores contain a start or an end of a part next to an end of
+    /// the text. The last core can be shorter than a part.
+    pub fn at_ends(&self, text: SequenceId) -> impl Iterator<Item = u32> {
+        let tiles = self.of_texts(text..text + 1);
+        let last = tiles.end.saturating_sub(2).max(tiles.start + 1)..tiles.end;
+        std::iter::once(tiles.start).chain(last)
+    }
+
     /// Returns the symbols of the text in the core of a tile.
     pub fn core(&self, tile: u32) -> Range<u32> {
         let Region { text, end, .. } = self.regions[tile as usize];
@@ -88,6 +96,11 @@ mod tests {
             }
             assert_eq!(end as usize, length);
             assert_eq!(tiles.of_texts(text..text + 1).len(), length.div_ceil(10).max(1));
+            let at_ends = tiles.at_ends(text).map(|tile| tile - tiles.of_texts(0..text).end);
+            let last = length.div_ceil(10).max(1) as u32 - 1;
+            let mut expected = Vec::from([0, last.saturating_sub(1), last]);
+            expected.dedup();
+            assert_eq!(at_ends.collect::<Vec<_>>(), expected);
         }
     }
 }

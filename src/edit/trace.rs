@@ -71,9 +71,22 @@ impl<'a> EditTracer<'a> {
                 return Err(Error::Internal("overlaps have no position, so they cannot be aligned".into()));
             }
         };
-        let hint = Hint { score: Some(-i64::from(result.distance)), matches: None };
-        let alignment = traceback(pattern, &text[start..], &self.scoring, hint, &mut workspace.trace)?;
-        Ok((start as u32, alignment.cigar))
+        Ok((start as u32, self.align_whole(pattern, &text[start..], result.distance, workspace)?))
+    }
+
+    /// Aligns a pattern with a whole part. Returns the alignment's columns.
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`] if the least distance is another one.
+    pub fn align_whole(
+        &self,
+        pattern: &[Code],
+        part: &[Code],
+        distance: u32,
+        workspace: &mut EditWorkspace,
+    ) -> Result<Cigar> {
+        let hint = Hint { score: Some(-i64::from(distance)), matches: None };
+        Ok(traceback(pattern, part, &self.scoring, hint, &mut workspace.trace)?.cigar)
     }
 
     /// Aligns a pattern with the longest part that has this distance and starts where the text
@@ -95,9 +108,7 @@ impl<'a> EditTracer<'a> {
         let bits = &mut workspace.bits;
         let before = start(&reversed_pattern, &reversed_text, distance, &self.scheme.equality, bits)?;
         let part = &text[..text.len() - before];
-        let hint = Hint { score: Some(-i64::from(distance)), matches: None };
-        let alignment = traceback(pattern, part, &self.scoring, hint, &mut workspace.trace)?;
-        Ok((part.len() as u32, alignment.cigar))
+        Ok((part.len() as u32, self.align_whole(pattern, part, distance, workspace)?))
     }
 
     /// Returns every end within a limit with its distance, in increasing order of ends. The first

@@ -33,6 +33,7 @@ use super::session::{SessionStart, Threads};
 use super::{Feed, Job, Run, Summary};
 use crate::alignment::Cigar;
 use crate::edit::exact::{self, ExactSymbols};
+use crate::edit::overhang::{self, Overhang, OverhangCost};
 use crate::edit::plan::{Against, CANDIDATES_AT_ONCE, Candidate, EditJob};
 use crate::edit::tiles::TextTiles;
 use crate::edit::{Edit, Region};
@@ -70,6 +71,11 @@ pub struct EditDistances {
     /// minima are those of the distances of alignments that satisfy this. Requires `all_places`, and
     /// patterns that have these symbols, with at most [`exact::MAX_SYMBOLS`] symbols.
     pub exact: ExactSymbols,
+    /// Cost of each symbol of a pattern that hangs over an end of a text, from 0 to 1, as in sassy.
+    /// The cost of all symbols at an end is rounded down. If it is set, ends beyond the end of a text
+    /// (on the minus strand, starts before its start) can be places, and exact symbols may not hang
+    /// over. Requires `all_places`, and patterns of at most [`overhang::MAX_SYMBOLS`] symbols.
+    pub overhang: Option<f64>,
     /// Maximum fraction of N in the part of the text at a place, from 0 to 1. Places with more are
     /// not reported, and an empty part has none. Requires `all_places` and DNA.
     pub max_n_fraction: Option<f64>,
@@ -95,6 +101,9 @@ pub struct EditResult {
     /// Number of text symbols up to the end of the first part with this distance, counted from the
     /// start of the text.
     pub end: u32,
+    /// Symbols of the pattern that hang over the ends of the text, if this is allowed. The distance
+    /// contains their cost, and the alignment does not contain them.
+    pub overhang: Overhang,
     /// The alignment with that part, if requested. On the minus strand, the aligned pattern is the
     /// reverse complement.
     pub alignment: Option<EditAlignment>,
@@ -134,6 +143,7 @@ impl EditDistances {
             all_ends: false,
             all_places: false,
             exact: ExactSymbols::default(),
+            overhang: None,
             max_n_fraction: None,
             max_hits: None,
             check: false,
@@ -203,6 +213,9 @@ impl EditDistances {
             _ if !self.all_places && self.exact != ExactSymbols::default() => {
                 Err(Error::usage_of("exact", "only places have exact symbols, so `all_places` is required"))
             }
+            _ if !self.all_places && self.overhang.is_some() => {
+                Err(Error::usage_of("overhang", "only places hang over, so `all_places` is required"))
+            }
             _ if !self.all_places && self.max_n_fraction.is_some() => {
                 Err(Error::usage_of("max_n_fraction", "only places are dropped, so `all_places` is required"))
             }
@@ -216,7 +229,7 @@ impl EditDistances {
             (.., Limit::None | Limit::Shorter(..)) => wrong("without a `limit` every part of a text is a place"),
             _ if self.all_ends => wrong("a row has one place, so `all_ends` has no effect"),
             _ if self.max_hits.is_some() => wrong("`max_hits` selects pairs, not places"),
-            _ => self.validate_max_n().and_then(|()| self.validate_exact()),
+            _ => self.validate_max_n().and_then(|()| self.validate_exact()).and_then(|()| self.validate_overhang()),
         }
     }
 
@@ -250,6 +263,26 @@ impl EditDistances {
             }
         }
         Ok(())
+    }
+}
+
+impl EditDistances {
+    /// Checks the cost of symbols that hang over, and that patterns are short enough.
+    fn validate_overhang(&self) -> Result<()> {
+        let most = overhang::MAX_SYMBOLS;
+        let is_long = |&symbols: &u32| symbols > most;
+        match (self.overhang_cost()?, self.patterns.lengths().iter().position(is_long)) {
+            (Some(_), Some(long)) => {
+                let name = self.patterns.name(long as SequenceId);
+                Err(Error::usage_of("overhang", format!("pattern '{name}' has more than {most} symbols")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the cost of symbols that hang over.
+    fn overhang_cost(&self) -> Result<Option<OverhangCost>> {
+        self.overhang.map(OverhangCost::new).transpose()
     }
 }
 

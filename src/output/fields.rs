@@ -103,6 +103,9 @@ enum ColumnCount {
     InnerGapOpenings,
     QueryStart,
     QueryEnd,
+    /// The first and the last query symbol, including end gaps.
+    WholeQueryStart,
+    WholeQueryEnd,
     TargetStart,
     TargetEnd,
 }

@@ -6,8 +6,9 @@
 //! spans of its two parts. In any case, the symbols that `cg` consumes add up to the spans, as
 //! readers check.
 //!
-//! For a pattern in a text, the query span is the whole pattern, and the target span is the part
-//! where it was found. `NM` is the distance, and there is no `AS`.
+//! For a pattern in a text, the query span is the pattern without the symbols that hang over an end
+//! of the text, and the target span is the part where it was found. `NM` is the distance without
+//! the cost of these symbols, and there is no `AS`.
 //!
 //! Column 10 counts matches, and column 11 counts columns. The mapping quality is 255, unknown. The
 //! strand is - if the query's reverse complement is aligned: the query span then refers to the
@@ -53,7 +54,8 @@ impl PairLine for Paf {
                 Some(edits) => Range32 { start: pair.target_start, end: edits.end },
                 None => all(target_length),
             };
-            (all(query_length), target, columns.total(), counts.gap_columns, counts.gap_openings)
+            let query = if is_charged && pair.edits().is_none() { all(query_length) } else { columns.whole_query };
+            (query, target, columns.total(), counts.gap_columns, counts.gap_openings)
         } else {
             let inner = (columns.inner_total(), columns.inner_gaps(), columns.inner_gap_openings);
             (columns.query, columns.target, inner.0, inner.1, inner.2)

@@ -95,6 +95,11 @@ fn blocks_of_places_equal_the_job() {
     let rows = run_on(&job, mocks(), &two_threads()).expect("the job ends").0;
     assert!(rows.len() > 30, "{}", rows.len());
     check_codec(&job, &rows, &mut random);
+    let job = EditDistances { overhang: Some(0.5), ..job };
+    check(&job, &mut random);
+    let rows = run_on(&job, mocks(), &two_threads()).expect("the job ends").0;
+    assert!(rows.iter().any(|row| row.overhang.before > 0) && rows.iter().any(|row| row.overhang.after > 0));
+    check_codec(&job, &rows, &mut random);
 }
 
 fn candidates(random: &mut Rng, patterns: &SequenceStore, texts: &SequenceStore, count: usize) -> Vec<Candidate> {

@@ -325,6 +325,8 @@ fn invalid_jobs_are_refused() {
         EditDistances { all_places: true, against: Against::Later, ..job(EditMode::Infix, Limit::Distance(3)) },
         EditDistances { exact: exact(1), ..job(EditMode::Infix, Limit::Distance(3)) },
         EditDistances { all_places: true, exact: exact(999), ..job(EditMode::Infix, Limit::Distance(3)) },
+        EditDistances { overhang: Some(0.5), ..job(EditMode::Infix, Limit::Distance(3)) },
+        EditDistances { all_places: true, overhang: Some(2.0), ..job(EditMode::Infix, Limit::Distance(3)) },
         EditDistances { all_places: true, max_n_fraction: Some(2.0), ..job(EditMode::Infix, Limit::Distance(3)) },
         EditDistances { scheme: proteins, ..job(EditMode::Infix, Limit::None) },
         candidate(9, 0, 0, 1),
@@ -348,6 +350,8 @@ fn invalid_jobs_are_refused() {
     all_places: places are sought in whole texts, so texts are required
     exact: only places have exact symbols, so `all_places` is required
     exact: pattern 's0' has 0 symbols, but symbol 999 must match exactly
+    overhang: only places hang over, so `all_places` is required
+    overhang 2: a cost per symbol is from 0 to 1
     max_n_fraction 2: a fraction is from 0 to 1
     patterns: these are Dna sequences, but the distance is for Protein
     candidates: number 0 is outside the sequences: Candidate { pattern: 9, region: Region { text: 0, start: 0, end: 1 } }

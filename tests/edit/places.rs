@@ -4,18 +4,22 @@
 use std::sync::Arc;
 
 use pairwave::alignment::verify;
+use pairwave::edit::Edit;
 use pairwave::edit::cpu::edit_workers;
 use pairwave::edit::exact::ExactSymbols;
+use pairwave::edit::gpu::EditGpu;
 use pairwave::edit::mock::EditMock;
 use pairwave::edit::oracle;
+use pairwave::edit::overhang::{Overhang, OverhangCost};
 use pairwave::edit::plan::Against;
+use pairwave::engine::Engine;
 use pairwave::jobs::{EditDistances, EditResult};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Strand, Strands, reverse_complement};
 use support::{Rng, random_codes, run_on, two_threads};
 
-/// A place: pattern, strand, text, start, end and distance.
-type PlaceRow = (u32, Strand, u32, u32, u32, u32);
+/// A place: pattern, strand, text, start, end, distance, and symbols that hang over.
+type PlaceRow = (u32, Strand, u32, u32, u32, u32, Overhang);
 
 /// Returns which symbols of a pattern must match exactly.
 fn exact_symbols(job: &EditDistances, pattern: &[Code]) -> Vec<bool> {
@@ -29,10 +33,26 @@ fn exact_symbols(job: &EditDistances, pattern: &[Code]) -> Vec<bool> {
 /// insertions, and no deletion is between two of them. Without such an alignment, the distance is
 /// [`u32::MAX`].
 fn exact_row(pattern: &[Code], text: &[Code], is_exact: &[bool], scheme: &EditScheme) -> Vec<u32> {
+    row_with_overhang(pattern, text, is_exact, scheme, None)
+}
+
+/// Returns the distances like [`exact_row`]. If a cost and a limit are given, symbols that are not
+/// exact may hang over, and the ends of symbols beyond the end of the text follow.
+fn row_with_overhang(
+    pattern: &[Code],
+    text: &[Code],
+    is_exact: &[bool],
+    scheme: &EditScheme,
+    overhang: Option<(OverhangCost, u32)>,
+) -> Vec<u32> {
     let one_more = |distance: u32, is_allowed: bool| if is_allowed { distance.saturating_add(1) } else { u32::MAX };
     let m = pattern.len();
     let mut column = vec![0];
     (0..m).for_each(|i| column.push(one_more(column[i], !is_exact[i])));
+    if let Some((cost, _)) = overhang {
+        let symbols = (0..=m).take_while(|&symbols| !is_exact[..symbols].contains(&true));
+        symbols.for_each(|symbols| column[symbols] = cost.symbols(symbols as u32));
+    }
     let mut row = vec![column[m]];
     for (j, &symbol) in text.iter().enumerate() {
         let before = column.clone();
@@ -46,33 +66,71 @@ fn exact_row(pattern: &[Code], text: &[Code], is_exact: &[bool], scheme: &EditSc
         }
         row.push(column[m]);
     }
+    if let Some((cost, limit)) = overhang {
+        for symbols in 1..=cost.max_after(m as u32, limit) {
+            let rest = m - symbols as usize;
+            let is_allowed = !is_exact[rest..].contains(&true);
+            row.push(if is_allowed { column[rest].saturating_add(cost.symbols(symbols)) } else { u32::MAX });
+        }
+    }
     row
 }
 
-/// Returns the places of a pattern in a text: start, end and distance. Of adjacent ends with the
-/// same distance, the last is a place if the neighbours on both sides are above. A place starts as
-/// early as its distance allows. Places with too many N are dropped.
-fn places(pattern: &[Code], text: &[Code], job: &EditDistances) -> Vec<(u32, u32, u32)> {
-    let (scheme, is_exact) = (&job.scheme, exact_symbols(job, pattern));
-    let last_row = |text: &[Code], scheme: &EditScheme| match job.exact.is_empty() {
-        true => oracle::last_row(pattern, text, scheme),
-        false => exact_row(pattern, text, &is_exact, scheme),
-    };
-    let row = last_row(text, scheme);
+/// Returns the least number of edits of an alignment of a pattern with a whole text.
+fn whole(pattern: &[Code], text: &[Code], is_exact: &[bool], scheme: &EditScheme) -> u32 {
+    let global = EditScheme { mode: EditMode::Global, ..EditScheme::clone(scheme) };
+    *exact_row(pattern, text, is_exact, &global).last().unwrap()
+}
+
+/// Returns the start of a place with this end and distance, and the symbols before the start of the
+/// text. A place starts as early as its distance allows. Few symbols hang over, but none is inserted
+/// next to the end of the text.
+fn start(pattern: &[Code], text: &[Code], is_exact: &[bool], distance: u32, job: &EditDistances) -> (usize, u32) {
+    let (m, n) = (pattern.len(), text.len());
+    if let Some(cost) = job.overhang.map(|cost| OverhangCost::new(cost).unwrap())
+        && n <= m + distance as usize
+    {
+        let edits = |symbols: usize| whole(&pattern[symbols..], text, &is_exact[symbols..], &job.scheme);
+        let fits = |symbols: usize| {
+            !is_exact[..symbols].contains(&true)
+                && edits(symbols).saturating_add(cost.symbols(symbols as u32)) == distance
+        };
+        if let Some(mut symbols) = (0..=m).find(|&symbols| fits(symbols)) {
+            while symbols < m && fits(symbols + 1) && edits(symbols + 1) < edits(symbols) {
+                symbols += 1;
+            }
+            return (0, symbols as u32);
+        }
+    }
+    let mut starts = n.saturating_sub(m + distance as usize)..=n;
+    (starts.find(|&start| whole(pattern, &text[start..], is_exact, &job.scheme) == distance).unwrap(), 0)
+}
+
+/// Returns the places of a pattern in a text: start, end, distance and overhang. Of adjacent ends
+/// with the same distance, the last is a place if the neighbours on both sides are above. Places
+/// with too many N are dropped.
+fn places(pattern: &[Code], text: &[Code], job: &EditDistances) -> Vec<(u32, u32, u32, Overhang)> {
+    let (scheme, is_exact, n) = (&job.scheme, exact_symbols(job, pattern), text.len());
     let limit = scheme.limit(pattern.len() as u32, text.len() as u32);
+    let cost = job.overhang.map(|cost| OverhangCost::new(cost).unwrap());
+    let row = match (job.exact.is_empty(), cost) {
+        (true, None) => oracle::last_row(pattern, text, scheme),
+        _ => row_with_overhang(pattern, text, &is_exact, scheme, cost.map(|cost| (cost, limit))),
+    };
     let mut places = Vec::new();
     let mut first = 0;
     for plateau in row.chunk_by(|a, b| a == b) {
         let (end, distance) = (first + plateau.len() - 1, plateau[0]);
         let is_below = first == 0 || row[first - 1] > distance;
         if distance <= limit && is_below && row.get(end + 1).is_none_or(|&next| next > distance) {
-            let global = EditScheme { mode: EditMode::Global, ..EditScheme::clone(scheme) };
-            let start = (end.saturating_sub(pattern.len() + distance as usize)..=end)
-                .find(|&start| *last_row(&text[start..end], &global).last().unwrap() == distance);
-            let part = &text[start.unwrap()..end];
+            let after = end.saturating_sub(n);
+            let (rest, edits) = (pattern.len() - after, distance - cost.map_or(0, |cost| cost.symbols(after as u32)));
+            let end = end.min(n);
+            let (start, before) = start(&pattern[..rest], &text[..end], &is_exact[..rest], edits, job);
+            let part = &text[start..end];
             let unknown = part.iter().filter(|&&code| code == 15).count() as f64;
             if job.max_n_fraction.is_none_or(|most| unknown <= most * part.len() as f64) {
-                places.push((start.unwrap() as u32, end as u32, distance));
+                places.push((start as u32, end as u32, distance, Overhang { before, after: after as u32 }));
             }
         }
         first = end + 1;
@@ -94,13 +152,16 @@ fn expected(job: &EditDistances) -> Vec<PlaceRow> {
                 let (p, t) = (job.patterns.codes(pattern), job.texts().codes(text));
                 if strand == Strand::Plus {
                     let found = places(p, t, job).into_iter();
-                    rows.extend(found.map(|(start, end, distance)| (pattern, strand, text, start, end, distance)));
+                    rows.extend(found.map(|(start, end, distance, overhang)| {
+                        (pattern, strand, text, start, end, distance, overhang)
+                    }));
                 } else {
                     let n = t.len() as u32;
                     let found = places(p, &reverse_complement(t), job).into_iter().rev();
-                    rows.extend(
-                        found.map(|(start, end, distance)| (pattern, strand, text, n - end, n - start, distance)),
-                    );
+                    rows.extend(found.map(|(start, end, distance, overhang)| {
+                        let overhang = Overhang { before: overhang.after, after: overhang.before };
+                        (pattern, strand, text, n - end, n - start, distance, overhang)
+                    }));
                 }
             }
         }
@@ -110,7 +171,7 @@ fn expected(job: &EditDistances) -> Vec<PlaceRow> {
 
 fn row(result: &EditResult) -> PlaceRow {
     let start = result.alignment.as_ref().unwrap().start;
-    (result.pattern, result.strand, result.text(), start, result.end, result.distance)
+    (result.pattern, result.strand, result.text(), start, result.end, result.distance, result.overhang)
 }
 
 /// Creates patterns, and texts that contain copies of them with edits, on both strands.
@@ -146,13 +207,18 @@ fn job(stores: &[Arc<SequenceStore>; 2], equality: Equality, limit: Limit, stran
 /// their number.
 #[track_caller]
 fn check(job: &EditDistances) -> usize {
-    let expected = expected(job);
-    let interrupt = Arc::default();
     let textbook: Vec<_> = vec![
         Box::new(EditMock::new("one").with_capacity(2_000, 3)) as _,
         Box::new(EditMock::new("two").with_capacity(500, 7)) as _,
     ];
-    for engines in [edit_workers(2, &interrupt), textbook] {
+    check_on(job, [edit_workers(2, &Arc::default()), textbook])
+}
+
+/// Compares the places of a job on sets of engines with the definition. Returns their number.
+#[track_caller]
+fn check_on(job: &EditDistances, sets: impl IntoIterator<Item = Vec<Box<dyn Engine<Edit>>>>) -> usize {
+    let expected = expected(job);
+    for engines in sets {
         let (results, summary) = run_on(job, engines, &two_threads()).unwrap();
         let found: Vec<PlaceRow> = results.iter().map(row).collect();
         assert_eq!(found, expected);
@@ -166,8 +232,10 @@ fn check(job: &EditDistances) -> usize {
                 Strand::Plus => pattern.to_vec(),
                 Strand::Minus => reverse_complement(pattern),
             };
-            let score = verify(&alignment.cigar, &stranded, part, &job.scheme.equality.scoring()).unwrap();
-            assert_eq!(score, -i64::from(result.distance));
+            let stranded = &stranded[result.overhang.rest(stranded.len())];
+            let score = verify(&alignment.cigar, stranded, part, &job.scheme.equality.scoring()).unwrap();
+            let cost = job.overhang.map_or(0, |cost| result.overhang.cost(OverhangCost::new(cost).unwrap()));
+            assert_eq!(score - i64::from(cost), -i64::from(result.distance));
         }
     }
     expected.len()
@@ -219,6 +287,55 @@ fn places_with_exact_symbols_are_those_of_a_search_without_edits_in_them() {
         }
     }
     assert!(count > 100, "{count}");
+}
+
+/// Compares with a search where symbols beyond an end of a text have their own cost. Texts are
+/// empty, shorter than patterns, and have one or several tiles. Some contain only the start or the
+/// end of a pattern.
+#[test]
+fn places_hang_over_the_ends_of_texts() {
+    let seed = 26;
+    let mut rng = support::rng(seed);
+    let equality = Equality::dna(Ambiguity::Overlap, true);
+    let (mut count, mut hanging) = (0, 0);
+    let cases = [(&[0, 1, 8, 23][..], 30), (&[12, 40], 60), (&[64, 70, 130], 150), (&[20, 70], 2100)];
+    for (case, (lengths, text_symbols)) in cases.into_iter().enumerate() {
+        let [patterns, texts] = stores(&mut rng, Alphabet::Dna, lengths, text_symbols);
+        let mut cut = Vec::new();
+        for (id, pattern) in (0..patterns.len() as u32).map(|id| (id, patterns.codes(id))) {
+            let at = rng.below(pattern.len() + 1);
+            let text = texts.codes(2 + id % 3);
+            cut.push([&pattern[at..], text].concat());
+            cut.push([text, &pattern[..at]].concat());
+            cut.push(reverse_complement(cut.last().unwrap()));
+            cut.push(pattern[at / 2..at].to_vec());
+        }
+        cut.extend((0..texts.len() as u32).map(|id| texts.codes(id).to_vec()));
+        let stores = [patterns, support::store(Alphabet::Dna, &cut)];
+        for (cost, limit) in [(0.5, 4), (0.0, 1), (0.3, 2), (0.25, 0), (1.0, 5), (0.75, 9)] {
+            let job = job(&stores, equality.clone(), Limit::Distance(limit), Strands::Both);
+            let job = EditDistances { overhang: Some(cost), ..job };
+            count += check(&job);
+            hanging += expected(&job).iter().filter(|row| row.6 != Overhang::default()).count();
+            let exact = ExactSymbols { ranges: Vec::new(), last: 2 };
+            if lengths[0] > 1 {
+                check(&EditDistances { exact, ..job });
+            }
+        }
+        eprintln!("seed {seed} case {case}: {count} places, {hanging} hang over");
+    }
+    assert!(count > 1000 && hanging > 500, "{count} {hanging}");
+}
+
+#[test]
+fn places_hang_over_the_ends_of_texts_on_a_gpu() {
+    let mut rng = support::rng(27);
+    let stores = stores(&mut rng, Alphabet::Dna, &[20, 70], 2500);
+    for (cost, limit) in [(0.5, 5), (0.0, 3)] {
+        let job = job(&stores, Equality::dna(Ambiguity::Overlap, true), Limit::Distance(limit), Strands::Both);
+        let gpu = EditGpu::open(&support::adapter()).expect("the adapter opens");
+        assert!(check_on(&EditDistances { overhang: Some(cost), ..job }, [vec![Box::new(gpu) as _]]) > 10);
+    }
 }
 
 #[test]

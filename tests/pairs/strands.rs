@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use pairwave::edit::mock::EditMock;
+use pairwave::edit::overhang::Overhang;
 use pairwave::edit::plan::{Against, Candidate};
 use pairwave::edit::{Edit, Region, oracle as edit_oracle};
 use pairwave::engine::{Capacity, Engine};
@@ -229,7 +230,8 @@ fn expected_distances(job: &EditDistances) -> Vec<EditResult> {
         let results: Vec<(_, _, Vec<(u32, u32)>)> = strands(job.strand).iter().map(of).collect();
         let (actual, strand, ends) = results.into_iter().min_by_key(|(actual, ..)| actual.distance).unwrap();
         let end = region.start.wrapping_add(actual.end);
-        all.push(EditResult { pattern, region, strand, distance: actual.distance, end, alignment: None, ends });
+        let (distance, overhang) = (actual.distance, Overhang::default());
+        all.push(EditResult { pattern, region, strand, distance, end, overhang, alignment: None, ends });
     }
     if let Some(most) = job.max_hits {
         for pattern in patterns {

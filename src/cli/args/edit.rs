@@ -79,6 +79,15 @@ pub(crate) struct EditArgs {
     #[arg(long, value_name = "CODE", help_heading = COMPARISON)]
     pub pam: Option<String>,
 
+    /// Let patterns hang over the ends of texts, at this cost per symbol, from 0 to 1; with
+    /// --all-places
+    ///
+    /// A part of the pattern is then compared with the first or the last symbols of the text. The
+    /// cost of all symbols beyond an end is rounded down, as in sassy: with 0.5, 3 symbols cost as
+    /// much as one edit. The distance contains these costs.
+    #[arg(long, value_name = "COST", help_heading = COMPARISON, allow_hyphen_values = true)]
+    pub overhang: Option<f64>,
+
     /// Write only pairs of at most this distance: edits, or with a decimal point a rate from 0 to 1
     ///
     /// A whole number such as 5 limits the number of edits. A number with a decimal point such as

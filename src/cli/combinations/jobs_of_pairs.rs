@@ -331,6 +331,7 @@ fn options_of_edit_have_an_effect_or_are_rejected() {
             "--all-places",
             "--exact 2-3",
             "--pam NGG",
+            "--overhang 0.5",
             "--max-n-frac 0",
             "--align",
             "--format jsonl",

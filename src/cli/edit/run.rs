@@ -111,6 +111,7 @@ impl BlockCommand for EditOptions {
             all_ends: self.all_ends,
             all_places: self.all_places,
             exact: self.exact.clone(),
+            overhang: self.overhang,
             max_n_fraction: self.max_n_fraction,
             max_hits: self.max_hits.map(|most| most.get() as usize),
             check: self.compute.check,
@@ -157,7 +158,7 @@ fn pair(result: &EditResult) -> OutputPair<'_> {
         strand: result.strand,
         score: -i64::from(result.distance),
         alignment: alignment.map(|alignment| &alignment.cigar),
-        query_start: 0,
+        query_start: result.overhang.before,
         target_start: alignment.map_or(0, |alignment| alignment.start),
         counts: alignment.map(|alignment| alignment.counts),
         details: Details::Edit(Edits {

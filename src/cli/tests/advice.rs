@@ -28,7 +28,7 @@ fn sample(command: &str, option: &str) -> &'static str {
         (_, "min-identity" | "query-cover" | "query-cov" | "target-cov" | "min-cov" | "cov" | "transition-weight") => {
             "0.9"
         }
-        (_, "max-n-frac") => "0.1",
+        (_, "max-n-frac" | "overhang") => "0.1",
         (_, "pam") => "NGG",
         (_, "mismatch") => "-4",
         (_, "memory" | "buffer" | "host-memory") => "1G",

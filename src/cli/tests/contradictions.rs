@@ -210,6 +210,8 @@ pub(super) const CONTRADICTIONS: &[&str] = &[
     "edit p.fa t.fa --mode infix --max-distance 3 --all-places --pam NGZ",
     "edit p.fa t.fa --mode infix --max-distance 3 --all-places --pam NGG --alphabet protein",
     "edit p.fa t.fa --mode infix --max-distance 3 --all-places --max-n-frac 10",
+    "edit p.fa t.fa --mode infix --max-distance 3 --overhang 0.5",
+    "edit p.fa t.fa --mode infix --max-distance 3 --all-places --overhang 2",
     "edit p.fa --alphabet bytes --degap",
     "edit p.fa --max-distance 3%",
     "allpairs s.fa --iddef 1 --format paf",

@@ -61,7 +61,8 @@ fn ends_and_alignments_have_the_distances_of_the_definition() {
         let expected: Vec<(u32, u32)> = within.collect();
         let mut ends = Vec::new();
         let mut columns = ExactColumns::default();
-        columns.search((&pattern, &exact), (&text, PartStart::Any), limit, &equality, |end, distance| {
+        let (part, costs) = ((&text[..], PartStart::Any), OverhangCosts::default());
+        columns.search((&pattern, &exact), part, costs, limit, &equality, |end, distance| {
             ends.push((end, distance));
         });
         assert_eq!(ends, expected, "seed {seed} case {case}: {pattern:?} {exact:?} {text:?} {limit}");
@@ -73,10 +74,10 @@ fn ends_and_alignments_have_the_distances_of_the_definition() {
                 [(Strand::Plus, end, &pattern, &text), (Strand::Minus, n - end, &minus_pattern, &minus_text)]
             {
                 let place = PlaceToAlign { strand, position, distance };
-                let (part, cigar) = align_place(pattern, text, place, &exact, &equality).unwrap();
+                let rows = if strand == Strand::Minus { exact.reversed() } else { exact.clone() };
+                let (part, cigar) = align_place(pattern, text, place, &rows, &equality).unwrap();
                 let symbols = &text[part.start as usize..part.end as usize];
                 assert_eq!(verify(&cigar, pattern, symbols, &equality.scoring()).unwrap(), -i64::from(distance));
-                let rows = if strand == Strand::Minus { exact.reversed() } else { exact.clone() };
                 assert!(rows.are_exact_in(&cigar), "case {case} {strand:?}: {cigar} {exact:?}");
                 let is_at = if strand == Strand::Minus { part.start } else { part.end } == position;
                 assert!(is_at, "{part:?} {position}");

@@ -17,7 +17,7 @@ fn minima(row: &[u32], limit: u32) -> Vec<Place> {
     for (position, &distance) in row.iter().enumerate().filter(|(_, distance)| **distance <= limit) {
         let plateau = row[..position].iter().rev().take_while(|&&other| other == distance).count();
         if is_above(Some(position + 1), distance) && is_above((position - plateau).checked_sub(1), distance) {
-            places.push(Place { position: position as u32, distance });
+            places.push(Place { position: position as i64, distance });
         }
     }
     places
@@ -59,18 +59,19 @@ fn tiles_have_the_local_minima_of_the_definition() {
         for strand in [Strand::Plus, Strand::Minus] {
             let is_minus = strand == Strand::Minus;
             let stranded = if is_minus { reverse_complement(&pattern) } else { pattern.clone() };
-            let sought = SoughtPattern { pattern: &stranded, strand, limit, exact: &ExactRows::default() };
+            let sought =
+                SoughtPattern { pattern: &stranded, strand, limit, exact: &ExactRows::default(), overhang: None };
             let mut found_minima = LocalMinima::new(strand);
             let mut found = Vec::new();
             for tile in tiles.of_texts(0..1) {
-                let places = search.in_tile(sought, &tiled, tile);
+                let places = search.in_tile(sought, &tiled, SoughtTile { tile, has_parts: true });
                 found.extend(places.into_iter().filter_map(|place| found_minima.add(place)));
             }
             found.extend(found_minima.end());
             let stranded_text = if is_minus { reverse_complement(&text) } else { text.clone() };
             let mut expected = minima(&oracle::last_row(&pattern, &stranded_text, &scheme), limit);
             if is_minus {
-                expected.iter_mut().for_each(|place| place.position = text.len() as u32 - place.position);
+                expected.iter_mut().for_each(|place| place.position = text.len() as i64 - place.position);
                 expected.reverse();
             }
             assert_eq!(found, expected, "seed {seed} case {case} {strand:?}: {pattern:?} in {text:?} within {limit}");
@@ -85,8 +86,8 @@ fn the_last_end_of_a_plateau_represents_it() {
     let row = [2, 1, 1, 2, 0, 3, 3, 1, 1];
     let mut minima = LocalMinima::new(Strand::Plus);
     let places = row.iter().enumerate().filter(|(_, distance)| **distance < 3);
-    let places = places.map(|(position, &distance)| Place { position: position as u32, distance });
-    let mut found: Vec<(u32, u32)> =
+    let places = places.map(|(position, &distance)| Place { position: position as i64, distance });
+    let mut found: Vec<(i64, u32)> =
         places.filter_map(|place| minima.add(place)).map(|place| (place.position, place.distance)).collect();
     found.extend(minima.end().map(|place| (place.position, place.distance)));
     assert_eq!(found, [(2, 1), (4, 0), (8, 1)]);

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::finish::keep_least;
 use super::{EditAlignment, EditDistances, EditResult};
 use crate::edit::Region;
+use crate::edit::overhang::Overhang;
 use crate::edit::plan::{Against, Candidate};
 use crate::error::Result;
 use crate::jobs::Job;
@@ -19,6 +20,8 @@ use crate::seq::{QueryStrands, Strand};
 const MINUS: u8 = 1;
 /// Flag: there is an alignment.
 const ALIGNED: u8 = 2;
+/// Flag: symbols of the pattern hang over an end of the text.
+const HANGING: u8 = 4;
 
 impl EditDistances {
     /// Returns the smallest ranges of candidates that contain all candidates of each pattern in
@@ -117,8 +120,12 @@ impl Divisible for EditDistances {
     fn encode(row: &EditResult, bytes: &mut Vec<u8>) {
         let EditResult { pattern, region: Region { text, start, end }, strand, .. } = *row;
         let minus = if strand == Strand::Minus { MINUS } else { 0 };
-        bytes.push(minus | if row.alignment.is_some() { ALIGNED } else { 0 });
+        let hanging = if row.overhang == Overhang::default() { 0 } else { HANGING };
+        bytes.push(minus | hanging | if row.alignment.is_some() { ALIGNED } else { 0 });
         [pattern, text, start, end, row.distance, row.end].iter().for_each(|&number| push(bytes, number.into()));
+        if hanging != 0 {
+            [row.overhang.before, row.overhang.after].iter().for_each(|&symbols| push(bytes, symbols.into()));
+        }
         push(bytes, row.ends.len() as u64);
         for &(end, distance) in &row.ends {
             push(bytes, end.into());
@@ -132,7 +139,7 @@ impl Divisible for EditDistances {
 
     fn decode(bytes: &mut &[u8]) -> Option<EditResult> {
         let flags = take_byte(bytes)?;
-        if flags & !(MINUS | ALIGNED) != 0 {
+        if flags & !(MINUS | ALIGNED | HANGING) != 0 {
             return None;
         }
         let strand = if flags & MINUS != 0 { Strand::Minus } else { Strand::Plus };
@@ -141,6 +148,10 @@ impl Divisible for EditDistances {
             *number = take_u32(bytes)?;
         }
         let [pattern, text, start, end, distance, best] = numbers;
+        let overhang = match flags & HANGING {
+            0 => Overhang::default(),
+            _ => Overhang { before: take_u32(bytes)?, after: take_u32(bytes)? },
+        };
         let mut ends = Vec::new();
         for _ in 0..take_u32(bytes)? {
             ends.push((take_u32(bytes)?, take_u32(bytes)?));
@@ -153,7 +164,8 @@ impl Divisible for EditDistances {
             let identity = IdentityDefinition::Columns.identity(&counts, 0, 0);
             alignment = Some(EditAlignment { start, cigar, counts, identity });
         }
-        Some(EditResult { pattern, region: Region { text, start, end }, strand, distance, end: best, alignment, ends })
+        let region = Region { text, start, end };
+        Some(EditResult { pattern, region, strand, distance, end: best, overhang, alignment, ends })
     }
 
     fn join(&self, rows: &mut Vec<EditResult>) {

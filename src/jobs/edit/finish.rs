@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use super::collect::CompleteResults;
 use super::{EditAlignment, EditDistances, EditResult};
 use crate::alignment::{Cigar, verify};
-use crate::edit::exact::{ExactRows, PlaceToAlign, align_place};
+use crate::edit::exact::{self, ExactRows, PlaceToAlign, align_place};
+use crate::edit::overhang::{Overhang, OverhangPlace};
 use crate::edit::plan::{Against, Candidate};
 use crate::edit::tiles::TextTiles;
 use crate::edit::trace::{EditTracer, EditWorkspace};
@@ -235,7 +236,8 @@ impl<'a> EditFinisher<'a> {
         let is_global = job.scheme.mode == EditMode::Global;
         let end = if is_global { region.end } else { region.start + distance_and_end.first_end(job.scheme.mode, m) };
         let (distance, ends) = (distance_and_end.distance, Vec::new());
-        self.push_result(EditResult { pattern, region, strand, distance, end, alignment: None, ends })
+        let overhang = Overhang::default();
+        self.push_result(EditResult { pattern, region, strand, distance, end, overhang, alignment: None, ends })
     }
 
     /// Adds a result, and delivers all results if there are many.
@@ -316,53 +318,87 @@ impl EditAligner<'_> {
             result.ends = ends.into_iter().map(|(end, distance)| (start + end, distance)).collect();
         }
         if self.job.aligns() {
-            let aligned = self.align(pattern, symbols, result, workspace);
-            let (before, cigar) = aligned.map_err(|error| self.located(result, error))?;
-            if self.job.check {
-                let part = &symbols[before as usize..(result.end - start) as usize];
-                let edits = -verify(&cigar, pattern, part, self.tracer.scoring())?;
-                if edits != i64::from(result.distance) {
-                    return Err(self.wrong(result, format!("the alignment has {edits} edits, not {}", result.distance)));
-                }
-                let exact = self.exact_rows(pattern);
-                let exact = if result.strand == Strand::Minus { exact.reversed() } else { exact };
-                if !exact.are_exact_in(&cigar) {
-                    return Err(self.wrong(result, "symbols that must match exactly are edited"));
-                }
-            }
-            let counts = cigar.counts();
-            let identity =
-                IdentityDefinition::Columns.identity(&counts, pattern.len() as u32, cigar.target_span() as u32);
-            result.alignment = Some(EditAlignment { start: start + before, cigar, counts, identity });
+            self.align(pattern, symbols, result, workspace).map_err(|error| self.located(result, error))?;
         }
         Ok(())
     }
 
-    /// Aligns a pattern with the part of its region that the result names. Returns the number of
-    /// symbols of the region before the part, and the columns.
+    /// Aligns a pattern with the part of its region that the result names, and completes the result.
     fn align(
         &self,
         pattern: &[Code],
         symbols: &[Code],
         result: &mut EditResult,
         workspace: &mut EditWorkspace,
+    ) -> Result<()> {
+        let exact = self.exact_rows(pattern);
+        let exact = if result.strand == Strand::Minus { exact.reversed() } else { exact };
+        let mut edits = result.distance;
+        if let Some(cost) = self.job.overhang_cost()? {
+            let EditResult { strand, end: position, distance, overhang, .. } = *result;
+            let place = OverhangPlace { strand, position, distance, overhang, cost };
+            result.overhang = place.overhang(pattern, symbols, &exact, &self.job.scheme.equality);
+            edits -= result.overhang.cost(cost);
+        }
+        let rows = result.overhang.rest(pattern.len());
+        let (pattern, exact) = (&pattern[rows.clone()], exact.part(rows));
+        let (before, cigar) = self.align_rows((pattern, &exact), symbols, (result, edits), workspace)?;
+        let start = result.region.start;
+        if self.job.check {
+            let part = &symbols[before as usize..(result.end - start) as usize];
+            let found = -verify(&cigar, pattern, part, self.tracer.scoring())?;
+            if found != i64::from(edits) {
+                return Err(Error::Internal(format!("the alignment has {found} edits, not {edits}")));
+            }
+            if !exact.are_exact_in(&cigar) {
+                return Err(Error::Internal("symbols that must match exactly are edited".into()));
+            }
+        }
+        let counts = cigar.counts();
+        let identity = IdentityDefinition::Columns.identity(&counts, pattern.len() as u32, cigar.target_span() as u32);
+        result.alignment = Some(EditAlignment { start: start + before, cigar, counts, identity });
+        Ok(())
+    }
+
+    /// Aligns the rows of a pattern that do not hang over with the part of its region that the
+    /// result names, with this number of edits. Returns the number of symbols of the region before
+    /// the part, and the columns. Sets the end of a part on the minus strand.
+    fn align_rows(
+        &self,
+        (pattern, exact_rows): (&[Code], &ExactRows),
+        symbols: &[Code],
+        (result, edits): (&mut EditResult, u32),
+        workspace: &mut EditWorkspace,
     ) -> Result<(u32, Cigar)> {
+        let hanging = match result.strand {
+            Strand::Plus => (result.overhang.before, 0..result.end),
+            Strand::Minus => (result.overhang.after, result.end..symbols.len() as u32),
+        };
+        if let (1.., part) = hanging {
+            // The pattern hangs over the opposite end, so the part reaches this end.
+            let whole = &symbols[part.start as usize..part.end as usize];
+            let cigar = match self.job.exact.is_empty() {
+                true => self.tracer.align_whole(pattern, whole, edits, workspace)?,
+                false => exact::align_whole(pattern, whole, edits, exact_rows, &self.job.scheme.equality)?,
+            };
+            result.end = part.end;
+            return Ok((part.start, cigar));
+        }
         if !self.job.exact.is_empty() {
-            let EditResult { strand, end: position, distance, .. } = *result;
-            let (place, exact) = (PlaceToAlign { strand, position, distance }, self.exact_rows(pattern));
-            let (part, cigar) = align_place(pattern, symbols, place, &exact, &self.job.scheme.equality)?;
+            let place = PlaceToAlign { strand: result.strand, position: result.end, distance: edits };
+            let (part, cigar) = align_place(pattern, symbols, place, exact_rows, &self.job.scheme.equality)?;
             result.end = part.end;
             return Ok((part.start, cigar));
         }
         if self.job.all_places && result.strand == Strand::Minus {
             // The result has the start of the place instead of its end.
-            let (start, distance) = (result.end, result.distance);
-            let rest = &symbols[start as usize..];
-            let (length, cigar) = self.tracer.align_from_start(pattern, rest, distance, workspace)?;
+            let start = result.end;
+            let (length, cigar) =
+                self.tracer.align_from_start(pattern, &symbols[start as usize..], edits, workspace)?;
             result.end = start + length;
             return Ok((start, cigar));
         }
-        let distances = EditDistance { distance: result.distance, end: result.end - result.region.start };
+        let distances = EditDistance { distance: edits, end: result.end - result.region.start };
         self.tracer.align(pattern, symbols, distances, workspace)
     }
 

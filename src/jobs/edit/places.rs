@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use super::EditResult;
 use super::finish::EditFinisher;
-use crate::edit::places::{LocalMinima, Place, PlaceSearch, SoughtPattern, TiledTexts};
+use crate::edit::overhang::Overhang;
+use crate::edit::places::{LocalMinima, Place, PlaceSearch, SoughtPattern, SoughtTile, TiledTexts};
 use crate::edit::tiles::TextTiles;
 use crate::edit::{BatchDistances, Region};
 use crate::error::Result;
@@ -20,7 +21,13 @@ const TILES_AT_ONCE: usize = 1 << 10;
 struct PlaceTile {
     /// The pattern, counting each strand.
     query: SequenceId,
-    tile: u32,
+    sought: SoughtTile,
+}
+
+impl PlaceTile {
+    fn text(&self, tiles: &TextTiles) -> SequenceId {
+        tiles.regions()[self.sought.tile as usize].text
+    }
 }
 
 impl EditFinisher<'_> {
@@ -34,7 +41,12 @@ impl EditFinisher<'_> {
         distances: &BatchDistances,
     ) -> Result<()> {
         let texts = part.compared_targets(0, self.job().texts().len(), false);
-        let part_tiles = tiles.of_texts(texts);
+        let part_tiles = tiles.of_texts(texts.clone());
+        // Engines ignore parts of the text that the pattern hangs over.
+        let end_tiles: Vec<u32> = match self.job().overhang {
+            Some(_) => texts.flat_map(|text| tiles.at_ends(text)).collect(),
+            None => Vec::new(),
+        };
         let mut searched = Vec::new();
         let mut first_of_pattern = 0;
         for (index, query) in queries.clone().enumerate() {
@@ -42,18 +54,24 @@ impl EditFinisher<'_> {
             let hits = distances.within(first..first + part_tiles.len());
             let hits = hits.map(|(position, _)| part_tiles.start + position as u32);
             let (pattern, strand) = self.job().strands().sequence_of(query);
-            add_tiles(&mut searched, query, hits, strand, tiles);
+            let mut found = tiles_of_hits(hits, strand, tiles);
+            if !end_tiles.is_empty() {
+                found.extend(end_tiles.iter().map(|&tile| SoughtTile { tile, has_parts: false }));
+                found.sort_unstable_by_key(|sought| (sought.tile, !sought.has_parts));
+                found.dedup_by_key(|sought| sought.tile);
+            }
+            searched.extend(found.into_iter().map(|sought| PlaceTile { query, sought }));
             // Blocks can have parts of the texts, so both strands of a text come before the next text.
             if query + 1 == queries.end || self.job().strands().sequence_of(query + 1).0 != pattern {
-                searched[first_of_pattern..].sort_by_key(|one: &PlaceTile| tiles.regions()[one.tile as usize].text);
+                searched[first_of_pattern..].sort_by_key(|one: &PlaceTile| one.text(tiles));
                 first_of_pattern = searched.len();
             }
         }
         let mut minima = LocalMinima::new(Strand::Plus);
         let mut before: Option<(SequenceId, SequenceId)> = None;
         for some in searched.chunks(TILES_AT_ONCE) {
-            for (&PlaceTile { query, tile }, places) in some.iter().zip(self.search(some, tiles)?) {
-                let text = tiles.regions()[tile as usize].text;
+            for (one, places) in some.iter().zip(self.search(some, tiles)?) {
+                let (query, text) = (one.query, one.text(tiles));
                 if before != Some((query, text)) {
                     self.end_text(before, &mut minima)?;
                     minima = LocalMinima::new(self.job().strands().sequence_of(query).1);
@@ -73,13 +91,14 @@ impl EditFinisher<'_> {
     fn search(&self, searched: &[PlaceTile], tiles: &TextTiles) -> Result<Vec<Vec<Place>>> {
         let (job, patterns, execution) = (self.job(), self.patterns(), self.execution());
         let texts = TiledTexts { texts: job.texts(), tiles, equality: &job.scheme.equality };
-        let search = |search: &mut PlaceSearch, &PlaceTile { query, tile }: &PlaceTile| {
+        let overhang = job.overhang_cost()?;
+        let search = |search: &mut PlaceSearch, &PlaceTile { query, sought }: &PlaceTile| {
             execution.run.check_interrupt()?;
             let pattern = patterns.codes(query);
             let strand = job.strands().sequence_of(query).1;
             let limit = job.place_limit(pattern.len() as u32);
             let exact = &job.exact.rows(pattern.len() as u32);
-            Ok(search.in_tile(SoughtPattern { pattern, strand, limit, exact }, &texts, tile))
+            Ok(search.in_tile(SoughtPattern { pattern, strand, limit, exact, overhang }, &texts, sought))
         };
         execution.threads.pool.install(|| searched.par_iter().map_init(PlaceSearch::default, search).collect())
     }
@@ -94,21 +113,23 @@ impl EditFinisher<'_> {
 
     fn push_place(&mut self, query: SequenceId, text: SequenceId, place: Place) -> Result<()> {
         let (pattern, strand) = self.job().strands().sequence_of(query);
-        let region = Region { text, start: 0, end: self.job().texts().length(text) };
-        let (distance, end) = (place.distance, place.position);
-        self.push_result(EditResult { pattern, region, strand, distance, end, alignment: None, ends: Vec::new() })
+        let length = self.job().texts().length(text);
+        let region = Region { text, start: 0, end: length };
+        let (distance, end) = (place.distance, place.position.clamp(0, i64::from(length)));
+        let beyond = (place.position - end).unsigned_abs() as u32;
+        let overhang = match strand {
+            Strand::Plus => Overhang { before: 0, after: beyond },
+            Strand::Minus => Overhang { before: beyond, after: 0 },
+        };
+        let (end, ends) = (end as u32, Vec::new());
+        self.push_result(EditResult { pattern, region, strand, distance, end, overhang, alignment: None, ends })
     }
 }
 
-/// Appends the tiles whose cores can contain a place of a pattern, given the tiles with a part
-/// within the limit, in increasing order.
-fn add_tiles(
-    searched: &mut Vec<PlaceTile>,
-    query: SequenceId,
-    hits: impl Iterator<Item = u32>,
-    strand: Strand,
-    tiles: &TextTiles,
-) {
+/// Returns the tiles whose cores can contain a place of a pattern, given the tiles with a part
+/// within the limit. Both are in increasing order.
+fn tiles_of_hits(hits: impl Iterator<Item = u32>, strand: Strand, tiles: &TextTiles) -> Vec<SoughtTile> {
+    let mut found: Vec<SoughtTile> = Vec::new();
     for tile in hits {
         // A part that ends in a core may start in the core before it.
         let begin = match strand {
@@ -116,10 +137,11 @@ fn add_tiles(
             Strand::Minus => tile - u32::from(tiles.core(tile).start > 0),
         };
         for tile in begin..=tile {
-            let next = PlaceTile { query, tile };
-            if searched.last() != Some(&next) {
-                searched.push(next);
+            let next = SoughtTile { tile, has_parts: true };
+            if found.last() != Some(&next) {
+                found.push(next);
             }
         }
     }
+    found
 }

@@ -20,6 +20,11 @@ pub const EDIT_FIELDS: &[Field] = {
                              from 1; one more than target_end if the part is empty", FieldValue::Edits(Start))),
         with_blast_name("send", field("target_end", Some("tihi"), "last text symbol of the part, from 1; the first end of least \
                            distance", FieldValue::Edits(End))),
+        field("query_start", None, "first pattern symbol that is aligned, from 1, of the pattern as it was read; greater \
+                                    than 1 if the pattern hangs over an end of the text",
+             FieldValue::Count(ColumnCount::WholeQueryStart)),
+        field("query_end", None, "last pattern symbol that is aligned, from 1; one less than query_start if there is none",
+             FieldValue::Count(ColumnCount::WholeQueryEnd)),
         field("ends", None, "all ends within `limit` as end:distance, separated by commas; a list of pairs in \
                              jsonl", FieldValue::Edits(Ends)),
         field("region_start", None, "text symbols before the region, as in `candidates`", FieldValue::Edits(RegionStart)),
@@ -58,6 +63,8 @@ pub struct EditDefaults {
     pub aligned: bool,
     /// Whether all ends are reported.
     pub ends: bool,
+    /// Whether patterns may hang over the ends of texts.
+    pub overhang: bool,
 }
 
 impl EditDefaults {
@@ -69,6 +76,8 @@ impl EditDefaults {
             ("region_start", self.regions),
             ("region_end", self.regions),
             ("distance", true),
+            ("query_start", self.overhang),
+            ("query_end", self.overhang),
             ("target_start", self.parts && self.aligned),
             ("target_end", self.parts),
             ("ends", self.ends),
@@ -124,8 +133,8 @@ mod tests {
     fn edit_defaults_depend_on_known_values() {
         let names = |defaults: EditDefaults| defaults.fields().iter().map(|field| field.name).collect::<Vec<_>>();
         assert_eq!(names(EditDefaults::default()), ["query", "target", "distance"]);
-        let all = EditDefaults { regions: true, parts: true, aligned: true, ends: true };
-        assert_eq!(names(all).len(), 10);
+        let all = EditDefaults { regions: true, parts: true, aligned: true, ends: true, overhang: true };
+        assert_eq!(names(all).len(), 12);
         let error = Field::parse_edit_list("query,score").unwrap_err().to_string();
         assert!(error.contains("no field 'score'; there are query, target, strand, distance, target_start"), "{error}");
     }

@@ -163,6 +163,8 @@ impl ColumnCount {
             ColumnCount::InnerGapOpenings => columns.inner_gap_openings,
             ColumnCount::QueryStart => u64::from(columns.query.one_based().0),
             ColumnCount::QueryEnd => u64::from(columns.query.one_based().1),
+            ColumnCount::WholeQueryStart => u64::from(columns.whole_query.start) + 1,
+            ColumnCount::WholeQueryEnd => u64::from(columns.whole_query.end),
             ColumnCount::TargetStart => u64::from(columns.target.one_based().0),
             ColumnCount::TargetEnd => u64::from(columns.target.one_based().1),
         }

@@ -1,0 +1,107 @@
+use super::*;
+use crate::edit::exact::ExactSymbols;
+use crate::score::Ambiguity;
+use crate::seq::reverse_complement;
+
+#[test]
+fn costs_are_rounded_down() {
+    let costs = |per_symbol: f64| {
+        let cost = OverhangCost::new(per_symbol).unwrap();
+        [0, 1, 2, 3, 10, 30].map(|symbols| cost.symbols(symbols))
+    };
+    assert_eq!(costs(0.5), [0, 0, 1, 1, 5, 15]);
+    // 0.1 and 0.7 have no exact binary form.
+    assert_eq!((costs(0.1), costs(0.7)), ([0, 0, 0, 0, 1, 3], [0, 0, 1, 2, 7, 21]));
+    assert_eq!((costs(0.0), costs(1.0)), ([0; 6], [0, 1, 2, 3, 10, 30]));
+    for wrong in [-0.1, 1.01, f64::NAN] {
+        assert!(matches!(OverhangCost::new(wrong), Err(Error::Usage(_))), "{wrong}");
+    }
+}
+
+/// sassy 0.3 reports no place with more symbols beyond the last end.
+#[test]
+fn the_last_end_has_a_maximum() {
+    let most = |per_symbol: f64, limit| OverhangCost::new(per_symbol).unwrap().max_after(40, limit);
+    assert_eq!([most(0.25, 0), most(0.25, 3), most(0.2, 7), most(0.3, 2)], [1, 13, 36, 8]);
+    assert_eq!([most(0.0, 0), most(0.0, 1), most(1.0, 5), most(0.01, 5)], [0, 40, 6, 40]);
+}
+
+/// Returns the edits of an alignment of a pattern with a whole text by the definition. `None` if
+/// exact rows prevent it.
+fn distance(pattern: &[Code], text: &[Code], exact: &[bool], equality: &Equality) -> Option<u32> {
+    let (m, n) = (pattern.len(), text.len());
+    let mut cells = vec![vec![None::<u32>; n + 1]; m + 1];
+    cells[0][0] = Some(0);
+    for (i, j) in (0..=m).flat_map(|i| (0..=n).map(move |j| (i, j))).skip(1) {
+        let mut ways = Vec::new();
+        if i > 0 && j > 0 {
+            let is_match = equality.is_match(pattern[i - 1], text[j - 1]);
+            let edits = cells[i - 1][j - 1].map(|edits| edits + u32::from(!is_match));
+            ways.push(edits.filter(|_| is_match || !exact[i - 1]));
+        }
+        if j > 0 && !(i > 0 && i < m && exact[i - 1] && exact[i]) {
+            ways.push(cells[i][j - 1].map(|edits| edits + 1));
+        }
+        if i > 0 && !exact[i - 1] {
+            ways.push(cells[i - 1][j].map(|edits| edits + 1));
+        }
+        cells[i][j] = ways.into_iter().flatten().min();
+    }
+    cells[m][n]
+}
+
+/// Returns the symbols that hang over the start of the text in front of an end, by the rule, and
+/// the distance.
+fn before(pattern: &[Code], text: &[Code], exact: &[bool], cost: OverhangCost, equality: &Equality) -> (u32, u32) {
+    let edits = |symbols: usize| {
+        let edits = distance(&pattern[symbols..], text, &exact[symbols..], equality);
+        edits.filter(|_| !exact[..symbols].contains(&true))
+    };
+    let totals: Vec<Option<u32>> =
+        (0..=pattern.len()).map(|symbols| Some(edits(symbols)? + cost.symbols(symbols as u32))).collect();
+    let least = totals.iter().copied().flatten().min().unwrap_or(u32::MAX);
+    let mut symbols = totals.iter().position(|&total| total == Some(least)).unwrap_or(0);
+    while totals.get(symbols + 1) == Some(&Some(least)) && edits(symbols + 1) < edits(symbols) {
+        symbols += 1;
+    }
+    (symbols as u32, least)
+}
+
+#[test]
+fn few_symbols_hang_over_but_none_next_to_the_end_is_inserted() {
+    let seed = 7;
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let equality = Equality::dna(Ambiguity::Overlap, true);
+    let (mut count, mut hanging) = (0, 0);
+    for case in 0..3000 {
+        let letters = rng.u8(1..=4);
+        let mut bases = |most: usize| (0..rng.usize(..=most)).map(|_| 1 << rng.u8(..letters)).collect::<Vec<Code>>();
+        let (pattern, mut text) = (bases(9), bases(6));
+        let m = pattern.len() as u32;
+        if rng.bool() {
+            text.splice(..0, pattern[rng.usize(..=pattern.len())..].iter().copied());
+        }
+        let start = rng.u32(..=m);
+        let exact = if rng.u8(..4) == 0 { start..rng.u32(start..=m) } else { 0..0 };
+        let is_exact: Vec<bool> = (0..m).map(|row| exact.contains(&row)).collect();
+        let rows = ExactSymbols { ranges: Vec::from([exact]), last: 0 }.rows(m);
+        let cost = OverhangCost::new([0.0, 0.25, 0.5, 0.75, 1.0][rng.usize(..5)]).unwrap();
+        let (expected, distance) = before(&pattern, &text, &is_exact, cost, &equality);
+        if distance == u32::MAX {
+            continue;
+        }
+        let n = text.len() as u32;
+        let place = |strand, position| {
+            let overhang = Overhang::default();
+            OverhangPlace { strand, position, distance, overhang, cost }
+        };
+        let plus = place(Strand::Plus, n).overhang(&pattern, &text, &rows, &equality);
+        let what = format!("seed {seed} case {case}: {pattern:?} {text:?} {rows:?} {cost:?}");
+        assert_eq!(plus, Overhang { before: expected, after: 0 }, "{what}");
+        let (pattern, text) = (reverse_complement(&pattern), reverse_complement(&text));
+        let minus = place(Strand::Minus, 0).overhang(&pattern, &text, &rows.reversed(), &equality);
+        assert_eq!(minus, Overhang { before: 0, after: expected }, "{what}");
+        (count, hanging) = (count + 1, hanging + u32::from(expected > 0));
+    }
+    assert!(count > 2000 && hanging > 500, "{count} {hanging}");
+}
