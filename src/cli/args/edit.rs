@@ -64,11 +64,11 @@ pub(crate) struct EditArgs {
     #[arg(long, value_name = "RULE", help_heading = COMPARISON, value_enum, ignore_case = true)]
     pub n: Option<EditNName>,
 
-    /// Require these positions of each pattern to match without edits, as in 21-23 or 1-4,21-23; with
-    /// --all-places
+    /// Allow no edits at these positions of each pattern, as in 21-23 or 1-4,21-23; with --all-places
     ///
     /// Positions count from 1 and include the last. No mismatch and no gap is allowed in a range.
-    /// The distances of all ends, and so the places, are those of alignments that satisfy this.
+    /// Only alignments without such edits count: the distance of an end is the smallest distance of
+    /// these alignments, and places are the local minima of these distances.
     #[arg(long, value_name = "RANGES", help_heading = COMPARISON)]
     pub exact: Option<String>,
 
