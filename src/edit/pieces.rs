@@ -15,8 +15,10 @@
 //! windows.
 
 mod packed;
+mod recent;
 
 pub use packed::PackedTexts;
+pub use recent::RecentFilters;
 
 use std::ops::Range;
 

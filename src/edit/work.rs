@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::check;
 use super::distances::BatchDistances;
-use super::pieces::PackedTexts;
+use super::pieces::{PackedTexts, RecentFilters};
 use super::plan::Candidate;
 use crate::engine::{Batch, BatchReport, Portion, Work};
 use crate::score::EditScheme;
@@ -59,6 +59,10 @@ pub struct EditChunk {
     pub regions: TextRegions,
     /// Texts for a filter by pieces ([`crate::edit::pieces`]), if it can exclude regions.
     pub packed: Option<Arc<PackedTexts>>,
+    /// Filters of the patterns that are computed now.
+    pub filters: RecentFilters,
+    /// Number of symbols of all regions, once it is known.
+    all_symbols: OnceLock<u64>,
     /// Cached result of [`EditChunk::text_symbols`].
     text_symbols: OnceLock<(u32, u32)>,
 }
@@ -71,7 +75,16 @@ impl EditChunk {
         scheme: Arc<EditScheme>,
         regions: TextRegions,
     ) -> Self {
-        EditChunk { patterns, texts, scheme, regions, packed: None, text_symbols: OnceLock::new() }
+        EditChunk {
+            patterns,
+            texts,
+            scheme,
+            regions,
+            packed: None,
+            filters: RecentFilters::default(),
+            all_symbols: OnceLock::new(),
+            text_symbols: OnceLock::new(),
+        }
     }
 
     /// Sets the texts for a filter by pieces.
@@ -95,6 +108,12 @@ impl EditChunk {
         });
         let extremes = parts.reduce_with(both).unwrap_or((0, 0));
         *self.text_symbols.get_or_init(|| extremes)
+    }
+
+    /// Returns the number of symbols of all regions. The first call reads all regions.
+    pub fn all_symbols(&self) -> u64 {
+        let symbols = || (0..self.len() as u32).map(|index| u64::from(self.region(index).symbols())).sum();
+        *self.all_symbols.get_or_init(symbols)
     }
 
     /// Returns the region at an index.

@@ -47,8 +47,9 @@ pub(super) fn pairs_in_windows<'a>(chunk: &'a EditChunk, block: &EditBlock, firs
     let pattern = chunk.patterns.codes(block.pattern);
     // A limit below the length of the pattern does not depend on the text.
     let limit = chunk.scheme.limit(pattern.len() as u32, u32::MAX);
-    let symbols = block.regions.clone().map(|index| u64::from(chunk.region(index).symbols())).sum();
-    let filter = PieceFilter::new(pattern, limit, symbols)?;
+    let create = || PieceFilter::new(pattern, limit, chunk.all_symbols());
+    let filter = chunk.filters.get(block.pattern, create);
+    let filter = filter.get()?.as_ref()?;
     let mut found = BlockWindows::default();
     let mut index = block.regions.start;
     while index < block.regions.end {
