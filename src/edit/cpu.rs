@@ -11,6 +11,7 @@ mod cutoff;
 mod ends;
 mod layout;
 mod least;
+mod narrow;
 mod planes;
 mod scalar;
 mod side;

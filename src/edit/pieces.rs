@@ -17,12 +17,12 @@
 mod packed;
 mod recent;
 
+pub(super) use packed::PackedText;
 pub use packed::PackedTexts;
 pub use recent::RecentFilters;
 
 use std::ops::Range;
 
-use self::packed::PackedText;
 use crate::score::{EditMode, EditScheme, Equality, Limit};
 use crate::seq::{Alphabet, Code, SequenceId};
 

@@ -75,7 +75,7 @@ pub(super) fn run_until(
     let mut first = 0;
     for block in &batch.blocks {
         let count = block.regions.len();
-        match windows::pairs_in_windows(chunk, block, first) {
+        match windows::pairs_in_windows(chunk, block, first, workspace.instructions) {
             Some(found) => {
                 pairs.extend((results.len() + windows.len()..).zip(found.pairs));
                 windows.extend(found.windows);

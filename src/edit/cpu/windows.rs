@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use super::EditPair;
+use super::narrow::{self, NarrowPattern, NarrowRegion};
 use crate::edit::pieces::PieceFilter;
 use crate::edit::{EditBlock, EditChunk, Region};
 use crate::score::EditDistance;
 use crate::seq::Code;
+use crate::simd::InstructionSet;
 
 /// A window of a pair's region.
 #[derive(Debug, Clone, Copy)]
@@ -40,16 +42,24 @@ pub(super) struct BlockWindows<'a> {
 }
 
 /// Returns the windows of a block whose first pair has the index `first`. Pairs without a window
-/// are above the limit. Returns `None` if the filter does not support the pattern, or would be
-/// slower than a computation of all pairs.
-pub(super) fn pairs_in_windows<'a>(chunk: &'a EditChunk, block: &EditBlock, first: usize) -> Option<BlockWindows<'a>> {
+/// are above the limit. Returns `None` if no filter supports the pattern, or all would be slower
+/// than a computation of all pairs.
+pub(super) fn pairs_in_windows<'a>(
+    chunk: &'a EditChunk,
+    block: &EditBlock,
+    first: usize,
+    instructions: InstructionSet,
+) -> Option<BlockWindows<'a>> {
     let packed = chunk.packed.as_deref()?;
     let pattern = chunk.patterns.codes(block.pattern);
     // A limit below the length of the pattern does not depend on the text.
     let limit = chunk.scheme.limit(pattern.len() as u32, u32::MAX);
     let create = || PieceFilter::new(pattern, limit, chunk.all_symbols());
     let filter = chunk.filters.get(block.pattern, create);
-    let filter = filter.get()?.as_ref()?;
+    let Some(filter) = filter.get()?.as_ref() else {
+        let narrow = NarrowPattern::new(pattern, limit, &chunk.scheme.equality)?;
+        return Some(regions_with_parts(chunk, block, first, limit, |regions| narrow.may_be_in(instructions, regions)));
+    };
     let mut found = BlockWindows::default();
     let mut index = block.regions.start;
     while index < block.regions.end {
@@ -67,6 +77,44 @@ pub(super) fn pairs_in_windows<'a>(chunk: &'a EditChunk, block: &EditBlock, firs
         index = until;
     }
     Some(found)
+}
+
+/// Returns the regions of a block that may contain a part within the limit, each as one window.
+/// `may_be_in` decides it for at most [`narrow::LANES`] regions. Regions with codes other than A,
+/// C, G and T are always returned.
+fn regions_with_parts<'a>(
+    chunk: &'a EditChunk,
+    block: &EditBlock,
+    first: usize,
+    limit: u32,
+    may_be_in: impl Fn(&[NarrowRegion<'_>]) -> [bool; narrow::LANES],
+) -> BlockWindows<'a> {
+    let pattern = chunk.patterns.codes(block.pattern);
+    let mut found = BlockWindows::default();
+    let Some(packed) = chunk.packed.as_deref() else { return found };
+    let mut regions = Vec::with_capacity(narrow::LANES);
+    let mut index = block.regions.start;
+    while index < block.regions.end {
+        let indices = index..block.regions.end.min(index + narrow::LANES as u32);
+        regions.clear();
+        regions.extend(indices.clone().map(|index| {
+            let region = chunk.region(index);
+            let (text, start) = (packed.text(region.text), region.start as usize);
+            NarrowRegion { text, start, symbols: region.symbols() as usize }
+        }));
+        let is_ambiguous =
+            |one: &NarrowRegion<'_>| one.text.ambiguous(one.start..one.start + one.symbols).next().is_some();
+        for ((index, region), may_be) in indices.clone().zip(&regions).zip(may_be_in(&regions)) {
+            let text = chunk.text(index);
+            if (may_be || is_ambiguous(region)) && text.len() + limit as usize >= pattern.len() && !text.is_empty() {
+                let pair = first + (index - block.regions.start) as usize;
+                found.windows.push(PairWindow { pair, before: 0 });
+                found.pairs.push(EditPair { pattern, text, limit });
+            }
+        }
+        index = indices.end;
+    }
+    found
 }
 
 /// Returns whether a region starts within or at the end of a range of a text and ends after it.

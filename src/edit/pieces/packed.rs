@@ -20,14 +20,14 @@ impl PackedTexts {
     }
 
     /// Returns a packed text.
-    pub(super) fn text(&self, text: SequenceId) -> &PackedText {
+    pub(in crate::edit) fn text(&self, text: SequenceId) -> &PackedText {
         self.packed[text as usize].get_or_init(|| PackedText::new(self.store.codes(text)))
     }
 }
 
 /// A text with two bits per symbol.
 #[derive(Debug)]
-pub(super) struct PackedText {
+pub(in crate::edit) struct PackedText {
     /// Four symbols per byte, the first in the lowest bits, and eight more bytes. Codes other than
     /// A, C, G and T have arbitrary bits.
     bytes: Vec<u8>,
@@ -39,7 +39,7 @@ pub(super) struct PackedText {
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 
 impl PackedText {
-    pub(super) fn new(codes: &[Code]) -> PackedText {
+    pub(in crate::edit) fn new(codes: &[Code]) -> PackedText {
         let mut bytes = Vec::with_capacity(codes.len() / 4 + 10);
         let mut ambiguous: Vec<Range<u32>> = Vec::new();
         let (eights, rest) = codes.as_chunks::<8>();
@@ -72,13 +72,13 @@ impl PackedText {
     /// Returns at least 29 symbols from a position on, two bits per symbol, the first in the lowest
     /// bits. The position is at most the length of the text. Symbols after the end are arbitrary.
     #[inline(always)]
-    pub(super) fn read(&self, position: usize) -> u64 {
+    pub(in crate::edit) fn read(&self, position: usize) -> u64 {
         let bytes = self.bytes[position / 4..position / 4 + 8].try_into().unwrap_or_default();
         u64::from_le_bytes(bytes) >> (2 * (position % 4))
     }
 
     /// Returns the ranges of codes other than A, C, G and T that overlap a part of the text.
-    pub(super) fn ambiguous(&self, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    pub(in crate::edit) fn ambiguous(&self, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let first = self.ambiguous.partition_point(|run| run.end as usize <= part.start);
         let runs = self.ambiguous[first..].iter().map(|run| run.start as usize..run.end as usize);
         runs.take_while(move |run| run.start < part.end)
