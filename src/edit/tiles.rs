@@ -12,6 +12,14 @@ const MIN_CORE: u32 = 2048;
 /// Minimum number of symbols of a core for each symbol before it.
 const CORE_PER_OVERLAP: u32 = 4;
 
+/// Minimum number of tiles of a text that is cut although whole texts could be compared.
+const MIN_TILES: u64 = 4;
+
+/// Returns the number of symbols of a core.
+fn core_symbols(overlap: u32) -> u32 {
+    MIN_CORE.max(overlap.saturating_mul(CORE_PER_OVERLAP))
+}
+
 /// The tiles of all texts.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TextTiles {
@@ -26,7 +34,13 @@ pub struct TextTiles {
 impl TextTiles {
     /// Cuts texts into tiles. `overlap` is the maximum number of symbols of a part that is found.
     pub fn new(texts: &SequenceStore, overlap: u32) -> TextTiles {
-        Self::with_core(texts, overlap, MIN_CORE.max(overlap.saturating_mul(CORE_PER_OVERLAP)))
+        Self::with_core(texts, overlap, core_symbols(overlap))
+    }
+
+    /// Returns whether the mean text has several tiles.
+    pub fn are_several(texts: &SequenceStore, overlap: u32) -> bool {
+        let symbols: u64 = texts.lengths().iter().map(|&length| u64::from(length)).sum();
+        symbols > MIN_TILES * u64::from(core_symbols(overlap)) * texts.len() as u64
     }
 
     /// Cuts texts into tiles with a core of at least `overlap` symbols.

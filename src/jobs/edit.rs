@@ -180,10 +180,8 @@ impl EditDistances {
                 let both = |one| [strand(Strand::Plus, one), strand(Strand::Minus, one)];
                 Against::Candidates(Arc::clone(texts), Arc::new(candidates.iter().flat_map(both).collect()))
             }
-            Against::Texts(texts) if self.all_places => {
-                let symbols = |&m: &u32| m.saturating_add(self.place_limit(m));
-                let overlap = self.patterns.lengths().iter().map(symbols).max().unwrap_or(0);
-                Against::Tiles(Arc::clone(texts), Arc::new(TextTiles::new(texts, overlap)))
+            Against::Texts(texts) if self.has_tiles(texts) => {
+                Against::Tiles(Arc::clone(texts), Arc::new(TextTiles::new(texts, self.max_part_symbols())))
             }
             against => against.clone(),
         };
@@ -203,6 +201,20 @@ impl EditDistances {
     /// Returns the greatest distance of places of a pattern with `m` symbols. No place exceeds `m`.
     fn place_limit(&self, m: u32) -> u32 {
         self.scheme.limit(m, u32::MAX).min(m)
+    }
+
+    /// Returns the maximum number of symbols of a part of a text within the limit.
+    fn max_part_symbols(&self) -> u32 {
+        let symbols = |&m: &u32| m.saturating_add(self.place_limit(m));
+        self.patterns.lengths().iter().map(symbols).max().unwrap_or(0)
+    }
+
+    /// Returns whether texts are cut into tiles, so that few pairs occupy all devices and tiles
+    /// without a part within the limit are skipped.
+    fn has_tiles(&self, texts: &SequenceStore) -> bool {
+        let is_limited = matches!(self.scheme.limit, Limit::Distance(_) | Limit::Rate(_));
+        let is_search = self.scheme.mode == EditMode::Infix && is_limited;
+        self.all_places || (is_search && TextTiles::are_several(texts, self.max_part_symbols()))
     }
 
     /// Checks that places are sought in texts, in infix mode and within a limit.

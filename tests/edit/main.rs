@@ -5,3 +5,4 @@ mod filter;
 mod job;
 mod kernels;
 mod places;
+mod tiles;

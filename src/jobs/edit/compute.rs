@@ -24,7 +24,8 @@ use crate::seq::{QueryPart, SequenceStore};
 
 /// Maximum number of pairs of a chunk. Their distances are kept until the chunk is complete.
 const CHUNK_PAIRS: u64 = 1 << 24;
-/// Maximum number of pairs of a chunk that are aligned. Engines compute only a few batches ahead.
+/// Maximum number of pairs of a chunk that are aligned or have all ends. Engines compute only a few
+/// batches ahead.
 const CHUNK_PAIRS_ALIGNED: u64 = 1 << 18;
 
 /// State that a session keeps between blocks.
@@ -74,7 +75,7 @@ impl EditDistances {
     }
 
     fn chunk_pairs(&self) -> u64 {
-        if self.aligns() { CHUNK_PAIRS_ALIGNED } else { CHUNK_PAIRS }
+        if self.aligns() || self.all_ends { CHUNK_PAIRS_ALIGNED } else { CHUNK_PAIRS }
     }
 
     /// Computes blocks of patterns as they arrive.

@@ -35,8 +35,6 @@ pub(super) struct EditFinisher<'a> {
     delivery: Delivery<'a, EditResult, QueryPart>,
     results: Vec<EditResult>,
     aligned: u64,
-    /// Tiles of the texts, if places are sought.
-    tiles: Option<Arc<TextTiles>>,
 }
 
 impl<'a> EditFinisher<'a> {
@@ -48,13 +46,13 @@ impl<'a> EditFinisher<'a> {
         execution: Execution<'a>,
         sink: &'a mut dyn BlockSink<EditResult>,
     ) -> Self {
-        let aligner = EditAligner { job, patterns, tracer: EditTracer::new(&job.scheme), execution };
+        let tracer = EditTracer::new(&job.scheme);
+        let aligner = EditAligner { job, patterns, tracer, execution, tiles: None, tiles_with_parts: Vec::new() };
         EditFinisher {
             aligner,
             delivery: Delivery::new(parts, sink),
             results: Vec::with_capacity(MAX_RESULTS),
             aligned: 0,
-            tiles: None,
         }
     }
 
@@ -74,17 +72,26 @@ impl<'a> EditFinisher<'a> {
     }
 
     /// Sets the tiles that engines compare patterns with.
-    pub(super) fn with_tiles(self, tiles: Option<Arc<TextTiles>>) -> Self {
-        EditFinisher { tiles, ..self }
+    pub(super) fn with_tiles(mut self, tiles: Option<Arc<TextTiles>>) -> Self {
+        self.aligner.tiles = tiles;
+        self
+    }
+
+    /// Sets the patterns and tiles of a chunk that have parts within the limit.
+    pub(super) fn set_tiles_with_parts(&mut self, found: Vec<(SequenceId, u32)>) {
+        self.aligner.tiles_with_parts = found;
     }
 
     /// Reports complete results of the next part that has pairs.
     pub(super) fn take(&mut self, mut complete: CompleteResults) -> Result<()> {
         let part = self.part_of(&complete.range)?;
         let range = self.aligner.job.strands().sequences(complete.range.clone());
-        if let Some(tiles) = self.tiles.clone() {
-            self.places(complete.range.clone(), &part, &tiles, &complete.distances)?;
-            return self.end_chunk(complete.range, &part);
+        if let Some(tiles) = self.aligner.tiles.clone() {
+            if self.aligner.job.all_places {
+                self.places(complete.range.clone(), &part, &tiles, &complete.distances)?;
+                return self.end_chunk(complete.range, &part);
+            }
+            complete.distances = self.best_in_texts(complete.range.clone(), &part, &tiles, &complete.distances);
         }
         match &mut complete.distances {
             BatchDistances::Listed { list, .. } => self.listed(range, &part, list)?,
@@ -293,15 +300,31 @@ impl PairStrands {
 }
 
 /// Computes properties of results that engines do not compute.
-struct EditAligner<'a> {
+pub(super) struct EditAligner<'a> {
     job: &'a EditDistances,
     /// The strands of the patterns.
     patterns: &'a SequenceStore,
     tracer: EditTracer<'a>,
     execution: Execution<'a>,
+    /// Tiles of the texts, if engines compare patterns with tiles.
+    tiles: Option<Arc<TextTiles>>,
+    /// The patterns of the current chunk, counting each strand, with the tiles where they have parts
+    /// within the limit, in increasing order. Only set if all ends are requested.
+    tiles_with_parts: Vec<(SequenceId, u32)>,
 }
 
 impl EditAligner<'_> {
+    /// Returns the job.
+    pub(super) fn job(&self) -> &EditDistances {
+        self.job
+    }
+
+    /// Returns the tiles of a range where a pattern has parts within the limit.
+    pub(super) fn tiles_with_parts(&self, query: SequenceId, tiles: Range<u32>) -> &[(SequenceId, u32)] {
+        let before = |tile: u32| self.tiles_with_parts.partition_point(|&one| one < (query, tile));
+        &self.tiles_with_parts[before(tiles.start)..before(tiles.end)]
+    }
+
     fn complete(&self, result: &mut EditResult, workspace: &mut EditWorkspace) -> Result<()> {
         self.execution.run.check_interrupt()?;
         let Region { text, start, end } = result.region;
@@ -309,7 +332,10 @@ impl EditAligner<'_> {
         let symbols = &self.job.texts().codes(text)[start as usize..end as usize];
         if self.job.all_ends {
             let limit = self.job.scheme.limit(pattern.len() as u32, end - start);
-            let ends = self.tracer.ends(pattern, symbols, limit, workspace);
+            let ends = match &self.tiles {
+                Some(tiles) => self.ends_in_tiles(pattern, result, tiles),
+                None => self.tracer.ends(pattern, symbols, limit, workspace),
+            };
             let best = ends.iter().min_by_key(|(_, distance)| distance);
             if best != Some(&(result.end - start, result.distance)) {
                 let (end, distance) = (result.end - start, result.distance);

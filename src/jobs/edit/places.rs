@@ -5,13 +5,15 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::EditResult;
-use super::finish::EditFinisher;
+use super::finish::{EditAligner, EditFinisher};
+use crate::edit::exact::ExactRows;
 use crate::edit::overhang::Overhang;
 use crate::edit::places::{LocalMinima, Place, PlaceSearch, SoughtPattern, SoughtTile, TiledTexts};
 use crate::edit::tiles::TextTiles;
 use crate::edit::{BatchDistances, Region};
 use crate::error::Result;
-use crate::seq::{QueryPart, SequenceId, Strand};
+use crate::score::EditDistance;
+use crate::seq::{Code, QueryPart, SequenceId, Strand};
 
 /// Number of tiles that are searched before their places are reported.
 const TILES_AT_ONCE: usize = 1 << 10;
@@ -87,6 +89,38 @@ impl EditFinisher<'_> {
         self.end_text(before, &mut minima)
     }
 
+    /// Returns the best results of all patterns of a chunk in the texts of its part, given those in
+    /// tiles. The result of the minus strand follows that of the plus strand.
+    pub(super) fn best_in_texts(
+        &mut self,
+        queries: Range<SequenceId>,
+        part: &QueryPart,
+        tiles: &TextTiles,
+        distances: &BatchDistances,
+    ) -> BatchDistances {
+        let job = self.job();
+        let copies = job.strands().copies() as usize;
+        let texts = part.compared_targets(0, job.texts().len(), false);
+        let part_tiles = tiles.of_texts(texts.clone());
+        let mut best = vec![EditDistance::NONE; queries.len() * texts.len()];
+        let mut found = Vec::new();
+        for (index, query) in queries.enumerate() {
+            let first = index * part_tiles.len();
+            for (position, result) in distances.within(first..first + part_tiles.len()) {
+                let tile = part_tiles.start + position as u32;
+                let Region { text, start, .. } = tiles.regions()[tile as usize];
+                let pair = index / copies * texts.len() + (text - texts.start) as usize;
+                let best = &mut best[pair * copies + index % copies];
+                *best = EditDistance { end: start + result.end, ..result }.min(*best);
+                if job.all_ends {
+                    found.push((query, tile));
+                }
+            }
+        }
+        self.set_tiles_with_parts(found);
+        BatchDistances::Each(best.into())
+    }
+
     /// Returns the places in the cores of tiles.
     fn search(&self, searched: &[PlaceTile], tiles: &TextTiles) -> Result<Vec<Vec<Place>>> {
         let (job, patterns, execution) = (self.job(), self.patterns(), self.execution());
@@ -123,6 +157,24 @@ impl EditFinisher<'_> {
         };
         let (end, ends) = (end as u32, Vec::new());
         self.push_result(EditResult { pattern, region, strand, distance, end, overhang, alignment: None, ends })
+    }
+}
+
+impl EditAligner<'_> {
+    /// Returns all ends of the pattern of a result with their distances, given its strand, in the
+    /// tiles that have a part within the limit.
+    pub(super) fn ends_in_tiles(&self, pattern: &[Code], result: &EditResult, tiles: &TextTiles) -> Vec<(u32, u32)> {
+        let (job, exact) = (self.job(), ExactRows::default());
+        let query = job.strands().query(result.pattern, result.strand);
+        let text_tiles = tiles.of_texts(result.text()..result.text() + 1);
+        let limit = job.place_limit(pattern.len() as u32);
+        // Ends are sought on both strands.
+        let sought = SoughtPattern { pattern, strand: Strand::Plus, limit, exact: &exact, overhang: None };
+        let texts = TiledTexts { texts: job.texts(), tiles, equality: &job.scheme.equality };
+        let mut search = PlaceSearch::default();
+        let found = self.tiles_with_parts(query, text_tiles).iter();
+        let places = found.flat_map(|&(_, tile)| search.in_tile(sought, &texts, SoughtTile { tile, has_parts: true }));
+        places.map(|place| (place.position as u32, place.distance)).collect()
     }
 }
 
