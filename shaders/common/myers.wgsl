@@ -14,8 +14,8 @@
 //             Tasks are numbered consecutively. runs[r] = (first task, its place, first word of its
 //             profile, length of the pattern). A place has params.place_words words in places: the
 //             first symbol of the text and, if texts differ in length, its length. first_runs[g] is
-//             the run of workgroup g's first task (for myers_band: run and first task of workgroup
-//             g).
+//             the run of workgroup g's first task (for kernels whose workgroups share a pattern:
+//             run and first task of workgroup g).
 //             out: the list of tasks within a limit with their results, the results of all tasks
 //             (hand_over), and the tasks that heads keep.
 // Heads:      Two dispatches may share the work. The first one computes heads, which are the first
@@ -24,7 +24,7 @@
 //             not change, because a path to the last row crosses the head's last row with no more
 //             edits than it has in total (Ukkonen 1985).
 // Constants:  HEAD (0: whole patterns), IS_KEPT, BITS, STRIDE, WORDS (per invocation), WG, LANES
-//             (per pair), PADS (match bits of rows above the pattern), INPUT (top bit: whether row
+//             (per pair), CODE_LANES (that hold match bits of different codes), PADS (match bits of rows above the pattern), INPUT (top bit: whether row
 //             0 increases by one in each column), TRACK (ends are searched: infix and prefix mode),
 //             IS_PREFIX, POSITION_BITS, STRIPS, IS_OVERLAP, ROW_WORDS (of a pattern in workgroup
 //             memory).
@@ -69,6 +69,9 @@ struct Params {
     // Number of words per place: 1 if all texts have text_symbols symbols, or else 2.
     place_words: u32,
     text_symbols: u32,
+    // Number of the last run.
+    last_run: u32,
+    reserved: u32,
 }
 
 struct Output {
@@ -131,9 +134,10 @@ fn task_of(place: u32) -> u32 {
 // first run of the next group. Tasks that heads kept may belong to any run.
 fn pair_of(group: u32, task: u32) -> Pair {
     var low = 0u;
-    var high = first_runs[select(group + 1u, params.groups, IS_KEPT)];
+    var high = params.last_run;
     if (!IS_KEPT) {
         low = first_runs[group];
+        high = first_runs[group + 1u];
     }
     while (low < high) {
         let middle = (low + high + 1u) / 2u;

@@ -62,6 +62,24 @@ pub enum LaneGrouping {
     /// No exchange: one invocation per pair computes a band of diagonals, and a workgroup shares a
     /// pattern.
     Band,
+    /// One invocation per pair, and a workgroup shares a pattern, whose match bits are shuffled
+    /// within a subgroup.
+    ScanSubgroup,
+    /// One invocation per pair, and a workgroup shares a pattern, whose match bits are in workgroup
+    /// memory.
+    ScanWorkgroup,
+}
+
+impl LaneGrouping {
+    /// Returns whether every workgroup computes pairs of one pattern only.
+    pub const fn shares_pattern(self) -> bool {
+        matches!(self, LaneGrouping::Band | LaneGrouping::ScanSubgroup | LaneGrouping::ScanWorkgroup)
+    }
+
+    /// Returns whether several lanes can share a pair.
+    pub const fn divides_pairs(self) -> bool {
+        matches!(self, LaneGrouping::Subgroup | LaneGrouping::Workgroup)
+    }
 }
 
 /// Number format of scores.
@@ -416,6 +434,21 @@ pub static KERNELS: &[Kernel] = &[
         binding::MYERS,
         "levenshtein",
         "global edit distances within a limit, one pair per invocation, a band of diagonals (Hyyro 2003)",
+    ),
+    Kernel::plain(
+        shader!("myers_scan"),
+        KernelKind::Edit(LaneGrouping::ScanSubgroup),
+        binding::MYERS,
+        "levenshtein",
+        "edit distances of one pattern in parts of many texts, one text per invocation, shuffles",
+    )
+    .with_subgroups(),
+    Kernel::plain(
+        shader!("myers_scan_workgroup"),
+        KernelKind::Edit(LaneGrouping::ScanWorkgroup),
+        binding::MYERS,
+        "levenshtein",
+        "myers_scan without subgroup operations, through workgroup memory",
     ),
     Kernel::plain(
         shader!("sw_striped_score"),

@@ -27,6 +27,7 @@ const PARTS: &[(&str, &str)] = &[
     part!("myers"),
     part!("myers_column"),
     part!("myers_lanes"),
+    part!("myers_scan_columns"),
     part!("nw"),
     part!("papara"),
     part!("papara_halves"),

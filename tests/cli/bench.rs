@@ -107,8 +107,10 @@ fn distances_by_every_kernel_and_lane() {
         let selected: Vec<_> =
             rows.iter().filter(|row| row["mode"] == mode && row["length_symbols"] == length).collect();
         let of = |kernel: &str| selected.iter().copied().filter(|row| row["kernel"] == kernel).collect::<Vec<_>>();
-        let kernels: &[&str] =
-            if mode == "infix" { &["myers_thread", "myers_subgroup", "myers_workgroup"] } else { &["myers_band"] };
+        let kernels: &[&str] = match mode {
+            "infix" => &["myers_thread", "myers_subgroup", "myers_workgroup", "myers_scan", "myers_scan_workgroup"],
+            _ => &["myers_band"],
+        };
         // The CPU has a separate table.
         assert_eq!((of("cpu").len(), of("end to end").len()), (1, 1), "{text}");
         let lanes: Vec<_> = kernels.iter().flat_map(|kernel| of(kernel)).collect();
@@ -116,7 +118,10 @@ fn distances_by_every_kernel_and_lane() {
         for row in &selected {
             let number = |key: &str| row[key].parse::<f64>().ok().filter(|number| *number > 0.0);
             // Only subgroups may be missing.
-            assert!(row["status"] == "measured" || row["kernel"] == "myers_subgroup", "{row:?}");
+            assert!(
+                row["status"] == "measured" || ["myers_subgroup", "myers_scan"].contains(&&*row["kernel"]),
+                "{row:?}"
+            );
             assert_eq!(number("tcups").is_some(), row["status"] == "measured", "{row:?}");
             let is_kernel = row["kernel"].starts_with("myers");
             assert_eq!((number("lanes").is_some(), number("words").is_some()), (is_kernel, is_kernel), "{row:?}");

@@ -7,7 +7,7 @@ use pairwave::edit::gpu::{EditGpu, EditShape};
 use pairwave::edit::plan::{Against, Candidate, EditJob};
 use pairwave::edit::{BatchDistances, Edit, EditBatch, EditBlock, EditChunk, Region, TextRegions};
 use pairwave::engine::{Engine, Work};
-use pairwave::gpu::kernels::{Kernel, find};
+use pairwave::gpu::kernels::{Kernel, LaneGrouping, find};
 use pairwave::measure::self_test::edit::EditTest;
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, OverlapReach};
 use pairwave::seq::{Alphabet, Code, QueryStrands, SequenceStore};
@@ -55,6 +55,11 @@ fn dividing() -> [&'static Kernel; 2] {
 /// Returns the kernels that compute whole matrices.
 fn whole_matrix_kernels() -> [&'static Kernel; 3] {
     ["myers_thread", "myers_subgroup", "myers_workgroup"].map(kernel_named)
+}
+
+/// Returns the kernels that search one pattern per workgroup.
+fn scan_kernels() -> [&'static Kernel; 2] {
+    ["myers_scan", "myers_scan_workgroup"].map(kernel_named)
 }
 
 /// Opens an engine with small sizes and wgpu's checks, so that short sequences reach every
@@ -230,6 +235,51 @@ fn limits_are_exact() {
     }
 }
 
+/// Texts of one workgroup differ in length, and some have fewer symbols than a u32. Workgroups have
+/// 32 texts, so patterns have several workgroups, and the last is not full.
+#[test]
+fn scans_match_textbook_in_every_encoding() {
+    let mut random = Random(support::rng(0x5CA9_5CA9_0B5E_55ED));
+    let mut all = Vec::from(codings());
+    all.push(((1..16).collect(), Equality::literal(Alphabet::Dna)));
+    all.push(((1..=80).collect(), Equality::literal(Alphabet::Bytes)));
+    for (letters, equality) in &all {
+        let lengths = [0, 1, 2, 31, 32, 33, 64, 65, 97, 128, 161, 200, 256];
+        let (patterns, texts) = sets(&mut random, letters, &lengths);
+        let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
+        for kernel in scan_kernels() {
+            let mut engine = engine(kernel, |_| {});
+            // The lanes of a small subgroup cannot hold the match bits of all bytes.
+            let is_suited = letters.len() <= 32 || kernel.stem != "myers_scan";
+            for limit in [Limit::None, Limit::Distance(9)].into_iter().filter(|_| is_suited) {
+                let scheme = EditScheme { mode: EditMode::Infix, equality: equality.clone(), limit };
+                check(&mut engine, &patterns, &texts, &scheme);
+            }
+        }
+    }
+}
+
+/// The chooser selects a scan for the heads, and another kernel for the kept pairs.
+#[test]
+fn heads_of_scans_keep_all_pairs_within_the_limit() {
+    let mut random = Random(support::rng(0x0EAD_5CA9_0000_0001));
+    for (letters, equality) in &codings() {
+        let (patterns, mut texts) = sets(&mut random, letters, &[65, 97, 128, 257, 300]);
+        while texts.len() % 32 != 0 {
+            texts.push(random.codes(200, letters));
+        }
+        let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
+        let adapter = support::adapter();
+        for (head_words, limit) in [(1, Limit::Distance(20)), (4, Limit::Rate(0.12))] {
+            let engine = EditGpu::open(&adapter).expect("the adapter opens").with_runtime_checks();
+            let shape = EditShape { head_words: Some(head_words), ..engine.shape() };
+            let mut engine = engine.with_shape(shape);
+            let scheme = EditScheme { mode: EditMode::Infix, equality: equality.clone(), limit };
+            check(&mut engine, &patterns, &texts, &scheme);
+        }
+    }
+}
+
 /// Covers heads of several words on several lanes, in strips and parts of columns, with all
 /// encodings, and with more pairs than a workgroup has.
 #[test]
@@ -336,7 +386,7 @@ fn regions_of_one_length_match_other_regions() {
     });
     let blocks: Vec<EditBlock> = blocks.collect();
     let mut near = 0;
-    let kernels = whole_matrix_kernels().into_iter().chain([kernel_named("myers_band")]);
+    let kernels = whole_matrix_kernels().into_iter().chain([kernel_named("myers_band")]).chain(scan_kernels());
     let mut engines: Vec<_> = kernels.map(|kernel| (kernel, engine(kernel, |_| {}))).collect();
     for (regions, are_equal) in all {
         let held = if matches!(regions, TextRegions::Texts(_)) { &texts } else { &genome };
@@ -350,8 +400,11 @@ fn regions_of_one_length_match_other_regions() {
                     EditChunk::new(Arc::clone(&patterns), Arc::clone(held), chunk.scheme.clone(), regions.clone());
                 let batch = Arc::new(EditBatch { chunk: Arc::new(chunk), blocks: some_blocks.to_vec() });
                 let test = EditTest::new([Arc::clone(&batch)]);
-                let is_band = mode == EditMode::Global && limit != Limit::None;
-                let suited = engines.iter_mut().filter(|(kernel, _)| is_band || kernel.stem != "myers_band");
+                let suited = engines.iter_mut().filter(|(kernel, _)| match kernel.lane_grouping() {
+                    Some(LaneGrouping::Band) => mode == EditMode::Global && limit != Limit::None,
+                    Some(LaneGrouping::ScanSubgroup | LaneGrouping::ScanWorkgroup) => mode == EditMode::Infix,
+                    _ => true,
+                });
                 for (kernel, engine) in suited {
                     let distances = report(engine, &batch).into_each();
                     assert_right(&test, &distances, kernel.stem);
@@ -408,7 +461,9 @@ fn pieces_of_long_texts_match_textbook() {
     }
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &[genome]));
     let scheme = scheme(EditMode::Infix, Equality::literal(Alphabet::Dna));
-    check(&mut engine(kernel_named("myers_thread"), |_| {}), &patterns, &texts, &scheme);
+    for kernel in [kernel_named("myers_thread")].into_iter().chain(scan_kernels()) {
+        check(&mut engine(kernel, |_| {}), &patterns, &texts, &scheme);
+    }
 }
 
 #[test]

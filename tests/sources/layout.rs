@@ -210,10 +210,11 @@ fn distances(grouping: LaneGrouping) -> myers::EditVariant {
         stride: 4,
         words: 2,
         workgroup: 32,
-        lanes: if matches!(grouping, LaneGrouping::Subgroup | LaneGrouping::Workgroup) { 4 } else { 1 },
+        lanes: if grouping.divides_pairs() { 4 } else { 1 },
         mode: EditMode::Infix,
         strips: false,
         row_words: if grouping == LaneGrouping::Band { 7 } else { 0 },
+        code_lanes: if grouping == LaneGrouping::ScanSubgroup { 8 } else { 0 },
         selection: myers::PairSelection::All,
     }
 }
@@ -252,6 +253,8 @@ fn params_of_distances_match() {
             result_words,
             place_words,
             text_symbols,
+            last_run,
+            reserved,
         ]
     );
     // A run is four words of `runs`.

@@ -180,11 +180,20 @@ fn distances() -> Vec<myers::EditVariant> {
                 (LaneGrouping::Workgroup, 8, 16, 2),
                 (LaneGrouping::Band, 1, 32, 1),
                 (LaneGrouping::Band, 16, 32, 1),
+                (LaneGrouping::ScanSubgroup, 1, 32, 1),
+                (LaneGrouping::ScanSubgroup, 8, 32, 1),
+                (LaneGrouping::ScanWorkgroup, 1, 32, 1),
+                (LaneGrouping::ScanWorkgroup, 8, 32, 1),
             ] {
+                let is_scan = grouping.shares_pattern() && grouping != LaneGrouping::Band;
                 let row_words = if grouping == LaneGrouping::Band { 513 } else { 0 };
-                let has_strips = matches!(grouping, LaneGrouping::Subgroup | LaneGrouping::Workgroup);
+                let has_strips = grouping.divides_pairs();
+                let code_lanes =
+                    if grouping == LaneGrouping::ScanSubgroup { if words == 1 { 4 } else { 16 } } else { 0 };
                 for strips in [false, true] {
-                    let fits = (has_strips || !strips) && (grouping != LaneGrouping::Band || mode == EditMode::Global);
+                    let fits = (has_strips || !strips)
+                        && (grouping != LaneGrouping::Band || mode == EditMode::Global)
+                        && (!is_scan || mode == EditMode::Infix);
                     if fits && !(strips && matches!(mode, EditMode::Overlap(_))) {
                         let stride = if bits == 8 { 28 } else { 4 };
                         let all_pairs = myers::EditVariant {
@@ -197,14 +206,14 @@ fn distances() -> Vec<myers::EditVariant> {
                             mode,
                             strips,
                             row_words,
+                            code_lanes,
                             selection: PairSelection::All,
                         };
                         all.push(all_pairs);
                         if bits == 4 && grouping != LaneGrouping::Band && mode == EditMode::Infix {
-                            all.extend(
-                                [PairSelection::Heads(2), PairSelection::Kept]
-                                    .map(|selection| myers::EditVariant { selection, ..all_pairs }),
-                            );
+                            let selections = [PairSelection::Heads(2), PairSelection::Kept];
+                            let suited = selections.into_iter().filter(|one| !is_scan || *one != PairSelection::Kept);
+                            all.extend(suited.map(|selection| myers::EditVariant { selection, ..all_pairs }));
                         }
                     }
                 }

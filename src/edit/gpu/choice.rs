@@ -2,7 +2,7 @@
 //! words per lane and the lanes per pair. [`crate::gpu::choosing`] selects one. The effect of words
 //! and lanes on the speed is shown in figures 7 to 9 of Chacon et al. (2014).
 
-use super::extent::{BAND_WORKGROUP, EditExtent};
+use super::extent::{EditExtent, PATTERN_WORKGROUP};
 use super::heads;
 use crate::edit::distances::can_omit;
 use crate::edit::kernels::myers::{Coding, EditVariant, LaneGrouping, POSITION_BITS, PairSelection, THREAD_SYMBOLS};
@@ -14,11 +14,17 @@ use crate::gpu::device::Gpu;
 use crate::gpu::kernel_set::KernelSizes;
 use crate::gpu::kernels::Kernel;
 use crate::score::{EditMode, EditScheme};
+
 /// Maximum number of u32 words in a band.
 const BAND_WORDS: u32 = 16;
 /// Cost of a column of `myers_band`: first the cost per word, then the fixed cost. The unit is the
 /// cost of a word in the other kernels.
 const BAND_COST: [f64; 2] = [1.4, 1.5];
+
+/// Maximum number of u32 words of a pattern in `myers_scan`.
+const SCAN_WORDS: u32 = 8;
+/// Maximum number of codes whose match bits a lane holds in `myers_scan`.
+const SCAN_SETS: u32 = 4;
 
 /// Range of words per lane that trials cover.
 const MIN_TRIED_WORDS: u32 = 4;
@@ -33,6 +39,10 @@ const THREAD_RATES: [&[(u32, f64)]; 2] =
 const SUBGROUP_RATES: &[(u32, f64)] = &[(1, 17.0), (2, 25.0), (4, 33.0), (7, 40.0), (12, 40.0), (20, 30.0)];
 /// Speed of `myers_workgroup`.
 const WORKGROUP_RATES: &[(u32, f64)] = &[(1, 15.0), (2, 23.0), (4, 33.0), (5, 37.0), (8, 37.0), (12, 33.0)];
+
+/// Speed of `myers_scan` and `myers_scan_workgroup`, from the number of operations per column: 6.5,
+/// and 10 to 11 per word.
+const SCAN_RATES: &[(u32, f64)] = &[(1, 28.0), (2, 33.0), (4, 37.0), (8, 41.0)];
 
 /// Maximum number of cells of a pair that one dispatch computes without dividing the pair into
 /// strips.
@@ -169,7 +179,8 @@ impl SelectionContext<'_> {
     }
 
     /// Returns the fastest candidate with heads, if heads may pay off. `candidates_without_heads`
-    /// are the candidates without heads.
+    /// are the candidates without heads. The pairs that heads keep can have any pattern, so they
+    /// need a kernel whose workgroups do not share one.
     fn with_heads(
         &self,
         candidates_without_heads: &[CandidateKernel<EditMethod>],
@@ -180,13 +191,15 @@ impl SelectionContext<'_> {
             Some(words) => Some(words).filter(|words| (1..self.words()).contains(words)),
             None => heads::head_words(&self.extent, self.coding),
         }?;
-        let fastest = |methods: &[CandidateKernel<EditMethod>]| {
-            methods.iter().copied().max_by(|a, b| a.assumed.full.total_cmp(&b.assumed.full))
+        let fastest = |methods: &[CandidateKernel<EditMethod>], may_share: bool| {
+            let suited = methods.iter().filter(|method| may_share || !method.way.variant.grouping.shares_pattern());
+            let seconds = |method: &CandidateKernel<EditMethod>| method.work.cells / method.assumed.full;
+            suited.copied().min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
         };
         let extent = EditExtent { pattern_symbols: 32 * head_words, ..self.extent };
         let (head, whole) = (
-            fastest(&SelectionContext { extent, ..*self }.candidates_without_heads().ok()?)?,
-            fastest(candidates_without_heads)?,
+            fastest(&SelectionContext { extent, ..*self }.candidates_without_heads().ok()?, true)?,
+            fastest(candidates_without_heads, false)?,
         );
         let EditMethod { words, variant, .. } = whole.way;
         let heads = EditVariant { selection: PairSelection::Heads(head_words), ..head.way.variant };
@@ -196,7 +209,8 @@ impl SelectionContext<'_> {
             heads: Some(heads),
         };
         // The unit of work is a cell of a whole pattern.
-        let part = f64::from(head_words) / f64::from(words) * whole.assumed.full / head.assumed.full;
+        let head_cost = head.work.cells / head.assumed.full / (whole.work.cells / whole.assumed.full);
+        let part = f64::from(head_words) / f64::from(words) * head_cost;
         let work =
             WorkEstimate { cells: self.cells as f64 * (part + self.kept), dispatches: 2.0, ..WorkEstimate::default() };
         Some(CandidateKernel { way: method, work, ..whole })
@@ -226,6 +240,10 @@ impl SelectionContext<'_> {
         }
         let mut candidates: Vec<CandidateKernel<EditMethod>> =
             variants.iter().map(|&variant| self.candidate(variant, 1.0)).collect();
+        for grouping in [LaneGrouping::ScanSubgroup, LaneGrouping::ScanWorkgroup] {
+            let scan = self.variant(grouping, None);
+            candidates.extend(scan.ok().map(|scan| self.candidate(scan, 1.0 / self.extent.filled)));
+        }
         if let Ok(band) = self.variant(LaneGrouping::Band, None) {
             let cost = (BAND_COST[0] * f64::from(band.words) + BAND_COST[1]) / self.extent.filled;
             let best = candidates.iter().map(|other| other.assumed.full).fold(0.0, f64::max);
@@ -285,14 +303,17 @@ impl SelectionContext<'_> {
             LaneGrouping::Band => {
                 let words = limit / 32 + 1;
                 let row_words = (base.words.saturating_add(2 * words) + 2) | 1;
-                let band = EditVariant { words, workgroup: BAND_WORKGROUP, row_words, ..base };
+                let band = EditVariant { words, workgroup: PATTERN_WORKGROUP, row_words, ..base };
                 let fits = self.mode == EditMode::Global && words <= BAND_WORDS && text_symbols <= self.columns();
                 if !fits || band.workgroup_bytes() > shape.workgroup_bytes {
                     return Err("myers_band supports only whole sequences with a lower limit");
                 }
                 Ok(band)
             }
-            LaneGrouping::Subgroup if !self.has_subgroups() => Err("it has no subgroup operations"),
+            LaneGrouping::Subgroup | LaneGrouping::ScanSubgroup if !self.has_subgroups() => {
+                Err("it has no subgroup operations")
+            }
+            LaneGrouping::ScanSubgroup | LaneGrouping::ScanWorkgroup => self.scan(base),
             _ => {
                 let (max_lanes, max_words) = match grouping {
                     LaneGrouping::Subgroup => (shape.subgroup_size.min(shape.lanes_workgroup), shape.subgroup_words),
@@ -315,8 +336,32 @@ impl SelectionContext<'_> {
             mode: self.mode,
             strips: false,
             row_words: 0,
+            code_lanes: 0,
             selection: PairSelection::All,
         }
+    }
+
+    /// Returns the variant of `myers_scan` or its twin with these words.
+    fn scan(&self, base: EditVariant) -> Result<EditVariant, &'static str> {
+        let text_symbols = self.extent.text_symbols;
+        if self.mode != EditMode::Infix || base.words > SCAN_WORDS {
+            return Err("myers_scan supports only parts of texts, and patterns of at most 256 symbols");
+        }
+        if text_symbols >= (1 << POSITION_BITS) || text_symbols > self.columns() {
+            return Err("the texts are too long for one invocation");
+        }
+        let mut variant = EditVariant { workgroup: PATTERN_WORKGROUP, ..base };
+        if base.grouping == LaneGrouping::ScanSubgroup {
+            let lanes = 1 << self.shape.subgroup_size.min(PATTERN_WORKGROUP).ilog2();
+            variant.code_lanes = variant.codes().next_power_of_two().min(lanes);
+            if variant.codes().div_ceil(variant.code_lanes) > SCAN_SETS {
+                return Err("the lanes of a subgroup cannot hold the match bits of all symbols");
+            }
+        }
+        if variant.workgroup_bytes() > self.shape.workgroup_bytes {
+            return Err("its workgroup memory is too small");
+        }
+        Ok(variant)
     }
 
     /// Returns a variant with `lanes` lanes of at most `max_words` words. If these are too few, it
@@ -352,6 +397,7 @@ fn rate(shape: &EditShape, variant: &EditVariant) -> f64 {
     let rates = match variant.grouping {
         LaneGrouping::Subgroup => SUBGROUP_RATES,
         LaneGrouping::Workgroup => WORKGROUP_RATES,
+        LaneGrouping::ScanSubgroup | LaneGrouping::ScanWorkgroup => SCAN_RATES,
         _ => THREAD_RATES[usize::from(variant.words > shape.thread_words)],
     };
     let after = rates.partition_point(|&(words, _)| words < variant.words);

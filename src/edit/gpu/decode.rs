@@ -43,8 +43,8 @@ impl ResultFormat {
         match (variant.grouping, variant.mode) {
             (LaneGrouping::Thread | LaneGrouping::Band, EditMode::Global) => ResultFormat::Whole,
             (_, EditMode::Overlap(_)) => ResultFormat::NoEnd,
-            (LaneGrouping::Thread, _) => ResultFormat::Packed,
-            _ => ResultFormat::Both,
+            (grouping, _) if grouping.divides_pairs() => ResultFormat::Both,
+            _ => ResultFormat::Packed,
         }
     }
 

@@ -108,6 +108,8 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &E
         result_words: work.variant.output_words(),
         place_words: work.region_words(),
         text_symbols: work.text_symbols.unwrap_or(0),
+        last_run: list.runs.len().saturating_sub(2) as u32,
+        reserved: 0,
     };
     let whole = !variant.strips;
     let strip_rows = u64::from(32 * variant.words * variant.lanes);

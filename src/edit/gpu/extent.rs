@@ -5,9 +5,8 @@ use rayon::prelude::*;
 use crate::edit::{BlockGroup, EditBatch, EditBlock, GROUP_PAIRS, group_blocks};
 use crate::score::{EditDistance, EditMode, Limit};
 
-/// Invocations per workgroup of `myers_band`, which is the number of pairs of one pattern per
-/// workgroup.
-pub(super) const BAND_WORKGROUP: u32 = 32;
+/// Invocations per workgroup of the kernels whose workgroups share a pattern.
+pub(super) const PATTERN_WORKGROUP: u32 = 32;
 /// Number of blocks that one thread processes at a time.
 pub(super) const BLOCKS_AT_ONCE: usize = 1 << 12;
 
@@ -24,7 +23,7 @@ pub struct EditExtent {
     pub limit: u32,
     /// Number of pairs.
     pub pairs: u64,
-    /// Fraction of invocations with a pair, if a workgroup has [`BAND_WORKGROUP`] pairs of one
+    /// Fraction of invocations with a pair, if a workgroup has [`PATTERN_WORKGROUP`] pairs of one
     /// pattern.
     pub filled: f64,
 }
@@ -42,7 +41,7 @@ impl EditExtent {
                 longest: m,
                 limit: if are_equal && pairs > 0 { scheme.limit(m, longest_text) } else { 0 },
                 pairs,
-                needed: pairs.next_multiple_of(u64::from(BAND_WORKGROUP)),
+                needed: pairs.next_multiple_of(u64::from(PATTERN_WORKGROUP)),
             })
         };
         let blocks = batch.blocks.par_iter().with_min_len(BLOCKS_AT_ONCE);

@@ -1,6 +1,6 @@
 //! Host side of the kernels for Levenshtein distances, `myers_thread`, `myers_subgroup`,
-//! `myers_workgroup` and `myers_band` (Chacon et al. 2014): packing of symbols and patterns, and
-//! task lists.
+//! `myers_workgroup`, `myers_band` and `myers_scan` (Chacon et al. 2014): packing of symbols and
+//! patterns, and task lists.
 
 mod tasks;
 
@@ -59,6 +59,9 @@ pub struct EditVariant {
     pub strips: bool,
     /// Number of u32 values of a base's row in workgroup memory for `myers_band`, else 0.
     pub row_words: u32,
+    /// Number of lanes of a subgroup that hold the match bits of different codes for `myers_scan`,
+    /// else 0.
+    pub code_lanes: u32,
     /// Pairs that the program computes.
     pub selection: PairSelection,
 }
@@ -81,6 +84,7 @@ impl KernelProgram for EditVariant {
             .number("INPUT", if is_free { 0 } else { 1 << 31 })
             .number("POSITION_BITS", POSITION_BITS)
             .number("ROW_WORDS", self.row_words)
+            .number("CODE_LANES", self.code_lanes)
             .number("HEAD", head)
             .flag("IS_KEPT", self.selection == PairSelection::Kept)
             .flag("TRACK", self.mode != EditMode::Global)
@@ -98,7 +102,7 @@ impl EditVariant {
 
     /// Returns the number of u32 values per result.
     pub fn output_words(&self) -> u32 {
-        if matches!(self.grouping, LaneGrouping::Thread | LaneGrouping::Band) { 1 } else { 2 }
+        if self.grouping.divides_pairs() { 2 } else { 1 }
     }
 
     /// Returns the number of u32 values per list entry: the number of the pair and its result.
@@ -112,8 +116,18 @@ impl EditVariant {
         if self.grouping == LaneGrouping::Band {
             return 4 * (rows * self.row_words).max(1);
         }
+        match self.grouping {
+            LaneGrouping::ScanSubgroup => return SCAN_STATE_BYTES,
+            LaneGrouping::ScanWorkgroup => return SCAN_STATE_BYTES + 4 * self.codes() * self.words,
+            _ => {}
+        }
         let exchange = if self.grouping == LaneGrouping::Workgroup { 16 + 4 / self.lanes.max(1) + 4 } else { 0 };
         (4 * (rows * self.words).max(1) + exchange) * self.workgroup + 16
+    }
+
+    /// Returns the number of codes of symbols.
+    pub fn codes(&self) -> u32 {
+        if self.bits == 8 { self.stride } else { 1 << self.bits }
     }
 
     /// Returns the number of strips of a pattern.
@@ -132,6 +146,9 @@ impl EditVariant {
         (border, border + self.lanes * (2 * self.words + 3))
     }
 }
+
+/// Bytes of workgroup memory of `myers_scan` for the numbers of columns.
+const SCAN_STATE_BYTES: u32 = 16;
 
 /// Returns the match bits of the padding rows above a pattern.
 fn pad_bits(mode: EditMode) -> u32 {
@@ -188,6 +205,10 @@ pub struct EditParams {
     pub place_words: u32,
     /// Number of symbols of every text, if all have the same length.
     pub text_symbols: u32,
+    /// Number of the last run.
+    pub last_run: u32,
+    /// Padding.
+    pub reserved: u32,
 }
 
 /// The encoding of text symbols on the device.

@@ -66,7 +66,7 @@ pub const TILE: &[Binding] =
 
 /// Bindings of the kernels for edit distances.
 pub const MYERS: &[Binding] = &[
-    uniform(96),
+    uniform(104),
     read(1, "profile"),
     read(2, "texts"),
     read(3, "places"),

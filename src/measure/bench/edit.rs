@@ -268,7 +268,9 @@ fn settings(kernel: &'static Kernel, reads: &SimulatedReads, shape: &EditShape) 
     let all = pattern_words(reads.length);
     let one = |lanes, words| EditSetting { kernel, lanes, words };
     let most_lanes = match kernel.lane_grouping() {
-        Some(LaneGrouping::Thread) => return vec![one(1, all)],
+        Some(LaneGrouping::Thread | LaneGrouping::ScanSubgroup | LaneGrouping::ScanWorkgroup) => {
+            return vec![one(1, all)];
+        }
         Some(LaneGrouping::Band) => {
             return vec![one(1, reads.scheme.limit(reads.length, reads.text_symbols()) / 32 + 1)];
         }
@@ -358,7 +360,7 @@ fn describe(context: &ExperimentContext<'_>, table: &mut MeasurementTable, symbo
         table.charts.push(lines(by_length("by the clock"), ("length_symbols", "tcups"), of_case()));
     }
     for kernel in context.kernels(Family::Edit) {
-        if matches!(kernel.lane_grouping(), Some(LaneGrouping::Subgroup | LaneGrouping::Workgroup)) {
+        if kernel.lane_grouping().is_some_and(LaneGrouping::divides_pairs) {
             let only = vec![("kernel", kernel.stem.into())];
             let title = format!("{} by words a lane, each length", kernel.stem);
             table.charts.push(lines(title, ("words", "kernel_tcups"), ("length_symbols", only)));

@@ -117,7 +117,7 @@ pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
     test_kernels(selectable(Family::Edit), Ok(EditTest::with_all_modes()), |test, kernel| {
         let engine = EditGpu::open(adapter)?;
         let mut shape = engine.shape();
-        if matches!(kernel.lane_grouping(), Some(LaneGrouping::Subgroup | LaneGrouping::Workgroup)) {
+        if kernel.lane_grouping().is_some_and(LaneGrouping::divides_pairs) {
             shape.lanes = Some(TEST_LANES);
             (shape.subgroup_words, shape.workgroup_words) = (TEST_WORDS, TEST_WORDS);
         }

@@ -46,13 +46,15 @@ fn coding(alphabet: Alphabet) -> Coding {
 /// Describes a variant in short: kernel, lanes x words, invocations per workgroup, words of a row,
 /// strips.
 fn describe_briefly(variant: &EditVariant) -> String {
-    let EditVariant { words, workgroup, lanes, row_words, .. } = *variant;
+    let EditVariant { words, workgroup, lanes, row_words, code_lanes, .. } = *variant;
     let strips = if variant.strips { "s" } else { "" };
     match variant.grouping {
         LaneGrouping::Thread => format!("T{words}/{workgroup}{strips}"),
         LaneGrouping::Subgroup => format!("S{lanes}x{words}/{workgroup}{strips}"),
         LaneGrouping::Workgroup => format!("W{lanes}x{words}/{workgroup}{strips}"),
         LaneGrouping::Band => format!("B{words}r{row_words}/{workgroup}{strips}"),
+        LaneGrouping::ScanSubgroup => format!("C{words}x{code_lanes}/{workgroup}{strips}"),
+        LaneGrouping::ScanWorkgroup => format!("D{words}/{workgroup}{strips}"),
     }
 }
 
@@ -168,7 +170,7 @@ fn trials_cover_other_divisions_of_words() {
     let briefs = |length| -> Vec<String> {
         candidates(&gpu, length, 1).iter().map(|candidate| describe_briefly(&candidate.way.variant)).collect()
     };
-    assert_eq!(briefs(100), ["T4/32"], "a lane briefs two words is not likely");
+    assert_eq!(briefs(100), ["T4/32", "C4x4/32", "D4/32"], "lanes of two words are unlikely");
     assert_eq!(briefs(600), ["T20/32", "S2x10/64", "S4x5/64", "W4x5/64"]);
     assert_eq!(briefs(2000), ["S8x8/64", "S4x16/64", "S16x4/64", "W8x8/64", "W16x4/64"]);
     assert_eq!(briefs(20_000), ["S32x10/64s"], "in strips there is one way");
@@ -230,6 +232,10 @@ fn heads_are_candidates_if_the_limit_excludes_pairs() {
             SelectionContext { gpu, shape, kernel, mode, extent, coding, loop_budget, cells, can_omit, kept }
                 .candidates()
                 .unwrap();
+        let kept = candidates.iter().filter(|candidate| candidate.way.variant.selection == PairSelection::Kept);
+        assert!(kept.clone().all(|candidate| !candidate.way.variant.grouping.shares_pattern()));
+        let mut head_groupings = kept.filter_map(|candidate| Some(candidate.way.heads?.grouping));
+        assert!(head_groupings.all(|head| (head == LaneGrouping::ScanSubgroup) == (mode == EditMode::Infix)));
         let cheapest = Chooser::new(MIN_MEASURED_SECONDS, Some(TRIALS)).cheapest(&candidates).unwrap();
         let heads = |method: &EditMethod| method.heads.map(|variant| (variant.selection, method.variant.selection));
         (heads(&candidates[cheapest].way), candidates.iter().filter(|candidate| candidate.way.heads.is_none()).count())

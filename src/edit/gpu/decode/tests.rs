@@ -29,6 +29,7 @@ fn variant(grouping: LaneGrouping, mode: EditMode) -> EditVariant {
         mode,
         strips,
         row_words: 0,
+        code_lanes: 0,
         selection,
     }
 }

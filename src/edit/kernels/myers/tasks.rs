@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
-use super::{EditVariant, LaneGrouping};
+use super::EditVariant;
 use crate::edit::{EditBatch, EditBlock};
 
 /// Number of blocks that one thread processes at a time.
@@ -34,8 +34,8 @@ pub struct EditTasks {
     pub runs: Vec<PatternRun>,
     /// Range of regions of all blocks. Regions of runs are relative to its start.
     pub regions: Range<u32>,
-    /// For each workgroup, the run of its first task, followed by the last run. For `myers_band`,
-    /// the run and the first task of each workgroup.
+    /// For each workgroup, the run of its first task, followed by the last run. For kernels whose
+    /// workgroups share a pattern, the run and the first task of each workgroup.
     pub first_runs: Vec<u32>,
     /// Number of workgroups.
     pub workgroups: u32,
@@ -95,7 +95,6 @@ impl EditTasks {
     /// the current pool.
     pub fn fill(&mut self, batch: &EditBatch, variant: &EditVariant, profile_begins: &[u32]) {
         let (blocks, per_workgroup) = (&batch.blocks, variant.tasks());
-        let is_band = variant.grouping == LaneGrouping::Band;
         let parts = blocks.par_chunks(BLOCKS_AT_ONCE).map(|part| BlockTally::from_blocks(batch, part, per_workgroup));
         let parts: Vec<BlockTally> = parts.collect();
         let mut all = BlockTally::NOTHING;
@@ -126,7 +125,7 @@ impl EditTasks {
                 task += block.regions.len() as u32;
             }
         });
-        if is_band {
+        if variant.grouping.shares_pattern() {
             self.workgroups = all.workgroups;
             self.share_patterns(&before, per_workgroup);
         } else {

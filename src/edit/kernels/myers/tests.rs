@@ -24,7 +24,19 @@ fn batch(sizes: &[u32]) -> EditBatch {
 
 fn variant(grouping: LaneGrouping, workgroup: u32) -> EditVariant {
     let (mode, strips, selection) = (EditMode::Global, false, PairSelection::All);
-    EditVariant { grouping, bits: 2, stride: 4, words: 1, workgroup, lanes: 1, mode, strips, row_words: 0, selection }
+    EditVariant {
+        grouping,
+        bits: 2,
+        stride: 4,
+        words: 1,
+        workgroup,
+        lanes: 1,
+        mode,
+        strips,
+        row_words: 0,
+        code_lanes: 0,
+        selection,
+    }
 }
 
 #[test]
