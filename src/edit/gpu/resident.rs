@@ -45,7 +45,7 @@ impl ResidentTexts {
         equality: &Equality,
         limit: u64,
     ) -> Result<Arc<Self>> {
-        let coding = Coding::for_texts(store, equality);
+        let coding = pool.install(|| Coding::for_texts(store, equality));
         let mut begins = Vec::with_capacity(store.len());
         let mut next = u64::from(FRONT_SYMBOLS);
         for &length in store.lengths() {

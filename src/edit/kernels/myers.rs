@@ -4,6 +4,8 @@
 
 mod tasks;
 
+use rayon::prelude::*;
+
 pub(crate) use self::tasks::run_of;
 pub use self::tasks::{EditTasks, PatternRun};
 pub use crate::gpu::kernels::LaneGrouping;
@@ -228,18 +230,19 @@ pub struct Coding {
     base_bits: Box<[u64; 256]>,
 }
 
+/// Number of symbols that one thread reads at a time.
+const CODES_AT_ONCE: usize = 1 << 20;
+
 /// The top bit of all four groups of 16 bits.
 const ALL_BASES: u64 = 0x8000_8000_8000_8000;
 
 impl Coding {
     /// Chooses the smallest encoding for texts: 2 bits if they consist of bases, 4 bits if all
-    /// other symbols are sets of bases, else 8 bits.
+    /// other symbols are sets of bases, else 8 bits. Reads the texts on the threads of the current
+    /// pool.
     pub fn for_texts(texts: &SequenceStore, equality: &Equality) -> Self {
         let alphabet = texts.alphabet();
-        let mut occurs = [false; 256];
-        for &code in texts.packed_bytes() {
-            occurs[code as usize] = true;
-        }
+        let occurs = occurring_codes(texts.packed_bytes());
         let codes: Vec<Code> = (1..alphabet.size()).filter(|&code| occurs[code]).map(|code| code as Code).collect();
         if alphabet == Alphabet::Dna {
             let others = codes.iter().filter(|code| code.count_ones() != 1);
@@ -342,6 +345,16 @@ impl Coding {
             }
         }
     }
+}
+
+/// Returns which codes occur.
+fn occurring_codes(codes: &[Code]) -> [bool; 256] {
+    let add = |mut occurs: [bool; 256], codes: &[Code]| {
+        codes.iter().for_each(|&code| occurs[code as usize] = true);
+        occurs
+    };
+    let join = |one: [bool; 256], other: [bool; 256]| std::array::from_fn(|code| one[code] || other[code]);
+    codes.par_chunks(CODES_AT_ONCE).fold(|| [false; 256], add).reduce(|| [false; 256], join)
 }
 
 #[cfg(test)]
