@@ -136,8 +136,8 @@ impl EditJob {
             Against::Candidates(..) => self.extents(&self.parts()).iter().map(|(_, cells)| cells).sum(),
             // The overlaps of tiles are computed twice.
             Against::Tiles(_, tiles) => {
-                let symbols = tiles.regions().iter().map(|tile| u128::from(tile.symbols())).sum::<u128>();
-                sum(&self.patterns) * symbols
+                let all_tiles = tiles.of_texts(0..self.texts().len() as SequenceId);
+                sum(&self.patterns) * u128::from(tiles.symbols(all_tiles))
             }
         };
         u64::try_from(cells).unwrap_or(u64::MAX)
@@ -284,8 +284,7 @@ impl EditChunks {
         let patterns = sequences.saturating_mul(u64::from(copies)).min(part.queries.len() as u64) as u32;
         let range = part.queries.start..part.queries.start + patterns;
         self.left.advance(range.end);
-        let symbols = tiles.regions()[tile_range.start as usize..tile_range.end as usize].iter();
-        let symbols: u64 = symbols.map(|tile| u64::from(tile.symbols())).sum();
+        let symbols = tiles.symbols(tile_range.clone());
         let blocks = range.clone().map(|pattern| {
             let m = self.job.patterns.length(pattern);
             let regions = 0..tile_range.len() as u32;

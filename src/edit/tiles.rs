@@ -29,6 +29,8 @@ pub struct TextTiles {
     first_tiles: Vec<u32>,
     /// Number of symbols of a core, except for the last core of a text.
     core: u32,
+    /// Number of symbols before a core, except for the first core of a text.
+    overlap: u32,
 }
 
 impl TextTiles {
@@ -60,7 +62,7 @@ impl TextTiles {
             }
             first_tiles.push(regions.len() as u32);
         }
-        TextTiles { regions: Arc::new(regions), first_tiles, core }
+        TextTiles { regions: Arc::new(regions), first_tiles, core, overlap }
     }
 
     /// Returns the tiles of all texts.
@@ -79,6 +81,17 @@ impl TextTiles {
         let tiles = self.of_texts(text..text + 1);
         let last = tiles.end.saturating_sub(2).max(tiles.start + 1)..tiles.end;
         std::iter::once(tiles.start).chain(last)
+    }
+
+    /// Returns the number of symbols of a range of tiles, which are all tiles of some texts.
+    pub fn symbols(&self, tiles: Range<u32>) -> u64 {
+        // Tiles follow each other in a text, so every tile but the first repeats the overlap.
+        let last_tiles = self.first_tiles[1..].iter().map(|&end| end - 1);
+        let texts = last_tiles.zip(&self.first_tiles).filter(|(_, first)| tiles.contains(*first));
+        let symbols = |(last, &first): (u32, &u32)| {
+            u64::from(self.regions[last as usize].end) + u64::from(last - first) * u64::from(self.overlap)
+        };
+        texts.map(symbols).sum()
     }
 
     /// Returns the symbols of the text in the core of a tile.
@@ -115,6 +128,12 @@ mod tests {
             let mut expected = Vec::from([0, last.saturating_sub(1), last]);
             expected.dedup();
             assert_eq!(at_ends.collect::<Vec<_>>(), expected);
+        }
+        for (start, end) in [(0, 8), (2, 7), (6, 7), (3, 3), (7, 8)] {
+            let range = tiles.of_texts(start..end);
+            let regions = &tiles.regions()[range.start as usize..range.end as usize];
+            let symbols: u32 = regions.iter().map(Region::symbols).sum();
+            assert_eq!(tiles.symbols(range), u64::from(symbols));
         }
     }
 }
