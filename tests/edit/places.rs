@@ -268,6 +268,26 @@ fn places_at_the_borders_of_tiles_are_found_once() {
     }
 }
 
+/// The tiles of texts of equal length have equal lengths, and kernels then know only their starts.
+#[test]
+fn devices_find_places_in_texts_of_equal_length() {
+    let mut rng = support::rng(26);
+    let pattern = random_codes(&mut rng, Alphabet::Dna, 20);
+    let text = |at: usize| {
+        let mut text = vec![1; 300];
+        text.splice(at..at + 20, pattern.iter().copied());
+        text
+    };
+    for texts in [vec![text(100)], vec![text(0), text(130), text(280)]] {
+        let stores = [support::store(Alphabet::Dna, std::slice::from_ref(&pattern)), support::store(Alphabet::Dna, &texts)];
+        let job = job(&stores, Equality::literal(Alphabet::Dna), Limit::Distance(2), Strands::Both);
+        let engine = EditGpu::open(&support::adapter()).expect("the adapter opens").with_runtime_checks();
+        let (results, _) = run_on(&job, vec![Box::new(engine)], &two_threads()).unwrap();
+        assert_eq!(results.iter().map(row).collect::<Vec<_>>(), expected(&job));
+        assert!(results.len() >= texts.len());
+    }
+}
+
 /// Compares with a search where exact symbols have no edits. Texts have several tiles.
 #[test]
 fn places_with_exact_symbols_are_those_of_a_search_without_edits_in_them() {
