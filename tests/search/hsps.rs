@@ -112,7 +112,7 @@ fn copies_on_both_strands_are_hits_of_one_subject() {
         let found = run(&Search { max_hsps, ..search.clone() });
         let places: Vec<_> = found.iter().map(|hit| (hit.strand, hit.alignment.as_ref().unwrap().1)).collect();
         assert_eq!(places, copies[..max_hsps.min(3)]);
-        assert!(found.iter().all(|hit| hit.score == 120 && hit.record == 0));
+        assert!(found.iter().all(|hit| hit.score == found[0].score && hit.record == 0));
     }
 }
 

@@ -46,7 +46,7 @@ const MIN_STRIDE: usize = 4096;
 ///     starts.push((alignment.score, alignment.target_start));
 ///     alignments.exclude(&alignment);
 /// }
-/// assert_eq!(starts, [(35, 2), (25, 11)]);
+/// assert_eq!(starts, [(35, 2), (26, 11)]);
 /// # Ok::<(), pairwave::Error>(())
 /// ```
 #[derive(Debug)]
