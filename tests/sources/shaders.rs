@@ -384,7 +384,7 @@ fn validated(source: &str) -> Result<(naga::Module, naga::valid::ModuleInfo), St
     let module = naga::front::wgsl::parse_str(source).map_err(|error| error.emit_to_string(source))?;
     // Like a device, allows extensions only in shaders that request them.
     let mut capabilities = Capabilities::empty();
-    capabilities.set(Capabilities::SUBGROUP, source.contains("subgroupShuffleUp"));
+    capabilities.set(Capabilities::SUBGROUP, source.contains("subgroupShuffle"));
     capabilities.set(Capabilities::SHADER_FLOAT16, has_halves(source));
     // Packing pairs of half floats in words is supported everywhere except in old OpenGL.
     capabilities.set(Capabilities::SHADER_FLOAT16_IN_FLOAT32, source.contains("pack2x16float"));
