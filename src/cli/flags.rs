@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors name them, with the option to type for each.
-const FLAGS: [(&str, &str); 71] = [
+const FLAGS: [(&str, &str); 72] = [
     ("against", "--against"),
     ("aligned", "--aligned"),
     ("all_ends", "--all-ends"),
