@@ -279,7 +279,8 @@ fn devices_find_places_in_texts_of_equal_length() {
         text
     };
     for texts in [vec![text(100)], vec![text(0), text(130), text(280)]] {
-        let stores = [support::store(Alphabet::Dna, std::slice::from_ref(&pattern)), support::store(Alphabet::Dna, &texts)];
+        let stores =
+            [support::store(Alphabet::Dna, std::slice::from_ref(&pattern)), support::store(Alphabet::Dna, &texts)];
         let job = job(&stores, Equality::literal(Alphabet::Dna), Limit::Distance(2), Strands::Both);
         let engine = EditGpu::open(&support::adapter()).expect("the adapter opens").with_runtime_checks();
         let (results, _) = run_on(&job, vec![Box::new(engine)], &two_threads()).unwrap();

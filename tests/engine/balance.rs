@@ -91,7 +91,7 @@ fn simulate(job: &PairsSpec, kinds: &[SimulatedKind]) -> Ends {
     let queue = WorkQueue::new(Box::new(chunks), job.cells(), Arc::new(AtomicBool::new(false)), clock);
     let mut engines: Vec<Simulated> = Vec::new();
     for &kind in kinds {
-        queue.join(kind.universal, MinWork { seconds: kind.min_work, pairs: 1, fill: 0 });
+        queue.join(kind.universal, MinWork { seconds: kind.min_work, pairs: 1, fill: 0, first_part: 0.0 });
         engines.push(Simulated { kind, in_flight: VecDeque::new(), free_at: kind.ready, cells: 0, ended: 0.0 });
     }
     let (mut now, mut batches) = (0.0, 0);

@@ -20,7 +20,7 @@ use pairwave::score::Scoring;
 use pairwave::seq::Alphabet;
 use support::*;
 
-const GRAIN: MinWork = MinWork { seconds: 0.01, pairs: 1, fill: 0 };
+const GRAIN: MinWork = MinWork { seconds: 0.01, pairs: 1, fill: 0, first_part: 0.0 };
 /// Number of pairs that an engine takes at once.
 const PAIRS: u64 = 16;
 /// Limits of bytes and chunks that are never reached.

@@ -161,7 +161,7 @@ fn engines_work_while_a_chunk_is_planned() {
         Some(chunk)
     });
     let queue = Arc::new(WorkQueue::<Pairs>::new(Box::new(chunks), job.cells(), Arc::default(), wall_clock()));
-    let [one, two] = [(); 2].map(|()| queue.join(true, MinWork { seconds: 0.0, pairs: 1, fill: 0 }));
+    let [one, two] = [(); 2].map(|()| queue.join(true, MinWork { seconds: 0.0, pairs: 1, fill: 0, first_part: 0.0 }));
     let Pull::Work(lease) = queue.pull(one, capacity(1, 2), true) else { panic!("there is work") };
     let planner = {
         let queue = Arc::clone(&queue);
@@ -265,7 +265,7 @@ impl OpenEnded {
         // The number of cells is a wrong estimate.
         let queue = WorkQueue::new(Box::new(chunks), 1 << 50, Arc::default(), Box::new(clock));
         let queue = queue.with_window(Arc::clone(&window)).with_unknown_cells();
-        let engines = vec![queue.join(true, MinWork { seconds: 0.0, pairs: 1, fill: 0 })];
+        let engines = vec![queue.join(true, MinWork { seconds: 0.0, pairs: 1, fill: 0, first_part: 0.0 })];
         let (leases, seen) = (Vec::new(), BTreeSet::new());
         OpenEnded { queue, window, chunks: chunk_cells, planned, opened: 1, engines, leases, done: 0, seen }
     }
@@ -325,7 +325,8 @@ fn chunks_that_become_known_later_are_computed_once() {
             match rng.below(8u32) {
                 0 => all.open((all.opened + 1 + rng.below(3usize)).min(count)),
                 1 if all.engines.len() < 3 => {
-                    all.engines.push(all.queue.join(true, MinWork { seconds: 0.0, pairs: 1, fill: 0 }));
+                    all.engines
+                        .push(all.queue.join(true, MinWork { seconds: 0.0, pairs: 1, fill: 0, first_part: 0.0 }));
                 }
                 2 if all.engines.len() > 1 => {
                     let engine = all.engines.swap_remove(rng.below(all.engines.len()));
@@ -378,7 +379,7 @@ fn blocks_added_to_a_running_queue_are_computed() {
     let job = job().job();
     let (_, chunk, blocks) = job.chunks(u64::MAX, u64::MAX).next().expect("there are pairs");
     let queue = Arc::new(WorkQueue::<Pairs>::streaming(job.cells(), Arc::default(), wall_clock()));
-    let min_work = MinWork { seconds: 0.0, pairs: 1, fill: 0 };
+    let min_work = MinWork { seconds: 0.0, pairs: 1, fill: 0, first_part: 0.0 };
     let engine = queue.join(true, min_work);
     let some = capacity(1 << 40, 1);
     assert!(matches!(queue.pull(engine, some, false), Pull::Nothing), "the queue is empty");
