@@ -290,10 +290,12 @@ impl Job for Search {
                 ));
             }
         }
-        for (field, value) in [("max_hits", self.max_hits), ("max_hsps", self.max_hsps)] {
-            if value == 0 {
-                return Err(Error::usage_value(field, value, "at least 1 is needed"));
-            }
+        let none = "at least 1 is needed";
+        if self.max_hits == 0 {
+            return Err(Error::usage_value("max_hits", self.max_hits, none));
+        }
+        if self.max_hsps == 0 {
+            return Err(Error::usage_value("max_hsps", self.max_hsps, none));
         }
         if self.max_hsps > 1 && !self.is_local() {
             let why = "only the local `mode` finds several alignments of a pair";

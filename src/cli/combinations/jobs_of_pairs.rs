@@ -295,6 +295,11 @@ fn options_of_search_have_an_effect_or_are_rejected() {
                 "--evalue | --matrix | --min-score | --mode global | --query-cover",
                 "a threshold that all or none of so few results reach",
             ),
+            (
+                "--max-hsps",
+                "--evalue | --min-cov | --min-score | --query-cov 0.6 | --query-cover | --target-cov",
+                "a threshold that no further alignment of so few results reaches",
+            ),
             ("--top-hits-only", "--max-target-seqs | --query-cover", "so few results have no ties"),
             ("--mismatch -4", "--scheme megablast", "it depends on the sequences"),
             ("--score-only", "--fields query,target,score", "what the other option says or implies"),

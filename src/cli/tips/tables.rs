@@ -150,7 +150,7 @@ pub(in crate::cli) const FOREIGN: &[AdviceEntry] = &[
         "every query is aligned with every sequence, without seeds: remove it",
         &["search"],
     ),
-    (&["alpha"], "use --overhang COST", &["edit"]),
+    (&["alpha"], "use --mode infix --max-distance K --all-places --overhang COST", &["edit"]),
     (&["task"], "use --scheme NAME; --scheme help lists them", &["search"]),
     (&["html"], "use --report FILE", &["search", "msa"]),
     (
