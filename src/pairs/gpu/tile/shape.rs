@@ -207,7 +207,7 @@ pub(in crate::pairs::gpu) struct Tiles {
     compiled: Vec<TileVariant>,
 }
 
-/// What has computed pairs again so far.
+/// State of the computation of pairs again, by the host or the device.
 #[derive(Debug, Clone, Copy, Default)]
 struct Recomputation {
     /// Number of cells above [`TileShape::host_cells`] that the host computed.
