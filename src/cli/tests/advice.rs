@@ -86,6 +86,7 @@ fn suggestion(command: &clap::Command, advice: &str) -> Option<String> {
     }
     match name {
         "tree" if advice.contains("--labels") => line.push_str(" --aligned --bootstrap 5"),
+        "edit" if advice.contains("--all-places") => line.push_str(" t.fa"),
         _ => {}
     }
     Some(line)
