@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn belts_end_where_rectangles_start_or_end() {
-        assert_eq!(belts(&[], 5), [0..5]);
+        let all = 0..5;
+        assert_eq!(belts(&[], 5), [all]);
         assert_eq!(belts(&[part(2..4, 0..1), part(4..9, 3..4)], 9), [0..2, 2..4, 4..9]);
         assert_eq!(belts(&[part(0..9, 0..1)], 0), []);
     }
