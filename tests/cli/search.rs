@@ -289,7 +289,7 @@ fn copies_in_a_target_are_written_in_every_format() {
     let gene = "GTTTGATCCTGGCTCAGAACGAACGCTGGCGGCGTGCTTAACACATGCAAGTCGAACGGAAAGG";
     let turned = String::from_utf8(pairwave::seq::reverse_complement_letters(gene.as_bytes())).expect("letters");
     let genome = format!(">chr one\nACCATTACC{gene}TATATTATTA{turned}CCACCCAACC{gene}TTATTA\n");
-    let queries = file(&folder, "queries.fa", &format!(">rrs\n{gene}\n>other\nTTAGGCATTACCGGATTACAGGCATTA\n"));
+    let queries = file(&folder, "queries.fa", format!(">rrs\n{gene}\n>other\nTTAGGCATTACCGGATTACAGGCATTA\n"));
     let db = file(&folder, "genome.fa", &genome);
     let run = |arguments: &[&str]| {
         let common = [queries.as_str(), &db, "--evalue", "1e-9", "--check"];
@@ -326,8 +326,8 @@ fn copies_in_a_target_are_written_in_every_format() {
 fn parts_of_a_read_are_supplementary_and_cover_it_together() {
     let folder = folder();
     let parts = ["GTTTGATCCTGGCTCAGAACGAACGCTGGCGGC", "CAAGTCGAACGGAAAGGTCTCTTCGGAGATAC"];
-    let queries = file(&folder, "reads.fq", &format!("@r\n{}\n+\n{}\n", parts.concat(), "I".repeat(65)));
-    let db = file(&folder, "db.fa", &format!(">t\n{}{}{}\n", parts[1], "TA".repeat(60), parts[0]));
+    let queries = file(&folder, "reads.fq", format!("@r\n{}\n+\n{}\n", parts.concat(), "I".repeat(65)));
+    let db = file(&folder, "db.fa", format!(">t\n{}{}{}\n", parts[1], "TA".repeat(60), parts[0]));
     let run = |arguments: &[&str]| {
         let common = [queries.as_str(), &db, "--evalue", "1e-6", "--max-hsps", "5", "--check"];
         equal_output("search", &[("cpu", "2")], &[&common[..], arguments].concat())
