@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 use self::again::{PairLocator, RecomputedPairs};
 use self::plan::{TileLimits, TilePlan, TileProblem};
-use self::shape::CompiledVariants;
 pub use self::shape::{COLUMNS, LANES, TileShape};
 pub(super) use self::shape::{TileKernels, Tiles};
 pub(super) use self::slot::TileFlight;
@@ -93,21 +92,22 @@ impl PairsDeviceState {
         let lists = matches!(batch.chunk.filter, ResultFilter::AtLeast(_));
         let runs = tile_tasks::single_runs(batch);
         let problem = TileProblem { chunk: &batch.chunk, runs, pairs: batch.pairs(), lists };
-        let remaining_seconds = Some(site.remaining_seconds());
-        self.launch_tiles(&mut slot.first, chosen.ways, problem, &stores, (remaining_seconds, site.saves_memory))?;
+        let remaining_seconds = site.remaining_seconds();
+        self.launch_tiles(&mut slot.first, chosen.ways, problem, &stores, remaining_seconds, site.saves_memory)?;
         chosen.stores = Some(stores);
         Ok(())
     }
 
     /// Submits a batch. `remaining_seconds` are the expected seconds from its start to the end of the
-    /// job, if its kernels may be those of earlier batches.
+    /// job. If they are few, the kernels of earlier batches are used.
     fn launch_tiles(
         &mut self,
         flight: &mut TileFlight,
         ways: TileKernels,
         problem: TileProblem<'_>,
         [queries, targets]: &[Arc<ResidentSequences>; 2],
-        (remaining_seconds, saves_memory): (Option<f64>, bool),
+        remaining_seconds: f64,
+        saves_memory: bool,
     ) -> Result<()> {
         let TileProblem { chunk, runs, pairs, lists } = problem;
         let (plan, scratch) = loop {
@@ -118,7 +118,7 @@ impl PairsDeviceState {
             };
             let problem = TileProblem { chunk, runs: runs.clone(), pairs, lists };
             let end_word = |id| queries.end_word(&chunk.queries, id);
-            let compiled = remaining_seconds.map_or(CompiledVariants::NONE, |seconds| self.tiles.compiled(seconds));
+            let compiled = self.tiles.compiled(remaining_seconds);
             let (gpu, shape) = (&self.kernels.gpu, &self.kernels.shape.tile);
             let plan = TilePlan::new(gpu, shape, ways, problem, limits, compiled, end_word)?;
             match self.scratch.reserve(&self.kernels.gpu, "scratch", plan.scratch_bytes, wgpu::BufferUsages::STORAGE) {
@@ -173,7 +173,8 @@ impl PairsDeviceState {
                         ways,
                         TileProblem { chunk, runs, pairs, lists: false },
                         stores,
-                        (None, true),
+                        f64::INFINITY,
+                        true,
                     )?;
                     let results = slot.again.buffers.collect(&self.kernels.gpu, limit)?;
                     let outcome = slot.again.decode(&self.kernels.gpu, results)?;

@@ -89,7 +89,7 @@ impl TilePlan {
         // One unused part, so that the buffer is never empty.
         let mut plan = TilePlan { parts: vec![bytemuck::Zeroable::zeroed()], ..TilePlan::default() };
         let most_rows = shape.most_rows;
-        for (variant, runs) in chosen_variants(gpu, shape, ways, (chunk, runs), limits.slots, compiled)? {
+        for (variant, runs) in chosen_variants(gpu, shape, ways, chunk, runs, limits.slots, compiled)? {
             let is_f16 = variant.is_f16();
             // Pairs that bounds do not rule out are computed again with i32. The i32 kernels that
             // do this compute scores, not bounds.
@@ -168,7 +168,8 @@ fn chosen_variants(
     gpu: &Gpu,
     shape: &TileShape,
     ways: TileKernels,
-    (chunk, runs): (&PairsChunk, Vec<TileRun>),
+    chunk: &PairsChunk,
+    runs: Vec<TileRun>,
     slots: u64,
     compiled: CompiledVariants<'_>,
 ) -> Result<Vec<(TileVariant, Vec<TileRun>)>> {

@@ -72,8 +72,8 @@ fn lanes_cost(lanes: u32, passes: u32) -> f64 {
 /// Seconds that another kernel must save. (An H100 takes 0.005 to 0.05 s to compile kernels that its
 /// driver has compiled before, and 0.2 to 0.6 s for others.)
 const COMPILE_SECONDS: f64 = 0.05;
-/// Number of cells that the host computes while the kernels that compute pairs again are compiled,
-/// as a multiple of the cells for which the device would take longer.
+/// Number of cells that the host computes again before the device compiles kernels for them, as a
+/// multiple of the cells that the host computes faster.
 const COMPILE_HOST_CELLS: u64 = 4;
 
 /// Sizes of the kernels for local scores.
@@ -202,18 +202,10 @@ pub(in crate::pairs::gpu) struct Tiles {
     saturated: ObservedShare,
     /// Share of pairs that bounds did not rule out.
     listed: ObservedShare,
-    recomputation: Recomputation,
+    /// Number of cells above [`TileShape::host_cells`] that were computed again.
+    further_again: u64,
     /// Variants that batches have used, without what depends on the batch.
     compiled: Vec<TileVariant>,
-}
-
-/// State of the computation of pairs again, by the host or the device.
-#[derive(Debug, Clone, Copy, Default)]
-struct Recomputation {
-    /// Number of cells above [`TileShape::host_cells`] that the host computed.
-    further_host_cells: u64,
-    /// Whether the kernels for it are compiled.
-    is_compiled: bool,
 }
 
 impl Tiles {
@@ -284,16 +276,9 @@ impl Tiles {
     /// which the device would take longer. The host computes more until the kernels have to be
     /// compiled anyway.
     pub(super) fn host_recomputes(&mut self, cells: u64, most: u64) -> bool {
-        let Recomputation { further_host_cells, is_compiled } = &mut self.recomputation;
-        if cells <= most {
-            return true;
-        }
-        let further = further_host_cells.saturating_add(cells - most);
-        *is_compiled |= further > most.saturating_mul(COMPILE_HOST_CELLS);
-        if !*is_compiled {
-            *further_host_cells = further;
-        }
-        !*is_compiled
+        let further = cells.saturating_sub(most);
+        self.further_again = self.further_again.saturating_add(further);
+        further == 0 || self.further_again <= most.saturating_mul(COMPILE_HOST_CELLS)
     }
 
     /// Adds the observation that bounds did not rule out `listed` of `pairs` pairs.
@@ -332,9 +317,6 @@ pub(super) struct CompiledVariants<'a> {
 }
 
 impl CompiledVariants<'_> {
-    /// No compiled variant.
-    pub(super) const NONE: Self = CompiledVariants { variants: &[], remaining_seconds: f64::INFINITY };
-
     /// Returns whether queries that do not fill the lanes of another packing are computed with this
     /// packing. The other one would take up to twice as long for them.
     pub(super) fn is_worth_another(&self, packing: Packing) -> bool {
@@ -402,8 +384,8 @@ mod tests {
         let choose = |compiled: CompiledVariants<'_>| {
             cheapest(&variants, &single_runs(&batch), &batch.chunk, 100, compiled).unwrap()
         };
-        let best = choose(CompiledVariants::NONE);
         let mut tiles = Tiles::default();
+        let best = choose(tiles.compiled(f64::INFINITY));
         let other = variants.into_iter().find(|variant| *variant != best).unwrap();
         for seconds in [0.0, 1e9] {
             assert_eq!(choose(tiles.compiled(seconds)), best, "nothing is compiled");
