@@ -166,8 +166,10 @@ pub(super) fn open_edit(
 }
 
 /// Returns the devices that filter pairs by edit distances before a job of `cells` cells is scored.
-/// They are the devices that score. Software adapters are included only if `software` is set. The
-/// list may be empty. Opens no device.
+/// They are the devices that score. Software adapters are included only if `software` is set. If
+/// there are GPUs, only these filter, because CPU threads compute the q-grams that GPUs wait for. (An
+/// H100 and 16 threads, 25,000 genes: 5.2 to 5.9 s if the threads also compute distances, 4.1 s if
+/// not.) The list may be empty. Opens no device.
 ///
 /// # Errors
 /// The errors of an invalid choice of devices.
@@ -177,6 +179,10 @@ pub(super) fn edit_filter_devices(options: &Run, threads: usize, cells: u64, sof
         Device::Cpu => true,
         Device::Adapter(adapter) => software || !adapter.is_software(),
     });
+    let is_gpu = |device: &Device| matches!(device, Device::Adapter(adapter) if !adapter.is_software());
+    if chosen.iter().any(is_gpu) {
+        chosen.retain(is_gpu);
+    }
     Ok(chosen)
 }
 
