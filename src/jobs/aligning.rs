@@ -134,10 +134,28 @@ impl Aligning<'_> {
         if !fits || matches.is_some_and(|matches| matches != counts.matches) {
             return Err(wrong("the device's alignment is damaged".into()));
         }
+        // The alignment must have the reported score.
+        self.complete(Alignment { score, ..alignment }, counts, [query, target], names)
+    }
+
+    /// Returns an alignment of a query and a target with its identity, given the numbers of its
+    /// columns. Rescores it, if alignments are checked.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if the alignment has another score.
+    pub(super) fn complete<'n>(
+        &self,
+        alignment: Alignment,
+        counts: AlignmentCounts,
+        [query, target]: [&[Code]; 2],
+        names: impl Fn() -> [&'n str; 2],
+    ) -> Result<AlignedPair> {
         if self.check {
-            let rescored = verify_alignment(&alignment, query, target, self.scoring)?;
+            let (rescored, score) = (verify_alignment(&alignment, query, target, self.scoring)?, alignment.score);
             if rescored != score {
-                return Err(wrong(format!("the alignment has score {rescored}, not {score}")));
+                let [query, target] = names();
+                let what = format!("the alignment has score {rescored}, not {score}");
+                return Err(Error::Internal(format!("{query} and {target}: {what}")));
             }
         }
         let identity = self.definition.identity(&counts, query.len() as u32, target.len() as u32);

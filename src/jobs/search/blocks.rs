@@ -2,9 +2,9 @@
 //! Subjects are ordered by falling length. E-values do not depend on blocks, because they use the
 //! size of the whole database.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
+use super::hsps::{SubjectHits, hits_of_best};
 use super::row;
 use super::{Search, SearchHit};
 use crate::error::{Error, Result};
@@ -109,19 +109,14 @@ impl Divisible for Search {
     /// best of each block. This also holds for the hits with the best score. The hits of a subject
     /// stay together, in order of its best score.
     fn join(&self, rows: &mut Vec<SearchHit>) {
-        let mut subjects: Vec<Vec<SearchHit>> = Vec::new();
+        let mut subjects: Vec<SubjectHits> = Vec::new();
         for hit in rows.drain(..) {
             match subjects.last_mut() {
                 Some(subject) if subject[0].record == hit.record => subject.push(hit),
                 _ => subjects.push(vec![hit]),
             }
         }
-        subjects.sort_by_key(|subject| (Reverse(subject[0].score), subject[0].record));
-        subjects.truncate(self.max_hits);
-        rows.extend(subjects.into_iter().flatten());
-        if let Some(best) = rows.first().map(|hit| hit.score).filter(|_| self.top_hits_only) {
-            rows.retain(|hit| hit.score == best);
-        }
+        *rows = hits_of_best(subjects, self.max_hits, self.top_hits_only);
     }
 }
 

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use super::SearchHit;
 use super::best::{BestHits, HitCandidate};
 use super::tracing::{HitTracer, WINDOW};
-use crate::alignment::{Alignment, verify_alignment};
-use crate::error::{Error, Result};
+use crate::alignment::Alignment;
+use crate::error::Result;
 use crate::jobs::aligning::{AlignedPair, ScoredPair};
 use crate::seq::{Code, SequenceId, Strand};
 use crate::trace::{LocalAlignments, TracebackWorkspace};
@@ -23,7 +23,7 @@ struct SubjectTrial {
 }
 
 /// The hits of a query with one subject, best first.
-type SubjectHits = Vec<SearchHit>;
+pub(super) type SubjectHits = Vec<SearchHit>;
 
 /// A query whose subjects are not complete.
 struct OpenSubjects {
@@ -48,7 +48,7 @@ struct StrandAlignments<'a> {
 /// The best remaining alignment of a strand.
 enum NextAlignment {
     NotSearched,
-    Found(Alignment),
+    Found(AlignedPair),
     /// No alignment with a sufficient score is left.
     Exhausted,
 }
@@ -88,19 +88,18 @@ impl OpenSubjects {
         let certain = self.found.iter().filter(|hits| rank(hits[0].score, hits[0].record) < bound).count();
         most.saturating_sub(certain).min(self.left.len())
     }
+}
 
-    /// Returns the hits of the best `most` subjects. With `top_only`, returns only the hits with the
-    /// best score.
-    fn into_hits(self, most: usize, top_only: bool) -> Vec<SearchHit> {
-        let mut found = self.found;
-        found.sort_by_key(|hits| rank(hits[0].score, hits[0].record));
-        found.truncate(most);
-        let mut hits: Vec<SearchHit> = found.into_iter().flatten().collect();
-        if let Some(best) = hits.first().map(|hit| hit.score).filter(|_| top_only) {
-            hits.retain(|hit| hit.score == best);
-        }
-        hits
+/// Returns the hits of the best `most` subjects of a query, the best subject first. With `top_only`,
+/// returns only the hits with the best score.
+pub(super) fn hits_of_best(mut subjects: Vec<SubjectHits>, most: usize, top_only: bool) -> Vec<SearchHit> {
+    subjects.sort_by_key(|hits| rank(hits[0].score, hits[0].record));
+    subjects.truncate(most);
+    let mut hits: Vec<SearchHit> = subjects.into_iter().flatten().collect();
+    if let Some(best) = hits.first().map(|hit| hit.score).filter(|_| top_only) {
+        hits.retain(|hit| hit.score == best);
     }
+    hits
 }
 
 impl HitTracer<'_> {
@@ -166,7 +165,8 @@ impl HitTracer<'_> {
                 }
             }
         }
-        let hits: Vec<SearchHit> = window.into_iter().flat_map(|open| open.into_hits(most, top_only)).collect();
+        let hits: Vec<SearchHit> =
+            window.into_iter().flat_map(|open| hits_of_best(open.found, most, top_only)).collect();
         if !hits.is_empty() {
             rows(&hits)?;
         }
@@ -190,21 +190,18 @@ impl HitTracer<'_> {
                 self.search_next(query, strand, workspace)?;
             }
             let found = strands.iter_mut().filter_map(|strand| match &strand.next {
-                NextAlignment::Found(alignment) => Some((alignment.score, strand)),
+                NextAlignment::Found(aligned) => Some((aligned.alignment.score, strand)),
                 _ => None,
             });
             // The plus strand is first, and stays the best if scores are equal.
             let best = found.reduce(|best, other| if other.0 > best.0 { other } else { best });
             let Some((score, strand)) = best else { break };
             let next = std::mem::replace(&mut strand.next, NextAlignment::NotSearched);
-            let NextAlignment::Found(alignment) = next else { break };
-            strand.alignments.exclude(&alignment);
+            let NextAlignment::Found(aligned) = next else { break };
+            strand.alignments.exclude(&aligned.alignment);
             count += 1;
             let mut hit = self.scored_hit(query, &strand.pair, score)?;
-            let counts = alignment.cigar.counts();
-            let lengths = (self.job.queries.length(query), subject.len() as u32);
-            let identity = self.job.definition.identity(&counts, lengths.0, lengths.1);
-            if self.passes(&mut hit, AlignedPair { alignment, counts, identity }) {
+            if self.passes(&mut hit, aligned) {
                 hits.push(hit);
             }
         }
@@ -265,21 +262,14 @@ impl HitTracer<'_> {
                     traced: None,
                     end: None,
                 };
-                Some(self.aligning().align(pair, names, workspace)?.alignment)
+                Some(self.aligning().align(pair, names, workspace)?)
             }
             None => {
-                let found = strand.alignments.find(workspace)?;
-                if let Some(alignment) = found.as_ref().filter(|_| self.job.check) {
-                    let rescored = verify_alignment(alignment, strand.query, strand.subject, &self.job.scoring)?;
-                    if rescored != alignment.score {
-                        let [name, _] = names();
-                        return Err(Error::Internal(format!(
-                            "{name}: a further alignment has score {rescored}, not {}",
-                            alignment.score
-                        )));
-                    }
-                }
-                found
+                let complete = |alignment: Alignment| {
+                    let counts = alignment.cigar.counts();
+                    self.aligning().complete(alignment, counts, [strand.query, strand.subject], names)
+                };
+                strand.alignments.find(workspace)?.map(complete).transpose()?
             }
         };
         strand.next = found.map_or(NextAlignment::Exhausted, NextAlignment::Found);
