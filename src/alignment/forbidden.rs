@@ -56,9 +56,14 @@ impl ForbiddenRectangle {
 }
 
 /// Divides rows `0..rows` into belts. Within a belt, the same columns of every row are forbidden.
-pub(crate) fn belts(forbidden: &[ForbiddenRectangle], rows: u32) -> Vec<Range<u32>> {
+/// Belts also end at `cuts`.
+pub(crate) fn belts(
+    forbidden: &[ForbiddenRectangle],
+    rows: u32,
+    cuts: impl IntoIterator<Item = u32>,
+) -> Vec<Range<u32>> {
     let borders = forbidden.iter().flat_map(|part| [part.query.start, part.query.end]);
-    let cuts: BTreeSet<u32> = borders.filter(|&row| row < rows).chain([0, rows]).collect();
+    let cuts: BTreeSet<u32> = borders.chain(cuts).filter(|&row| row < rows).chain([0, rows]).collect();
     let cuts: Vec<u32> = cuts.into_iter().collect();
     cuts.windows(2).map(|pair| pair[0]..pair[1]).collect()
 }
@@ -113,9 +118,10 @@ mod tests {
     #[test]
     fn belts_end_where_rectangles_start_or_end() {
         let all = 0..5;
-        assert_eq!(belts(&[], 5), [all]);
-        assert_eq!(belts(&[part(2..4, 0..1), part(4..9, 3..4)], 9), [0..2, 2..4, 4..9]);
-        assert_eq!(belts(&[part(0..9, 0..1)], 0), []);
+        assert_eq!(belts(&[], 5, []), [all]);
+        assert_eq!(belts(&[part(2..4, 0..1), part(4..9, 3..4)], 9, []), [0..2, 2..4, 4..9]);
+        assert_eq!(belts(&[part(2..4, 0..1)], 6, [0, 3, 6, 9]), [0..2, 2..3, 3..4, 4..6]);
+        assert_eq!(belts(&[part(0..9, 0..1)], 0, []), []);
     }
 
     #[test]

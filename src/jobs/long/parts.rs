@@ -6,11 +6,10 @@
 //! the next one. In forbidden columns, and along the right side of a forbidden rectangle, H is 0
 //! and no gap continues.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::checkpoint::Checkpoint;
-use crate::alignment::forbidden::{ColumnSegment, ForbiddenRectangle, segments};
+use crate::alignment::forbidden::{ColumnSegment, ForbiddenRectangle, belts, segments};
 use crate::error::Result;
 use crate::long::chain::border::{BorderLine, LinePart};
 use crate::long::chain::border_store::BorderStore;
@@ -70,13 +69,10 @@ impl MatrixSweep {
     ) -> Result<MatrixSweep> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let mut pass = MatrixSweep { bottom: BorderLine::from_part(0..=n, LinePart::Border), ..MatrixSweep::default() };
-        let mut cuts: BTreeSet<u32> = (0..m).step_by(shared.cut.belt_rows as usize).chain([m]).collect();
-        cuts.extend(forbidden.iter().flat_map(|part| [part.query.start, part.query.end]));
-        let cuts: Vec<u32> = cuts.into_iter().collect();
         let mut number = 0;
-        for belt in cuts.windows(2).map(|pair| (pair[0], pair[1])) {
+        for belt in belts(forbidden, m, (0..m).step_by(shared.cut.belt_rows as usize)) {
             let top = std::mem::take(&mut pass.bottom);
-            for ColumnSegment { start: first, end: last, is_free } in segments(forbidden, belt.0..belt.1, n) {
+            for ColumnSegment { start: first, end: last, is_free } in segments(forbidden, belt.clone(), n) {
                 if !is_free {
                     pass.bottom.push(first..=last, LinePart::Masked(0));
                     continue;
@@ -85,8 +81,8 @@ impl MatrixSweep {
                     0 => LinePart::Border,
                     _ => LinePart::Masked(top.slice(pair, first, first)?.h[0]),
                 };
-                let left = BorderLine::from_part(belt.0..=belt.1, left);
-                let swath = tile(pair, belt, (first, last), &top, &left, (name, number), shared)?;
+                let left = BorderLine::from_part(belt.start..=belt.end, left);
+                let swath = tile(pair, (belt.start, belt.end), (first, last), &top, &left, (name, number), shared)?;
                 number += 1;
                 pass.add(swath, n, shared.needs_traceback);
             }

@@ -99,7 +99,7 @@ impl Detour<'_> {
     fn walls(&self) -> Vec<std::rc::Rc<[bool]>> {
         let (m, n) = (self.query.len() as u32, self.target.len());
         let mut walls = Vec::with_capacity(self.query.len());
-        for belt in belts(self.forbidden, m) {
+        for belt in belts(self.forbidden, m, []) {
             let mut columns = vec![false; n];
             for segment in segments(self.forbidden, belt.clone(), n as u32).iter().filter(|part| !part.is_free) {
                 columns[segment.start as usize..segment.end as usize].fill(true);

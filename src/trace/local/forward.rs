@@ -168,7 +168,7 @@ fn sweep_rows<T: ScoreInteger>(task: Rowwise<'_, T>) -> Option<LocalEnd> {
         return None;
     };
     let mut best: Option<LocalEnd> = None;
-    for belt in belts(forbidden, query.len() as u32) {
+    for belt in belts(forbidden, query.len() as u32, []) {
         let segments = segments(forbidden, belt.clone(), n as u32);
         let belt = belt.start as usize..belt.end as usize;
         for (i, &code) in (belt.start..).zip(&query[belt]) {
