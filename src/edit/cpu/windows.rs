@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::EditPair;
 use super::narrow::{self, NarrowPattern, NarrowRegion};
-use crate::edit::pieces::PieceFilter;
+use crate::edit::pieces::{PackedTexts, PieceFilter};
 use crate::edit::{EditBlock, EditChunk, Region};
 use crate::score::EditDistance;
 use crate::seq::Code;
@@ -58,7 +58,8 @@ pub(super) fn pairs_in_windows<'a>(
     let filter = chunk.filters.get(block.pattern, create);
     let Some(filter) = filter.get()?.as_ref() else {
         let narrow = NarrowPattern::new(pattern, limit, &chunk.scheme.equality)?;
-        return Some(regions_with_parts(chunk, block, first, limit, |regions| narrow.may_be_in(instructions, regions)));
+        let may_be_in = |regions: &[NarrowRegion<'_>]| narrow.may_be_in(instructions, regions);
+        return Some(regions_with_parts(chunk, packed, block, first, limit, may_be_in));
     };
     let mut found = BlockWindows::default();
     let mut index = block.regions.start;
@@ -84,6 +85,7 @@ pub(super) fn pairs_in_windows<'a>(
 /// C, G and T are always returned.
 fn regions_with_parts<'a>(
     chunk: &'a EditChunk,
+    packed: &PackedTexts,
     block: &EditBlock,
     first: usize,
     limit: u32,
@@ -91,7 +93,6 @@ fn regions_with_parts<'a>(
 ) -> BlockWindows<'a> {
     let pattern = chunk.patterns.codes(block.pattern);
     let mut found = BlockWindows::default();
-    let Some(packed) = chunk.packed.as_deref() else { return found };
     let mut regions = Vec::with_capacity(narrow::LANES);
     let mut index = block.regions.start;
     while index < block.regions.end {

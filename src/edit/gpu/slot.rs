@@ -192,7 +192,7 @@ fn write_regions(chunk: &EditChunk, first: usize, begins: &[u32], region_words: 
         (TextRegions::Texts(order), 1) => {
             words.iter_mut().zip(&order[range]).for_each(|(word, &text)| *word = begins[text as usize]);
         }
-        (TextRegions::Tiles(..), 1) => {
+        (_, 1) => {
             let regions = range.map(|index| chunk.region(index as u32));
             words.iter_mut().zip(regions).for_each(|(word, region)| *word = begin_of(region));
         }
