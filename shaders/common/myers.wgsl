@@ -24,8 +24,9 @@
 //             not change, because a path to the last row crosses the head's last row with no more
 //             edits than it has in total (Ukkonen 1985).
 // Constants:  HEAD (0: whole patterns), IS_KEPT, BITS, STRIDE, WORDS (per invocation), WG, LANES
-//             (per pair), CODE_LANES (that hold match bits of different codes), PADS (match bits of rows above the pattern), INPUT (top bit: whether row
-//             0 increases by one in each column), TRACK (ends are searched: infix and prefix mode),
+//             (per pair), CODE_LANES (that hold match bits of different codes), PADS (match bits of
+//             rows above the pattern), INPUT (top bit: whether row 0 increases by one in each
+//             column), TRACK (ends are searched: infix and prefix mode),
 //             IS_PREFIX, POSITION_BITS, STRIPS, IS_OVERLAP, ROW_WORDS (of a pattern in workgroup
 //             memory).
 

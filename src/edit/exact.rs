@@ -121,7 +121,7 @@ pub struct ExactColumns {
 impl ExactColumns {
     /// Calls `visit` with every end within the limit and the distance of a part that ends there, in
     /// increasing order. The empty part at the start of the text counts. `costs` defines whether
-    /// rows may hang over the ends of the text; ends beyond the text are those of rows that hang
+    /// rows may hang over the ends of the text; at an end beyond the text, rows hang
     /// over. Rows above the limit are skipped (Ukkonen 1985).
     pub fn search(
         &mut self,
@@ -251,7 +251,8 @@ pub struct PlaceToAlign {
 }
 
 /// Aligns a pattern with the longest part at a place. `pattern` is the reverse complement if the
-/// strand is minus, and `exact` has its rows. Returns the part and the alignment's columns. The rule of [`crate::trace`] selects among the alignments that satisfy the condition.
+/// strand is minus, and `exact` has its rows. Returns the part and the alignment's columns. The rule
+/// of [`crate::trace`] selects among the alignments that satisfy the condition.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if the least distance is another one.

@@ -1,8 +1,8 @@
 //! Output of a search: all hits of a query at once, query by query.
 //!
 //! A job opens a [`SearchWriter`] with [`open`] and passes it every query in turn with its hits,
-//! the best first. The hits of a subject are adjacent. Queries without hits are passed too, because some formats mention them. The
-//! subjects may be in several stores, because a database is searched in chunks.
+//! the best first. The hits of a subject are adjacent. Queries without hits are passed too, because
+//! some formats mention them. The subjects may be in several stores, because a database is searched in chunks.
 
 mod blast0;
 mod blast7;

@@ -78,8 +78,8 @@ impl PairedChunks {
     /// standard input. A chunk has at most `most_pairs` pairs, and ends with the pair that makes it
     /// reach `most_symbols` symbols.
     ///
-    /// The letters of [`read_files`](super::read_files) are accepted. Qualities are skipped. The alphabet is detected from
-    /// the first chunk of both files together.
+    /// The letters of [`read_files`](super::read_files) are accepted. Qualities are skipped. The
+    /// alphabet is detected from the first chunk of both files together.
     ///
     /// # Errors
     /// Returns the errors of [`read_files`](super::read_files) and of [`PairedChunks::next`].

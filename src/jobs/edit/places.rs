@@ -90,7 +90,7 @@ impl EditFinisher<'_> {
     }
 
     /// Returns the best results of all patterns of a chunk in the texts of its part, given those in
-    /// tiles. The result of the minus strand follows that of the plus strand.
+    /// tiles. Both strands of a pair are adjacent, the plus strand first.
     pub(super) fn best_in_texts(
         &mut self,
         queries: Range<SequenceId>,

@@ -1,8 +1,8 @@
 //! The format `blast0`: text for people to read, like BLAST's format 0.
 //!
 //! Each query has a table of the sequences found, one line each, followed by their alignments in
-//! blocks of 60 columns. The line of a sequence with several alignments describes the best. Between the rows of proteins, matching letters are repeated, and `+` marks other pairs
-//! with a score above 0. Between the rows of nucleotides, `|` marks matches. As in BLAST, the query
+//! blocks of 60 columns. The line of a sequence with several alignments describes the best. Between
+//! the rows of proteins, matching letters are repeated, and `+` marks other pairs with a score above 0. Between the rows of nucleotides, `|` marks matches. As in BLAST, the query
 //! is always shown forward. If its reverse complement is aligned, the subject is reversed, and its
 //! positions decrease. The lines with parameters are like BLAST's, except that the parameters
 //! without gaps are for the usual composition instead of the query's. If the parameters are
