@@ -41,27 +41,8 @@ pub fn score_only(query: &[Code], target: &[Code], scoring: &Scoring) -> i64 {
 
 /// Returns the canonical alignment. Ignores [`Scoring::mode`] and [`Scoring::end_gaps`].
 pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceLocalAlignment {
-    let h = fill(query, target, scoring, &[]);
-    let score = h.iter().flatten().copied().max().unwrap_or(0);
-    if score == 0 {
-        return ReferenceLocalAlignment { score, matches: 0, query: 0..0, target: 0..0, cigar: Cigar::new() };
-    }
-    let has_score = |row: &Vec<i64>| row.iter().position(|&value| value == score);
-    let (i, j) = h.iter().enumerate().find_map(|(i, row)| has_score(row).map(|j| (i, j))).expect("a cell has it");
-
-    // Global alignments of the last p and q symbols before the end, for all p and q.
-    let global = Scoring { mode: Mode::Global, end_gaps: EndGaps::Charged, ..scoring.clone() };
-    let reversed = |codes: &[Code]| codes.iter().rev().copied().collect::<Vec<Code>>();
-    let anchored = GotohMatrices::fill(&reversed(&query[..i]), &reversed(&target[..j]), &global, |_, _| false);
-    let mut rows = anchored.h.iter().enumerate();
-    let (p, q) = rows
-        .find_map(|(p, row)| row.iter().position(|value| value.0 == score).map(|q| (p, q)))
-        .expect("an alignment with the score starts somewhere");
-
-    let (query_part, target_part) = (i - p..i, j - q..j);
-    let best = needleman_wunsch::align(&query[query_part.clone()], &target[target_part.clone()], &global);
-    assert_eq!(best.score, score, "two parts have no greater score than all parts");
-    ReferenceLocalAlignment { score, matches: best.matches, query: query_part, target: target_part, cigar: best.cigar }
+    let none = || ReferenceLocalAlignment { score: 0, matches: 0, query: 0..0, target: 0..0, cigar: Cigar::new() };
+    align_several(query, target, scoring, 1, 1).pop().unwrap_or_else(none)
 }
 
 /// Returns up to `count` alignments that score at least `least`, the best first. Each further one is
