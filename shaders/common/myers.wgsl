@@ -161,6 +161,15 @@ fn pair_of(group: u32, task: u32) -> Pair {
     return Pair(run.z, m, words, stride, text.x, n);
 }
 
+// Returns the bits of the rows in word `word` that belong to a pattern of m rows in `words` words.
+// Words before word `pads` are padding, and the pattern follows.
+fn pattern_rows(m: u32, words: u32, word: u32, pads: u32) -> u32 {
+    if (word < pads) {
+        return 0u;
+    }
+    return select(0xffffffffu, 0xffffffffu << (32u * words - m), word == pads);
+}
+
 // Returns SYMBOLS symbols from `at` on, the first one in the lowest bits.
 fn symbols_from(at: u32) -> u32 {
     let index = min(at / SYMBOLS, params.text_words - 2u);

@@ -26,15 +26,7 @@ fn load_rows(pair: Pair, first: u32, pads: u32, t: u32) {
 // Returns the differences down the column before the first one: +1 in rows of the pattern, or 0 if
 // an overlap may start anywhere in the pattern.
 fn first_differences(pair: Pair, word: u32, pads: u32) -> u32 {
-    return select(pattern_rows(pair, word, pads), 0u, IS_OVERLAP);
-}
-
-// Returns the bits of the rows that belong to the pattern.
-fn pattern_rows(pair: Pair, word: u32, pads: u32) -> u32 {
-    if (word < pads) {
-        return 0u;
-    }
-    return select(0xffffffffu, 0xffffffffu << (32u * pair.words - pair.m), word == pads);
+    return select(pattern_rows(pair.m, pair.words, word, pads), 0u, IS_OVERLAP);
 }
 
 // Returns the match bits of word w for a code. `is_mixed` states that the code stands for several
@@ -47,7 +39,7 @@ fn matches(pair: Pair, code: u32, is_mixed: bool, w: u32, first: u32, pads: u32,
     }
     if (is_mixed) {
         let bases = params.sets[code >> 3u] >> (4u * (code & 7u));
-        var bits = PADS & ~pattern_rows(pair, word, pads);
+        var bits = PADS & ~pattern_rows(pair.m, pair.words, word, pads);
         for (var row = 0u; row < 4u; row++) {
             bits |= select(0u, rows[(row * WORDS + w) * WG + t], (bases >> row & 1u) == 1u);
         }

@@ -44,15 +44,6 @@ fn pattern_of(group: u32) -> ScanPattern {
     return ScanPattern(run.z, m, words, stride, first_task, runs[index + 1u].x, run.y + first_task - run.x);
 }
 
-// Returns the bits of the rows in word `word` that belong to the pattern. Words before word `pads`
-// are padding.
-fn rows_in(pattern: ScanPattern, word: u32, pads: u32) -> u32 {
-    if (word < pads) {
-        return 0u;
-    }
-    return select(0xffffffffu, 0xffffffffu << (32u * pattern.words - pattern.m), word == pads);
-}
-
 // Returns word `word` of the rows that match a code.
 fn match_word(pattern: ScanPattern, code: u32, word: u32) -> u32 {
     let pads = WORDS - pattern.words;
@@ -67,7 +58,7 @@ fn match_word(pattern: ScanPattern, code: u32, word: u32) -> u32 {
         return profile[at + code * pattern.stride];
     }
     let bases = params.sets[(code >> 3u) & 1u] >> (4u * (code & 7u));
-    var bits = PADS & ~rows_in(pattern, word, pads);
+    var bits = PADS & ~pattern_rows(pattern.m, pattern.words, word, pads);
     for (var row = 0u; row < 4u; row++) {
         bits |= select(0u, profile[at + row * pattern.stride], ((bases >> row) & 1u) == 1u);
     }
@@ -128,7 +119,7 @@ fn scan(pattern: ScanPattern, t: u32) {
 
     var column: ScanColumn;
     for (var w = 0u; w < WORDS; w++) {
-        column.more[w] = rows_in(pattern, w, WORDS - pattern.words);
+        column.more[w] = pattern_rows(pattern.m, pattern.words, w, WORDS - pattern.words);
         column.less[w] = 0u;
     }
     column.distance = pattern.m;
