@@ -32,7 +32,7 @@ pub use crate::files::names;
 pub use allpairs::{AllPairs, PairResult};
 pub use cluster::Clusters;
 pub use derep::{DerepSummary, Dereplication};
-pub use edit::{EditAlignment, EditDistances, EditResult};
+pub use edit::{EditAlignment, EditDistances, EditResult, StreamedPlaces};
 pub use edit_filter::EditFilter;
 #[doc(hidden)]
 pub use job::Feed;

@@ -40,6 +40,11 @@ impl ProgressDisplay {
         Self::with_style(None, quiet, |reads| counted_style("reads", reads))
     }
 
+    /// Shows a counter for symbols whose number is unknown. Symbols are counted as pairs.
+    pub(super) fn start_symbols(quiet: bool) -> Self {
+        Self::with_style(None, quiet, |symbols| counted_style("symbols", symbols))
+    }
+
     /// Shows a counter for pairs whose number is unknown.
     pub(super) fn start_pairs(quiet: bool) -> Self {
         Self::with_style(None, quiet, |pairs| counted_style("pairs", pairs))

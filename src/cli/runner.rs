@@ -62,6 +62,11 @@ impl JobRunner {
         self.run.progress = Arc::new(ProgressDisplay::start_pairs(self.quiet));
     }
 
+    /// Shows a counter for symbols whose number is unknown.
+    pub(super) fn show_progress_symbols(&mut self) {
+        self.run.progress = Arc::new(ProgressDisplay::start_symbols(self.quiet));
+    }
+
     /// Shows a counter for reads whose number is unknown.
     pub(super) fn show_progress_reads(&mut self) {
         self.run.progress = Arc::new(ProgressDisplay::start_reads(self.quiet));
@@ -92,6 +97,12 @@ pub(super) trait JobCommand {
     /// interrupts it.
     fn read(&self, run: &Run) -> Result<Self::Input>;
 
+    /// Reads the input of a whole job like [`JobCommand::read`], except for input that is read
+    /// during the job.
+    fn open(&self, run: &Run) -> Result<Self::Input> {
+        self.read(run)
+    }
+
     /// Runs a command. With `quiet`, prints only errors on standard error.
     fn run(&self, input: Self::Input, runner: JobRunner, output: Output) -> Result<Self::Summary>;
 
@@ -108,7 +119,7 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     let files = command.files();
     // Checks now, not after hours of computation, that these files can be written.
     [files.output, files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
-    let input = command.read(&run)?;
+    let input = command.open(&run)?;
     // Interrupts are watched only after reading, because a read that waits for a terminal or a pipe
     // would not see the flag. An interrupt during reading therefore ends the process, so no file
     // may be created before this line.

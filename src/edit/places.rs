@@ -84,9 +84,23 @@ impl LocalMinima {
         self.plateau.take().and_then(|last| self.minimum(last))
     }
 
+    /// Returns the last position of the last plateau.
+    pub fn last_position(&self) -> Option<i64> {
+        self.plateau.map(|plateau| plateau.last)
+    }
+
+    /// Returns the place of the last plateau if it were a local minimum.
+    pub fn last_place(&self) -> Option<Place> {
+        self.plateau.map(|plateau| self.place(plateau))
+    }
+
     fn minimum(&self, plateau: Plateau) -> Option<Place> {
+        plateau.is_below.then(|| self.place(plateau))
+    }
+
+    fn place(&self, plateau: Plateau) -> Place {
         let position = if self.strand == Strand::Minus { plateau.first } else { plateau.last };
-        plateau.is_below.then_some(Place { position, distance: plateau.distance })
+        Place { position, distance: plateau.distance }
     }
 }
 

@@ -21,13 +21,17 @@ mod blocks;
 mod collect;
 mod compute;
 mod finish;
+mod pieces;
 mod places;
+mod spool;
+mod stream;
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use self::compute::EditSession;
+pub use self::stream::StreamedPlaces;
 use super::block::Block;
 use super::session::{SessionStart, Threads};
 use super::{Feed, Job, Run, Summary};

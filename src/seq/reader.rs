@@ -22,13 +22,16 @@ use crate::error::{Error, InputLocation, Result};
 
 mod alphabets;
 mod duplicates;
+mod fasta;
 mod fastq;
+mod parts;
 mod record;
 
 use alphabets::build_stores;
 pub(super) use alphabets::decide_alphabet;
 pub(super) use duplicates::{Duplicates, NAMED_DUPLICATES};
 use fastq::{FastqError, FastqReader, FastqRecord};
+pub use parts::{PartSize, TextPart, TextParts, open_texts};
 
 /// Options for reading sequences.
 #[derive(Debug, Clone, Default)]
@@ -383,7 +386,7 @@ impl Recorder {
     pub(super) fn read(&mut self, input: SequenceInput<'_>) -> Result<()> {
         let mut records = self.open(input)?;
         while self.next(&mut records)? {}
-        self.warn_of_duplicates();
+        warn_of_duplicates(&self.loaded.name, self.records_so_far());
         Ok(())
     }
 
@@ -549,19 +552,18 @@ impl Recorder {
         };
         input_error(location, message)
     }
+}
 
-    /// Warns once about all names that occur more than once.
-    fn warn_of_duplicates(&self) {
-        let store = self.loaded.builder.records_so_far();
-        let mut seen = HashSet::with_capacity(store.len());
-        let mut duplicates = Duplicates::default();
-        for id in 0..store.len() as SequenceId {
-            if !seen.insert(store.name_bytes(id)) {
-                duplicates.add(store.name(id));
-            }
+/// Warns once about all names of a file that occur more than once.
+fn warn_of_duplicates(file: &str, store: &SequenceStore) {
+    let mut seen = HashSet::with_capacity(store.len());
+    let mut duplicates = Duplicates::default();
+    for id in 0..store.len() as SequenceId {
+        if !seen.insert(store.name_bytes(id)) {
+            duplicates.add(store.name(id));
         }
-        duplicates.warn(&InputLocation::in_file(&self.loaded.name).to_string());
     }
+    duplicates.warn(&InputLocation::in_file(file).to_string());
 }
 
 #[cfg(test)]

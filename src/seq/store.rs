@@ -100,10 +100,11 @@ impl SequenceStore {
         &self.lengths
     }
 
-    /// Returns the codes of a sequence, without padding.
+    /// Returns the codes of a sequence, without padding. They are empty if the store has only names
+    /// and lengths ([`TextParts::finish`](super::TextParts::finish)).
     pub fn codes(&self, id: SequenceId) -> &[Code] {
         let end = self.ends[id as usize];
-        &self.codes[end - self.lengths[id as usize] as usize..end]
+        &self.codes[end.saturating_sub(self.lengths[id as usize] as usize)..end]
     }
 
     /// Returns all sequences in the form that is uploaded to devices: four symbols in each 32-bit
@@ -384,19 +385,48 @@ impl StoreBuilder {
     /// of each record. The readers refuse sequences of 2^32 symbols or more. This function would
     /// store a truncated length for them.
     pub(super) fn push_with(&mut self, name: &[u8], max_symbols: usize, fill: impl FnOnce(&mut [Code]) -> usize) {
+        let start = self.bytes();
+        self.extend_with(max_symbols, fill);
+        self.close(start, name);
+    }
+
+    /// Returns the number of bytes of all codes so far. A sequence that is added in pieces starts
+    /// there.
+    pub(super) fn bytes(&self) -> usize {
+        self.store.codes.len()
+    }
+
+    /// Appends at most `max_symbols` codes to a sequence that is added in pieces. `fill` works as in
+    /// [`StoreBuilder::push_with`]. Returns the appended codes.
+    pub(super) fn extend_with(&mut self, max_symbols: usize, fill: impl FnOnce(&mut [Code]) -> usize) -> &[Code] {
+        let codes = self.store.codes.to_mut();
+        let start = codes.len();
+        codes.resize(start + max_symbols, PAD);
+        let length = fill(&mut codes[start..]);
+        codes.truncate(start + length);
+        &codes[start..]
+    }
+
+    /// Ends a sequence that was added in pieces from byte `start` on.
+    pub(super) fn close(&mut self, start: usize, name: &[u8]) {
         let store = &mut self.store;
         let codes = store.codes.to_mut();
-        let start = codes.len();
-        codes.resize(start + max_symbols.next_multiple_of(4), PAD);
-        let length = fill(&mut codes[start..start + max_symbols]);
         // The codes belong at the end of their words. The number of words is known only now.
+        let length = codes.len() - start;
         let padding = length.next_multiple_of(4) - length;
+        codes.resize(codes.len() + padding, PAD);
         codes.copy_within(start..start + length, start + padding);
         codes[start..start + padding].fill(PAD);
-        codes.truncate(start + padding + length);
         store.ends.push(codes.len());
         store.lengths.push(u32::try_from(length).unwrap_or(u32::MAX));
         store.names.push(name);
+    }
+
+    /// Adds the name and the length of a sequence whose codes are not kept.
+    pub(super) fn push_outline(&mut self, name: &[u8], length: u32) {
+        self.store.ends.push(0);
+        self.store.lengths.push(length);
+        self.store.names.push(name);
     }
 
     /// Removes the last sequence, which must have no symbols.
@@ -443,11 +473,6 @@ impl StoreBuilder {
         self.push_renamed(store, id, store.codes(id));
         self.describe(store.description(id));
         self.qualify(store.qualities(id));
-    }
-
-    /// Returns the codes of the last sequence.
-    pub(super) fn last_codes(&self) -> &[Code] {
-        self.store.codes(self.store.len() as SequenceId - 1)
     }
 
     /// Returns the sequences so far.

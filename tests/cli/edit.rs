@@ -91,6 +91,39 @@ fn places_in_bed_and_sam_are_those_of_tsv() {
     assert!(with_clips > 0, "{sam}");
 }
 
+/// Texts are read in parts if rows do not show their letters.
+#[test]
+fn fields_of_places_do_not_depend_on_the_way_texts_are_read() {
+    const WITH_LETTERS: [&str; 7] = ["query_row", "target_row", "qrow", "trow", "qseq", "sseq", "btop"];
+    let folder = folder();
+    let primers = file(&folder, "primers.fa", PRIMERS);
+    let options = ["--mode", "infix", "--max-distance", "4", "--strand", "both", "--all-places", "--fields"];
+    let help = pairwave(&["edit", "--fields", "help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let names = help.lines().filter(|line| !line.starts_with("FIELD") && !line.starts_with("As "));
+    let names = names.filter_map(|line| line.split(' ').next());
+    let names: Vec<&str> = names.filter(|name| !name.is_empty() && *name != "ends").collect();
+    let without: Vec<&str> = names.iter().copied().filter(|name| !WITH_LETTERS.contains(name)).collect();
+    assert!(without.contains(&"query") && without.len() + WITH_LETTERS.len() == names.len() && names.len() > 40);
+    let table = |names: &[&str]| edit(&[&[&primers, GENES], &options[..], &[&names.join(",")]].concat());
+    let (whole, parts) = (table(&names), table(&without));
+    let (whole, parts) = (cells(&whole), cells(&parts));
+    for (column, name) in without.iter().enumerate() {
+        let same = names.iter().position(|other| other == name).unwrap();
+        assert!(parts.iter().map(|row| row[column]).eq(whole.iter().map(|row| row[same])), "{name}");
+    }
+    assert!(parts.len() > 20, "{}", parts.len());
+    let genes = std::fs::read(GENES).unwrap();
+    let named = &["query,target,target_end"];
+    let [from_file, from_pipe] = [GENES, "-"].map(|texts| {
+        let arguments = [&["edit", &primers, texts], &options[..], named].concat();
+        let output = pairwave(&arguments).write_stdin(genes.clone()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    });
+    assert_eq!(from_pipe, from_file);
+    assert_eq!(from_file.lines().count(), parts.len());
+}
+
 #[test]
 fn candidates_keep_the_order_of_the_file() {
     let folder = folder();

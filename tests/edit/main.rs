@@ -4,5 +4,6 @@ mod cpu;
 mod filter;
 mod job;
 mod kernels;
+mod parts;
 mod places;
 mod tiles;

@@ -129,7 +129,7 @@ fn take_files(folder: &Path, bytes: &mut Vec<u8>) {
 
 fn bytes<C: JobCommand>(command: &C) -> Result<Vec<u8>> {
     let run = run_settings(command.compute(), command.family())?;
-    let input = command.read(&run)?;
+    let input = command.open(&run)?;
     let picture = command.files().picture.map(Output::create).transpose()?;
     let collected = Collected::default();
     command.run(input, JobRunner::new(run, picture, true), Output::to_writer(collected.clone()))?;

@@ -23,7 +23,7 @@ impl Pam {
     }
 
     /// Returns the number of symbols.
-    fn symbols(&self) -> u32 {
+    pub(super) fn symbols(&self) -> u32 {
         self.codes.len() as u32
     }
 

@@ -1,6 +1,7 @@
 //! `pairwave edit`: from validated options to results.
 
 use super::EditOptions;
+use super::exact::Pam;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::common::{ComputeOptions, check_strand};
 use crate::cli::progress::summary_lines;
@@ -14,17 +15,22 @@ use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{EditDistances, EditResult, Job, Run, Summary};
 use pairwave::output::{self, Contents, Context, Details, Edits, Output, OutputPair, PairFormat, PairKind, Range32};
 use pairwave::score::{EditScheme, IdentityDefinition};
-use pairwave::seq::{SequenceStore, read_candidates, read_files, read_qualified};
+use pairwave::seq::{PartSize, SequenceStore, TextParts, open_texts, read_candidates, read_files, read_qualified};
 use pairwave::{Error, Result};
 use rayon::ThreadPool;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Number of symbols of the texts that are searched together. Two such parts are in memory.
+const PART_SYMBOLS: u64 = 1 << 27;
 
 /// Input of `pairwave edit`.
 pub(crate) struct EditInput {
     patterns: Arc<SequenceStore>,
     against: Against,
+    /// Texts that are read during the job; `against` is then empty.
+    parts: Option<TextParts>,
     scheme: EditScheme,
     /// Threads of the job, which also read candidates and format results.
     pool: Arc<ThreadPool>,
@@ -47,16 +53,10 @@ impl JobCommand for EditOptions {
         let paths: Vec<&PathBuf> = [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().collect();
         // SAM includes the qualities of reads.
         let read = if matches!(self.format, PairFormat::Sam { .. }) { read_qualified } else { read_files };
-        let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);
+        let mut stores = read(&paths, &self.read)?.into_iter();
         let patterns = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
-        let texts = stores.next();
-        let patterns = match &self.pam {
-            Some(pam) => Arc::new(pam.append(&patterns)?),
-            None => patterns,
-        };
-        check_strand(self.strand, patterns.alphabet())?;
-        let scheme =
-            EditScheme { mode: self.mode, equality: self.equality.resolve(patterns.alphabet())?, limit: self.limit };
+        let texts = stores.next().map(Arc::new);
+        let (patterns, scheme) = self.checked(patterns)?;
         let pool = thread_pool(run.threads)?;
         let against = match (&self.pairs, texts) {
             (Some(pairs), texts) => {
@@ -71,10 +71,20 @@ impl JobCommand for EditOptions {
             (None, Some(texts)) => Against::Texts(texts),
             (None, None) => Against::Later,
         };
-        Ok(EditInput { patterns, against, scheme, pool })
+        Ok(EditInput { patterns, against, parts: None, scheme, pool })
     }
 
-    fn run(&self, input: EditInput, runner: JobRunner, output: Output) -> Result<Summary> {
+    fn open(&self, run: &Run) -> Result<EditInput> {
+        match &self.texts {
+            Some(texts) if self.reads_parts() => self.open_parts(texts, run),
+            _ => self.read(run),
+        }
+    }
+
+    fn run(&self, mut input: EditInput, runner: JobRunner, output: Output) -> Result<Summary> {
+        if let Some(parts) = input.parts.take() {
+            return self.run_in_parts(&input, parts, runner, output);
+        }
         self.deliver(input, runner, output, |job, runner, rows| {
             runner.show_progress(job.cells());
             job.run(&runner.run, |some| rows.rows(some))
@@ -127,13 +137,7 @@ impl BlockCommand for EditOptions {
         source: impl FnOnce(&EditDistances, &mut JobRunner, RowSink<'_, EditDistances>) -> Result<Summary>,
     ) -> Result<Summary> {
         let job = self.job(&input)?;
-        let context = Context {
-            queries: Arc::clone(&job.patterns),
-            targets: Arc::clone(job.texts()),
-            scoring: input.scheme.equality.scoring(),
-            identity: IdentityDefinition::Columns,
-            contents: Contents { kind: PairKind::Edit, has_alignments: job.align || job.all_places },
-        };
+        let context = context(&job, job.texts());
         // Each candidate is independent.
         let open = if self.pairs.is_some() { output::open_listed } else { output::open };
         let mut writer = open(&self.format, context, output)?;
@@ -145,6 +149,76 @@ impl BlockCommand for EditOptions {
         let summary = source(&job, &mut runner, &mut rows)?;
         writer.finish()?;
         Ok(summary)
+    }
+}
+
+impl EditOptions {
+    /// Returns whether the texts are read in parts. Rows must not show their letters.
+    fn reads_parts(&self) -> bool {
+        let shows_letters = match &self.format {
+            PairFormat::Tsv(fields) | PairFormat::JsonLines(fields) => fields.iter().any(|field| field.shows_letters()),
+            _ => false,
+        };
+        self.all_places && !shows_letters
+    }
+
+    /// Reads the patterns and the first part of the texts.
+    fn open_parts(&self, texts: &Path, run: &Run) -> Result<EditInput> {
+        let added = self.pam.as_ref().map_or(0, Pam::symbols);
+        let size = |lengths: &[u32]| {
+            // A place has at most as many edits as its pattern has symbols.
+            let most = lengths.iter().max().map_or(0, |most| most.saturating_add(added));
+            PartSize { symbols: PART_SYMBOLS, overlap: most.saturating_mul(2) }
+        };
+        let has_qualities = matches!(self.format, PairFormat::Sam { .. });
+        let (patterns, parts) = open_texts([&self.patterns, texts], &self.read, has_qualities, size)?;
+        let (patterns, scheme) = self.checked(patterns)?;
+        let none = Arc::new(SequenceStore::builder(patterns.alphabet()).build());
+        let pool = thread_pool(run.threads)?;
+        Ok(EditInput { patterns, against: Against::Texts(none), parts: Some(parts), scheme, pool })
+    }
+
+    /// Adds the PAM to the patterns, and checks the options that depend on the alphabet.
+    fn checked(&self, patterns: SequenceStore) -> Result<(Arc<SequenceStore>, EditScheme)> {
+        let patterns = match &self.pam {
+            Some(pam) => pam.append(&patterns)?,
+            None => patterns,
+        };
+        check_strand(self.strand, patterns.alphabet())?;
+        let equality = self.equality.resolve(patterns.alphabet())?;
+        Ok((Arc::new(patterns), EditScheme { mode: self.mode, equality, limit: self.limit }))
+    }
+
+    /// Finds the places in all parts, and writes them.
+    fn run_in_parts(
+        &self,
+        input: &EditInput,
+        parts: TextParts,
+        mut runner: JobRunner,
+        output: Output,
+    ) -> Result<Summary> {
+        let job = self.job(input)?;
+        runner.show_progress_symbols();
+        let places = job.find_in_parts(parts, &runner.run, &std::env::temp_dir())?;
+        let mut writer = output::open(&self.format, context(&job, places.texts()), output)?;
+        writer.begin()?;
+        places.deliver(&runner.run, |results| {
+            let pairs: Vec<OutputPair<'_>> = results.iter().map(pair).collect();
+            input.pool.install(|| writer.write_all(&pairs))
+        })?;
+        writer.finish()?;
+        Ok(places.summary().clone())
+    }
+}
+
+/// Returns the context of the rows of a job.
+fn context(job: &EditDistances, texts: &Arc<SequenceStore>) -> Context {
+    Context {
+        queries: Arc::clone(&job.patterns),
+        targets: Arc::clone(texts),
+        scoring: job.scheme.equality.scoring(),
+        identity: IdentityDefinition::Columns,
+        contents: Contents { kind: PairKind::Edit, has_alignments: job.align || job.all_places },
     }
 }
 

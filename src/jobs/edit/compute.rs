@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::collect::{Collector, by_pattern};
 use super::finish::EditFinisher;
+use super::pieces::PieceBorders;
 use super::{EditDistances, EditResult};
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
@@ -27,6 +28,9 @@ const CHUNK_PAIRS: u64 = 1 << 24;
 /// Maximum number of pairs of a chunk that are aligned or have all ends. Engines compute only a few
 /// batches ahead.
 const CHUNK_PAIRS_ALIGNED: u64 = 1 << 18;
+/// Maximum number of pairs of a chunk of patterns and tiles whose places are sought. Few tiles have
+/// a place, and a GPU needs many patterns at once: a part of a genome has 65,536 tiles.
+const CHUNK_TILES: u64 = 1 << 20;
 
 /// State that a session keeps between blocks.
 pub struct EditSession {
@@ -34,6 +38,8 @@ pub struct EditSession {
     /// The strands of the patterns.
     patterns: Arc<SequenceStore>,
     engines: SessionEngines<Edit>,
+    /// Borders of the current part, if the texts are read in parts.
+    pub(super) pieces: Option<PieceBorders>,
 }
 
 impl EditSession {
@@ -45,7 +51,7 @@ impl EditSession {
         run: &Run,
     ) -> Result<Self> {
         let engines = SessionEngines::new(start, || job.open_engines(run, &threads))?;
-        Ok(EditSession { patterns: job.strands().store(&job.patterns), threads, engines })
+        Ok(EditSession { patterns: job.strands().store(&job.patterns), threads, engines, pieces: None })
     }
 
     /// Returns the number of cells of the whole job; 0 for candidates, whose cells are counted when
@@ -75,7 +81,11 @@ impl EditDistances {
     }
 
     fn chunk_pairs(&self) -> u64 {
-        if self.aligns() || self.all_ends { CHUNK_PAIRS_ALIGNED } else { CHUNK_PAIRS }
+        match self.aligns() || self.all_ends {
+            _ if self.all_places => CHUNK_TILES,
+            true => CHUNK_PAIRS_ALIGNED,
+            false => CHUNK_PAIRS,
+        }
     }
 
     /// Computes blocks of patterns as they arrive.
@@ -85,7 +95,7 @@ impl EditDistances {
         session: &mut EditSession,
     ) -> Result<Summary> {
         let started = Instant::now();
-        let EditSession { threads, patterns, engines } = session;
+        let EditSession { threads, patterns, engines, pieces } = session;
         let execution = Execution { run, threads };
         let is_whole = engines.is_whole();
         let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
@@ -105,7 +115,9 @@ impl EditDistances {
             // All cells of a whole job are known.
             source: (!is_whole).then_some(source.as_ref()),
             collector: Collector::new(self, &[], Vec::new()),
-            finisher: EditFinisher::new(self, patterns, open_blocks.clone(), execution, sink).with_tiles(tiles),
+            finisher: EditFinisher::new(self, patterns, open_blocks.clone(), execution, sink)
+                .with_tiles(tiles)
+                .with_pieces(pieces.as_mut()),
         };
         let summary = self.compute_chunks(chunks, engine_set, execution)?;
         let (pairs, cells) = open_blocks.totals();
@@ -141,7 +153,7 @@ impl EditDistances {
         sink: &mut dyn BlockSink<EditResult>,
     ) -> Result<Summary> {
         let started = Instant::now();
-        let EditSession { threads, patterns, engines } = session;
+        let EditSession { threads, patterns, engines, .. } = session;
         let execution = Execution { run, threads };
         let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
         let (some, ranges) = self.with_candidates_of(blocks);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::collect::CompleteResults;
+use super::pieces::PieceBorders;
 use super::{EditAlignment, EditDistances, EditResult};
 use crate::alignment::{Cigar, verify};
 use crate::edit::exact::{self, ExactRows, PlaceToAlign, align_place};
@@ -35,6 +36,8 @@ pub(super) struct EditFinisher<'a> {
     delivery: Delivery<'a, EditResult, QueryPart>,
     results: Vec<EditResult>,
     aligned: u64,
+    /// Borders of the part, if the texts are a part of all texts.
+    pieces: Option<&'a mut PieceBorders>,
 }
 
 impl<'a> EditFinisher<'a> {
@@ -53,6 +56,7 @@ impl<'a> EditFinisher<'a> {
             delivery: Delivery::new(parts, sink),
             results: Vec::with_capacity(MAX_RESULTS),
             aligned: 0,
+            pieces: None,
         }
     }
 
@@ -80,6 +84,21 @@ impl<'a> EditFinisher<'a> {
     /// Sets the patterns and tiles of a chunk that have parts within the limit.
     pub(super) fn set_tiles_with_parts(&mut self, found: Vec<(SequenceId, u32)>) {
         self.aligner.tiles_with_parts = found;
+    }
+
+    /// Sets the borders of a part of the texts.
+    pub(super) fn with_pieces(self, pieces: Option<&'a mut PieceBorders>) -> Self {
+        EditFinisher { pieces, ..self }
+    }
+
+    /// Returns the borders of the part, if the texts are a part of all texts.
+    pub(super) fn pieces(&self) -> Option<&PieceBorders> {
+        self.pieces.as_deref()
+    }
+
+    /// Returns the borders like [`EditFinisher::pieces`].
+    pub(super) fn pieces_mut(&mut self) -> Option<&mut PieceBorders> {
+        self.pieces.as_deref_mut()
     }
 
     /// Reports complete results of the next part that has pairs.
@@ -253,6 +272,26 @@ impl<'a> EditFinisher<'a> {
         if self.results.len() == MAX_RESULTS { self.flush() } else { Ok(()) }
     }
 
+    /// Computes everything that a row of a single result needs. Returns `None` if it is not
+    /// reported.
+    pub(super) fn complete(&self, mut result: EditResult) -> Result<Option<EditResult>> {
+        self.aligner.complete(&mut result, &mut EditWorkspace::default())?;
+        if self.aligner.job.max_n_fraction.is_some_and(|most| self.aligner.n_fraction(&result) > most) {
+            return Ok(None);
+        }
+        if let Some(pieces) = &self.pieces {
+            pieces.to_whole(&mut result);
+        }
+        Ok(Some(result))
+    }
+
+    /// Delivers a result of [`EditFinisher::complete`] after all earlier results.
+    pub(super) fn push_complete(&mut self, result: Option<EditResult>) -> Result<()> {
+        self.flush()?;
+        self.aligned += u64::from(self.aligner.job.aligns());
+        self.delivery.rows(result.as_slice())
+    }
+
     fn flush(&mut self) -> Result<()> {
         if self.results.is_empty() {
             return Ok(());
@@ -268,6 +307,9 @@ impl<'a> EditFinisher<'a> {
         self.aligned += if aligner.job.aligns() { results.len() as u64 } else { 0 };
         if let Some(most) = aligner.job.max_n_fraction {
             results.retain(|result| aligner.n_fraction(result) <= most);
+        }
+        if let Some(pieces) = &self.pieces {
+            results.iter_mut().for_each(|result| pieces.to_whole(result));
         }
         self.delivery.rows(results)?;
         results.clear();

@@ -6,9 +6,10 @@ use rayon::prelude::*;
 
 use super::EditResult;
 use super::finish::{EditAligner, EditFinisher};
+use super::pieces::{AlignedPlace, CarriedPlateau, TextMinima};
 use crate::edit::exact::ExactRows;
 use crate::edit::overhang::Overhang;
-use crate::edit::places::{LocalMinima, Place, PlaceSearch, SoughtPattern, SoughtTile, TiledTexts};
+use crate::edit::places::{Place, PlaceSearch, SoughtPattern, SoughtTile, TiledTexts};
 use crate::edit::tiles::TextTiles;
 use crate::edit::{BatchDistances, Region};
 use crate::error::Result;
@@ -55,6 +56,9 @@ impl EditFinisher<'_> {
             let first = index * part_tiles.len();
             let hits = distances.within(first..first + part_tiles.len());
             let hits = hits.map(|(position, _)| part_tiles.start + position as u32);
+            // The first tile decides whether a carried plateau continues.
+            let is_carried = self.pieces().is_some_and(|pieces| pieces.is_carried(query));
+            let hits = is_carried.then_some(0).into_iter().chain(hits);
             let (pattern, strand) = self.job().strands().sequence_of(query);
             let mut found = tiles_of_hits(hits, strand, tiles);
             if !end_tiles.is_empty() {
@@ -69,24 +73,23 @@ impl EditFinisher<'_> {
                 first_of_pattern = searched.len();
             }
         }
-        let mut minima = LocalMinima::new(Strand::Plus);
-        let mut before: Option<(SequenceId, SequenceId)> = None;
+        let mut minima: Option<TextMinima> = None;
         for some in searched.chunks(TILES_AT_ONCE) {
             for (one, places) in some.iter().zip(self.search(some, tiles)?) {
                 let (query, text) = (one.query, one.text(tiles));
-                if before != Some((query, text)) {
-                    self.end_text(before, &mut minima)?;
-                    minima = LocalMinima::new(self.job().strands().sequence_of(query).1);
-                    before = Some((query, text));
+                if minima.as_ref().map(|minima| (minima.query, minima.text)) != Some((query, text)) {
+                    self.end_text(minima.take())?;
                 }
+                let minima = minima.get_or_insert_with(|| self.begin_text(query, text));
                 for place in places {
-                    if let Some(minimum) = minima.add(place) {
-                        self.push_place(query, text, minimum)?;
+                    let place = self.pieces().map_or(Some(place), |pieces| pieces.whole(minima, place));
+                    if let Some(minimum) = place.and_then(|place| minima.minima.add(place)) {
+                        self.push_place(minima, minimum)?;
                     }
                 }
             }
         }
-        self.end_text(before, &mut minima)
+        self.end_text(minima)
     }
 
     /// Returns the best results of all patterns of a chunk in the texts of its part, given those in
@@ -137,26 +140,63 @@ impl EditFinisher<'_> {
         execution.threads.pool.install(|| searched.par_iter().map_init(PlaceSearch::default, search).collect())
     }
 
-    /// Reports the last place in a text.
-    fn end_text(&mut self, text: Option<(SequenceId, SequenceId)>, minima: &mut LocalMinima) -> Result<()> {
-        match (text, minima.end()) {
-            (Some((query, text)), Some(minimum)) => self.push_place(query, text, minimum),
-            _ => Ok(()),
+    /// Returns the state before the first place of a pattern in a text.
+    fn begin_text(&mut self, query: SequenceId, text: SequenceId) -> TextMinima {
+        let strand = self.job().strands().sequence_of(query).1;
+        match self.pieces_mut() {
+            Some(pieces) => pieces.begin(query, text, strand),
+            None => TextMinima::new(query, text, strand),
         }
     }
 
-    fn push_place(&mut self, query: SequenceId, text: SequenceId, place: Place) -> Result<()> {
+    /// Reports the last place in a text, or keeps it for the next part.
+    fn end_text(&mut self, minima: Option<TextMinima>) -> Result<()> {
+        let Some(mut minima) = minima else { return Ok(()) };
+        if self.pieces().is_some_and(|pieces| pieces.reaches_border(&minima)) {
+            return self.carry(minima);
+        }
+        match minima.minima.end() {
+            Some(minimum) => self.push_place(&mut minima, minimum),
+            None => Ok(()),
+        }
+    }
+
+    /// Aligns the place of a plateau that reaches the border of a part, and keeps it.
+    fn carry(&mut self, mut minima: TextMinima) -> Result<()> {
+        let Some(place) = minima.minima.last_place() else { return Ok(()) };
+        let aligned = match minima.aligned.take().filter(|aligned| aligned.place == place) {
+            Some(aligned) => aligned,
+            None => AlignedPlace { place, result: self.complete(self.place_result(&minima, place))? },
+        };
+        let (query, minima) = (minima.query, minima.minima);
+        if let Some(pieces) = self.pieces_mut() {
+            pieces.carry(query, CarriedPlateau { minima, aligned });
+        }
+        Ok(())
+    }
+
+    fn push_place(&mut self, minima: &mut TextMinima, place: Place) -> Result<()> {
+        match minima.aligned.take().filter(|aligned| aligned.place == place) {
+            Some(AlignedPlace { result, .. }) => self.push_complete(result),
+            None => self.push_result(self.place_result(minima, place)),
+        }
+    }
+
+    /// Returns the result of a place before it is aligned.
+    fn place_result(&self, minima: &TextMinima, place: Place) -> EditResult {
+        let &TextMinima { query, text, .. } = minima;
         let (pattern, strand) = self.job().strands().sequence_of(query);
         let length = self.job().texts().length(text);
         let region = Region { text, start: 0, end: length };
-        let (distance, end) = (place.distance, place.position.clamp(0, i64::from(length)));
-        let beyond = (place.position - end).unsigned_abs() as u32;
+        let Place { distance, position } = self.pieces().map_or(place, |pieces| pieces.in_piece(text, place));
+        let end = position.clamp(0, i64::from(length));
+        let beyond = (position - end).unsigned_abs() as u32;
         let overhang = match strand {
             Strand::Plus => Overhang { before: 0, after: beyond },
             Strand::Minus => Overhang { before: beyond, after: 0 },
         };
         let (end, ends) = (end as u32, Vec::new());
-        self.push_result(EditResult { pattern, region, strand, distance, end, overhang, alignment: None, ends })
+        EditResult { pattern, region, strand, distance, end, overhang, alignment: None, ends }
     }
 }
 

@@ -1,7 +1,9 @@
-//! Processing of one record: its name, letters and qualities are added to the store.
+//! Processing of one record: its name, letters and qualities are added to the store. A record can be
+//! added in pieces.
 
 use std::borrow::Cow;
 
+use super::fasta::FastaLines;
 use super::{EMPTY_PARTNER, EmptyRecords, KeptLetters, Recorder};
 use crate::error::{InputLocation, Result};
 use crate::seq::alphabet::{Alphabet, AlphabetChoice, Code};
@@ -13,6 +15,32 @@ struct RecordLocation<'r> {
     name: Cow<'r, str>,
     /// Line of the header.
     line: u64,
+    /// Line of the first byte of the lines in question.
+    first_line: u64,
+    /// Number of bytes of that line before them.
+    column: u64,
+}
+
+/// A record that is added in pieces.
+pub(super) struct OpenRecord {
+    name: Vec<u8>,
+    /// Line of the header.
+    line: u64,
+    /// Number of symbols so far.
+    symbols: u64,
+    /// Whether the next bytes continue a comment line.
+    is_in_comment: bool,
+}
+
+impl OpenRecord {
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// Returns the number of symbols so far.
+    pub(super) fn symbols(&self) -> u64 {
+        self.symbols
+    }
 }
 
 impl RecordLocation<'_> {
@@ -29,7 +57,8 @@ impl RecordLocation<'_> {
     /// Returns the location of a letter by its index in the lines after the header.
     fn at_letter(&self, file: &str, lines: &[u8], index: usize) -> InputLocation {
         let (ends, column) = lines_and_column(lines, index);
-        self.at(file, self.line + 1 + ends, Some(column))
+        let before = if ends == 0 { self.column } else { 0 };
+        self.at(file, self.first_line + ends, Some(before + column))
     }
 
     /// Returns the location of a quality by its index in the lines after the `+` line. `lines` are
@@ -46,10 +75,11 @@ impl Recorder {
     /// Adds a record to the store. Returns `false` if it has no sequence and is skipped.
     pub(super) fn add(&mut self, header: &[u8], lines: &[u8], quality: Option<&[u8]>, line: u64) -> Result<bool> {
         let line = self.lines_before + line;
-        let blanks = header.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
+        let blanks = leading_blanks(header);
         let header = &header[blanks..];
-        let name_bytes = header.split(|byte| b" \t\r".contains(byte)).next().unwrap_or(b"");
-        let record = RecordLocation { name: String::from_utf8_lossy(name_bytes), line };
+        let name_bytes = name_in(header);
+        let record =
+            RecordLocation { name: String::from_utf8_lossy(name_bytes), line, first_line: line + 1, column: 0 };
         self.check_header(header, name_bytes, blanks, &record)?;
 
         let mut without_comments = None;
@@ -88,10 +118,7 @@ impl Recorder {
                     return Err(input_error(record.at(&self.loaded.name, line, None), EMPTY_PARTNER));
                 }
                 EmptyRecords::Skip => {
-                    if self.skipped.count == 0 {
-                        self.skipped.first = record.at(&self.loaded.name, line, None);
-                    }
-                    self.skipped.count += 1;
+                    self.skip(&record);
                     self.loaded.builder.pop_empty();
                     return Ok(false);
                 }
@@ -107,8 +134,83 @@ impl Recorder {
             ends.push(kept.len());
         }
         self.check_limits(count, words, &record)?;
-        self.take_census(lines, letters, &record);
+        self.take_census(count, lines, letters, &record);
         Ok(true)
+    }
+
+    /// Starts a record that is added in pieces.
+    pub(super) fn begin(&self, header: &[u8], line: u64) -> Result<OpenRecord> {
+        let line = self.lines_before + line;
+        let blanks = leading_blanks(header);
+        let header = &header[blanks..];
+        let name = name_in(header);
+        let record = RecordLocation { name: String::from_utf8_lossy(name), line, first_line: line + 1, column: 0 };
+        self.check_header(header, name, blanks, &record)?;
+        Ok(OpenRecord { name: name.to_owned(), line, symbols: 0, is_in_comment: false })
+    }
+
+    /// Adds a piece of a record. The letters as in the file are not kept.
+    pub(super) fn extend(&mut self, open: &mut OpenRecord, piece: &FastaLines<'_>) -> Result<()> {
+        let lines = piece.bytes;
+        let has_line_end = lines.last() == Some(&b'\n');
+        if open.is_in_comment {
+            open.is_in_comment = !has_line_end;
+            return Ok(());
+        }
+        let name = String::from_utf8_lossy(&open.name);
+        let (first_line, column) = (self.lines_before + piece.line, piece.column);
+        let record = RecordLocation { name, line: open.line, first_line, column };
+        if let Err(bytes) = self.loaded.builder.reserve(lines.len()) {
+            let message = format!("out of memory: with this record the sequences take {bytes} bytes");
+            return Err(input_error(record.at(&self.loaded.name, open.line, None), message));
+        }
+        let takes_comments = self.choice != AlphabetChoice::Fixed(Alphabet::Bytes) && column == 0;
+        let (mut without_comments, mut seen) = (None, 0);
+        let codes = self.loaded.builder.extend_with(lines.len(), |codes| {
+            let mut count;
+            (count, seen) = detect::encode(lines, &self.table, codes);
+            if seen & ILLEGAL != 0 && takes_comments {
+                without_comments = blank_comments(lines);
+                if let Some(letters) = &without_comments {
+                    (count, seen) = detect::encode(letters, &self.table, codes);
+                }
+            }
+            count
+        });
+        let count = codes.len();
+        open.is_in_comment = without_comments.is_some() && !has_line_end;
+        let letters = without_comments.as_deref().unwrap_or(lines);
+        if seen & (ILLEGAL | CARRIAGE_RETURN) != 0 {
+            self.check_letters(lines, letters, &record)?;
+        }
+        open.symbols += count as u64;
+        if open.symbols > self.limits.letters as u64 {
+            let message = format!("the sequence is too long: it has more than {} letters", self.limits.letters);
+            return Err(input_error(record.at(&self.loaded.name, open.line, None), message));
+        }
+        self.take_census(count, lines, letters, &record);
+        Ok(())
+    }
+
+    /// Ends a record whose codes start at byte `start`. Returns `false` if it has no sequence and is
+    /// skipped.
+    pub(super) fn end(&mut self, open: &OpenRecord, start: usize) -> bool {
+        let name = String::from_utf8_lossy(&open.name);
+        if open.symbols == 0 {
+            self.skip(&RecordLocation { name, line: open.line, first_line: open.line + 1, column: 0 });
+            return false;
+        }
+        self.has_sequence = true;
+        self.loaded.builder.close(start, &open.name);
+        true
+    }
+
+    /// Counts a record without a sequence.
+    fn skip(&mut self, record: &RecordLocation<'_>) {
+        if self.skipped.count == 0 {
+            self.skipped.first = record.at(&self.loaded.name, record.line, None);
+        }
+        self.skipped.count += 1;
     }
 
     /// Refuses a header that contains a carriage return, lacks a name, or has a control character
@@ -179,17 +281,17 @@ impl Recorder {
         Ok(())
     }
 
-    /// Counts the letters of the last sequence, if they decide on the alphabet or are compared with
-    /// one.
-    fn take_census(&mut self, lines: &[u8], letters: &[u8], record: &RecordLocation<'_>) {
-        let builder = &self.loaded.builder;
+    /// Counts the last `count` letters, if they decide on the alphabet or are compared with one.
+    fn take_census(&mut self, count: usize, lines: &[u8], letters: &[u8], record: &RecordLocation<'_>) {
+        let store = self.loaded.builder.records_so_far();
+        let codes = &store.packed_bytes()[store.packed_bytes().len() - count..];
         if self.compared_with.is_some() {
-            let alphabet = builder.records_so_far().alphabet();
-            let codes = builder.last_codes().iter().filter_map(|&code| Alphabet::Protein.encode(alphabet.decode(code)));
+            let alphabet = store.alphabet();
+            let codes = codes.iter().filter_map(|&code| Alphabet::Protein.encode(alphabet.decode(code)));
             self.loaded.census.add(&codes.collect::<Vec<Code>>());
         }
         if self.choice == AlphabetChoice::Detect {
-            self.loaded.census.add(builder.last_codes());
+            self.loaded.census.add(codes);
             if self.loaded.first_foreign.is_none() && self.loaded.census.foreign() > 0 {
                 // There may be no such letter: inosine counts as foreign, but is allowed in DNA.
                 let index = letters.iter().position(|&byte| detect::is_foreign(byte));
@@ -198,4 +300,14 @@ impl Recorder {
             }
         }
     }
+}
+
+/// Returns the number of blanks at the start of a header.
+fn leading_blanks(header: &[u8]) -> usize {
+    header.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count()
+}
+
+/// Returns the first word of a header without leading blanks.
+fn name_in(header: &[u8]) -> &[u8] {
+    header.split(|byte| b" \t\r".contains(byte)).next().unwrap_or(b"")
 }
