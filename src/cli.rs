@@ -49,6 +49,7 @@ use args::Args;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use options::{Action, CommandOptions};
+use pairwave::gpu::device::close_at_exit;
 use pairwave::output::Field;
 use pairwave::score::NamedScheme;
 use pairwave::{Error, Result};
@@ -61,6 +62,7 @@ use std::process::ExitCode;
 pub(crate) fn run() -> ExitCode {
     disable_vulkan_layer();
     interrupt::start();
+    close_at_exit();
     let typed: Vec<OsString> = std::env::args_os().collect();
     let is_silent = mpi::leaves_it_to_rank_0(&typed);
     if let Some(word) = wrong_word(&typed).filter(|_| !is_silent) {

@@ -54,6 +54,10 @@ impl JobCommand for AllPairsOptions {
         Files::new(&self.files, None)
     }
 
+    fn sequence_files(&self) -> Vec<&Path> {
+        [Some(&*self.seqs), self.against.as_deref()].into_iter().flatten().collect()
+    }
+
     fn read(&self, _run: &Run) -> Result<AllPairsInput> {
         let paths: Vec<&Path> = [Some(&*self.seqs), self.against.as_deref()].into_iter().flatten().collect();
         // SAM includes the qualities of reads.

@@ -6,6 +6,7 @@ use super::device::DeviceChoice;
 use super::progress::{self, ProgressDisplay};
 use super::{interrupt, log};
 use pairwave::gpu::adapter::{self, Device};
+use pairwave::gpu::device::OpenedAhead;
 use pairwave::gpu::kernels::{Family, Kernel, selectable};
 use pairwave::jobs::Run;
 use pairwave::output::Output;
@@ -13,6 +14,10 @@ use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// Minimum total number of bytes of files for which the best device is opened while they are read.
+const LARGE_INPUT: u64 = 2 << 20;
 
 /// Output files of a command.
 #[derive(Debug, Clone, Copy)]
@@ -93,6 +98,11 @@ pub(super) trait JobCommand {
     /// Returns the output files.
     fn files(&self) -> Files<'_>;
 
+    /// Returns the files with the sequences. While large files are read, the best device is opened.
+    fn sequence_files(&self) -> Vec<&Path> {
+        Vec::new()
+    }
+
     /// Reads the input, and checks the options that depend on it. Only the end of the process
     /// interrupts it.
     fn read(&self, run: &Run) -> Result<Self::Input>;
@@ -119,6 +129,7 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     let files = command.files();
     // Checks now, not after hours of computation, that these files can be written.
     [files.output, files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
+    let _opening = OpeningDevice::start(&run, &command.sequence_files());
     let input = command.open(&run)?;
     // Interrupts are watched only after reading, because a read that waits for a terminal or a pipe
     // would not see the flag. An interrupt during reading therefore ends the process, so no file
@@ -135,6 +146,38 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
         command.lines(&summary).iter().for_each(|line| log::line(line));
     }
     Ok(())
+}
+
+/// A thread that opens a device while the input is read. It is joined when the value is dropped,
+/// because a process must not end while a driver starts.
+struct OpeningDevice(Option<JoinHandle<()>>);
+
+impl OpeningDevice {
+    /// Starts to open the first adapter of a run, because further ones may not be worth their start.
+    /// If no device is named, the best one is opened if the files are so large that a GPU is worth
+    /// its start.
+    fn start(run: &Run, files: &[&Path]) -> Self {
+        let size = |path: &&Path| path.metadata().map_or(0, |file| file.len());
+        let is_large = files.iter().map(size).sum::<u64>() >= LARGE_INPUT;
+        let devices = run.devices.clone();
+        let open = move || {
+            let devices = if devices.is_empty() { adapter::choose(&[]).unwrap_or_default() } else { devices };
+            let adapters = devices.iter().filter_map(Device::adapter);
+            adapters.take(1).for_each(OpenedAhead::open);
+        };
+        let is_worth_it =
+            if run.devices.is_empty() { is_large } else { run.devices.iter().any(|device| device.adapter().is_some()) };
+        OpeningDevice(is_worth_it.then(|| std::thread::spawn(open)))
+    }
+}
+
+impl Drop for OpeningDevice {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take() {
+            // A panic of a driver is repeated when the engine opens the device.
+            _ = thread.join();
+        }
+    }
 }
 
 /// Opens the output for results.

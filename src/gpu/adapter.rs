@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use serde::Serialize;
 
+use super::device::OpenedAhead;
 use super::heap::device_local_bytes;
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
@@ -112,6 +113,8 @@ pub struct FoundAdapter {
     pub handle: wgpu::Adapter,
     /// Description of the adapter.
     pub description: AdapterDescription,
+    /// Device that was opened before an engine needs it.
+    pub ahead: OpenedAhead,
     /// Failure that every device opened on this adapter simulates; `None` outside tests.
     #[doc(hidden)]
     pub failure: Option<FeignedFailure>,
@@ -153,7 +156,9 @@ pub fn enumerate() -> Vec<FoundAdapter> {
         adapters.iter().enumerate().map(|(index, adapter)| describe(index, adapter)).collect();
     label(&mut descriptions);
     let pairs = adapters.into_iter().zip(descriptions);
-    pairs.map(|(handle, description)| FoundAdapter { handle, description, failure: None }).collect()
+    pairs
+        .map(|(handle, description)| FoundAdapter { handle, description, ahead: OpenedAhead::default(), failure: None })
+        .collect()
 }
 
 /// Labels adapters. Adapters of the same name are distinguished by PCI bus id, or by index if that
@@ -244,6 +249,16 @@ pub enum Device {
     Cpu,
     /// A graphics adapter.
     Adapter(Box<FoundAdapter>),
+}
+
+impl Device {
+    /// Returns the adapter, or `None` for the CPU engine.
+    pub fn adapter(&self) -> Option<&FoundAdapter> {
+        match self {
+            Device::Cpu => None,
+            Device::Adapter(adapter) => Some(adapter),
+        }
+    }
 }
 
 /// Finds the devices that `--device` values select. Without values, returns the first hardware

@@ -1,8 +1,9 @@
 //! An opened device: creation, buffers that return errors instead of panics, and detection of its
 //! loss.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::adapter::{FeignedFailure, FoundAdapter};
 use crate::error::{Error, Result};
@@ -18,6 +19,8 @@ pub struct Gpu {
     pub description: super::adapter::AdapterDescription,
     /// Whether passes can be timed.
     pub timestamps: bool,
+    /// Time that opening the device took.
+    pub opening_time: Duration,
     /// First error of the device, which is permanent.
     first_error: Arc<Mutex<Option<String>>>,
     /// Number of buffers that could not be allocated since the device was opened.
@@ -28,11 +31,45 @@ pub struct Gpu {
     checks_left: Option<Arc<AtomicU64>>,
 }
 
+/// Whether devices stay open until the process ends.
+static STAY_OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Leaves the closing of all devices that are opened from now on to the end of the process, which
+/// is faster than closing them before. For programs that end after a job. Buffers are still
+/// released as soon as they are not used.
+pub fn close_at_exit() {
+    STAY_OPEN.store(true, Ordering::Relaxed);
+}
+
+/// A device that was opened before an engine needs it.
+#[derive(Debug, Clone, Default)]
+pub struct OpenedAhead(Arc<Mutex<Option<Gpu>>>);
+
+impl OpenedAhead {
+    /// Opens an adapter, so that the next call of [`Gpu::open`] for it or for its clones returns at
+    /// once. That call waits until the device is open. Errors are left to that call.
+    pub fn open(adapter: &FoundAdapter) {
+        let mut slot = adapter.ahead.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if slot.is_none() {
+            *slot = Gpu::open_now(adapter).ok();
+        }
+    }
+
+    fn take(&self) -> Option<Gpu> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 impl Gpu {
     /// Opens an adapter with all its limits and, where available, timestamps, subgroup operations
-    /// and half floats.
+    /// and half floats. Takes the device that was opened ahead ([`OpenedAhead::open`]), if there is
+    /// one.
     pub fn open(adapter: &FoundAdapter) -> Result<Self> {
-        let name = adapter.description.label.clone();
+        adapter.ahead.take().map_or_else(|| Self::open_now(adapter), Ok)
+    }
+
+    fn open_now(adapter: &FoundAdapter) -> Result<Self> {
+        let (started, name) = (Instant::now(), adapter.description.label.clone());
         if adapter.failure == Some(FeignedFailure::AtOpen) {
             let message = "could not be opened (simulated by a test)".into();
             return Err(Error::Device { device: name, message });
@@ -49,6 +86,9 @@ impl Gpu {
         };
         let (device, queue) = pollster::block_on(adapter.handle.request_device(&descriptor))
             .map_err(|error| Error::Device { device: name, message: format!("could not be opened: {error}") })?;
+        if STAY_OPEN.load(Ordering::Relaxed) {
+            std::mem::forget(device.clone());
+        }
         // wgpu panics on uncaptured errors. This handler records them, and the next submit or
         // collect reports them.
         let first_error: Arc<Mutex<Option<String>>> = Arc::default();
@@ -67,6 +107,7 @@ impl Gpu {
             queue,
             description: adapter.description.clone(),
             timestamps,
+            opening_time: started.elapsed(),
             first_error,
             refused: Arc::default(),
             simulated_shortage: Arc::default(),
@@ -223,5 +264,22 @@ impl GrowingBuffer {
     /// Returns the buffer, if it was created, without changing it.
     pub fn get(&self) -> Option<&wgpu::Buffer> {
         self.buffer.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::adapter::enumerate;
+
+    #[test]
+    fn one_engine_takes_the_device_that_was_opened_ahead() {
+        let adapter =
+            enumerate().into_iter().next().expect("no adapter runs compute shaders here: install software Vulkan");
+        let clone = adapter.clone();
+        OpenedAhead::open(&adapter);
+        let ahead = adapter.ahead.0.lock().unwrap().as_ref().expect("the adapter opens").device.clone();
+        assert_eq!(Gpu::open(&clone).unwrap().device, ahead);
+        assert_ne!(Gpu::open(&adapter).unwrap().device, ahead);
     }
 }

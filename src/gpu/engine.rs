@@ -9,6 +9,7 @@ mod stages;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use self::stages::{BatchStage, PendingBatch};
 pub use self::stages::{FinishedBatch, FollowUp};
@@ -219,6 +220,11 @@ pub struct GpuEngine<K: GpuKind> {
 }
 
 impl<K: GpuKind> GpuEngine<K> {
+    /// Returns the time that opening the device took.
+    pub(crate) fn opening_time(&self) -> Duration {
+        self.gpu.opening_time
+    }
+
     /// Returns an engine on an opened device. It may use `memory` bytes of the device's memory, and
     /// expects `speed` cells per second.
     pub(crate) fn new(gpu: Gpu, state: K::DeviceState, memory: u64, speed: f64) -> Self {

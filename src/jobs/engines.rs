@@ -1,5 +1,7 @@
 //! Opens the engines that a job runs on.
 
+mod start;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -115,7 +117,7 @@ fn open_cells(
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let threads = pool.current_num_threads();
-    let chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
+    let chosen = worthwhile_devices::<Pairs>(options, threads, cells)?;
     let adapters = adapters_and_shares(&chosen, options.memory, sharing);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
     let started = Instant::now();
@@ -125,9 +127,10 @@ fn open_cells(
     // distributes the work by speed.
     let is_short = adapters.iter().any(|(adapter, memory)| is_short(adapter, *memory));
     let is_helped = options.devices.is_empty() && is_short;
-    for engine in opened {
+    for ((adapter, _), engine) in adapters.iter().zip(opened) {
         match engine {
             Ok(engine) => {
+                start::remember_opening(adapter, engine.opening_time());
                 let engine = engine.with_kernel(options.kernel).with_pool(Arc::clone(pool)).with_busy_host(is_helped);
                 engines.push(Box::new(engine));
             }
@@ -157,7 +160,7 @@ pub(super) fn open_edit(
     pool: &Arc<rayon::ThreadPool>,
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine<Edit>>>> {
-    let chosen = devices_for_cells::<Edit>(options, pool.current_num_threads(), cells)?;
+    let chosen = worthwhile_devices::<Edit>(options, pool.current_num_threads(), cells)?;
     let mut engines = open_edit_on(&chosen, options, options.kernel, pool, 1);
     if engines.is_empty() {
         engines = edit_workers(pool.current_num_threads(), &options.interrupt);
@@ -294,9 +297,17 @@ fn devices_for_cells<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> R
     devices_for(options)
 }
 
+/// Returns the devices of [`devices_for_cells`] without those that would make the job slower
+/// ([`start::worth_starting`]). All remain if a kernel is named or measured again.
+fn worthwhile_devices<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> Result<Vec<Device>> {
+    let devices = devices_for_cells::<K>(options, threads, cells)?;
+    let is_measured = options.kernel.is_some() || options.tune;
+    Ok(if is_measured { devices } else { start::worth_starting::<K>(devices, threads, cells) })
+}
+
 /// Returns whether the devices include a GPU.
 pub(super) fn has_gpu(devices: &[Device]) -> bool {
-    devices.iter().any(|device| matches!(device, Device::Adapter(_)))
+    devices.iter().any(|device| device.adapter().is_some())
 }
 
 /// Returns the options for a job whose GPUs could not be opened, as if the job had been started
@@ -330,11 +341,7 @@ fn devices_for(options: &Run) -> Result<Vec<Device>> {
 /// Returns the adapters, each with the memory in bytes that an engine may take. Adapters that are
 /// listed several times are numbered and share their memory.
 pub(super) fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(FoundAdapter, u64)> {
-    let adapters = devices.iter().filter_map(|device| match device {
-        Device::Adapter(adapter) => Some(adapter.as_ref()),
-        Device::Cpu => None,
-    });
-    let adapters: Vec<&FoundAdapter> = adapters.collect();
+    let adapters: Vec<&FoundAdapter> = devices.iter().filter_map(Device::adapter).collect();
     let count = |among: &[&FoundAdapter], adapter: &FoundAdapter| {
         let id = |adapter: &FoundAdapter| (adapter.description.index, adapter.description.label.clone());
         among.iter().filter(|other| id(other) == id(adapter)).count()

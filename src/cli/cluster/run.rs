@@ -20,7 +20,7 @@ use pairwave::score::Scoring;
 use pairwave::seq::{SequenceId, SequenceStore, Strands, read_checked};
 use pairwave::{Error, Result};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Input of `pairwave cluster`.
@@ -146,6 +146,10 @@ impl JobCommand for ClusterOptions {
 
     fn files(&self) -> Files<'_> {
         Files::new(&self.files, self.report.as_deref())
+    }
+
+    fn sequence_files(&self) -> Vec<&Path> {
+        vec![&self.seqs]
     }
 
     fn read(&self, _run: &Run) -> Result<ClusterInput> {

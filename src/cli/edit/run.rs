@@ -49,6 +49,10 @@ impl JobCommand for EditOptions {
         Files::new(&self.files, None)
     }
 
+    fn sequence_files(&self) -> Vec<&Path> {
+        [Some(&*self.patterns), self.texts.as_deref()].into_iter().flatten().collect()
+    }
+
     fn read(&self, run: &Run) -> Result<EditInput> {
         let paths: Vec<&PathBuf> = [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().collect();
         // SAM includes the qualities of reads.

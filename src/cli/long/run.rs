@@ -243,6 +243,10 @@ impl JobCommand for Long {
         Files::new(&self.files, picture)
     }
 
+    fn sequence_files(&self) -> Vec<&Path> {
+        vec![&self.query, &self.target]
+    }
+
     fn read(&self, _run: &Run) -> Result<LongInput> {
         // Borders that do not fit in memory go to this directory, or to the checkpoint's directory.
         if self.checkpoint.is_none() {

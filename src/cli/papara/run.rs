@@ -156,6 +156,10 @@ impl JobCommand for Papara {
         Files::new(&self.files, None)
     }
 
+    fn sequence_files(&self) -> Vec<&Path> {
+        vec![&self.reads]
+    }
+
     fn read(&self, _run: &Run) -> Result<Arc<Reference>> {
         if self.checkpoint.is_none() && self.format.needs_extent() && self.spool_directory() == std::env::temp_dir() {
             check_temporary()?;

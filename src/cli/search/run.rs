@@ -21,6 +21,7 @@ use pairwave::{Error, Result};
 use serde::Serialize;
 use std::fs::File;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -71,6 +72,10 @@ impl JobCommand for SearchOptions {
 
     fn files(&self) -> Files<'_> {
         Files::new(&self.files, self.report.as_deref())
+    }
+
+    fn sequence_files(&self) -> Vec<&Path> {
+        vec![&self.queries, &self.db]
     }
 
     fn read(&self, _run: &Run) -> Result<SearchInput> {
