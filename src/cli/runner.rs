@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Minimum total number of bytes of files for which the best device is opened while they are read.
+/// Minimum size of the input in bytes. While larger input is read, the best device is opened.
 const LARGE_INPUT: u64 = 2 << 20;
 
 /// Output files of a command.

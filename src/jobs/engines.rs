@@ -297,7 +297,7 @@ fn devices_for_cells<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> R
     devices_for(options)
 }
 
-/// Returns the devices of [`devices_for_cells`] without those that would make the job slower
+/// Returns the devices of [`devices_for_cells`], but no device that would make the job slower
 /// ([`start::worth_starting`]). All remain if a kernel is named or measured again.
 fn worthwhile_devices<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> Result<Vec<Device>> {
     let devices = devices_for_cells::<K>(options, threads, cells)?;

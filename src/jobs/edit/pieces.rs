@@ -88,8 +88,8 @@ impl PieceBorders {
     /// Returns a place with its position in the whole text. `None` if it belongs to another part.
     pub(super) fn whole(&self, minima: &TextMinima, place: Place) -> Option<Place> {
         let TextMinima { text, strand, .. } = *minima;
-        // An end belongs to the part of the symbol before it, and a start to that of the symbol
-        // after it. The first end and the last start of a text belong to its first and last part.
+        // An end belongs to the same part as the symbol before it, and a start to the same part
+        // as the symbol after it. The first end and the last start of a text belong to its first and last part.
         let is_plus = strand == Strand::Plus;
         let is_after_start = text > 0
             || self.before == 0

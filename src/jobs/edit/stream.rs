@@ -63,7 +63,7 @@ impl StreamedPlaces {
 impl EditDistances {
     /// Finds places in texts that are read in parts, with two parts in memory. The field `against`
     /// of the job must be an empty set of texts. Many places are kept in a temporary file in
-    /// `directory`. The rows are those of [`Job::run`]. The progress counts symbols as pairs.
+    /// `directory`. The rows equal the rows of [`Job::run`]. The progress counts symbols as pairs.
     ///
     /// # Errors
     /// The errors of [`Job::run`] and of [`TextParts::next`], and [`Error::Io`] if the temporary file

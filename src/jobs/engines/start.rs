@@ -1,4 +1,4 @@
-//! Leaves out devices that take longer to start than they save in a job.
+//! Excludes devices that take longer to start than they save in a job.
 
 use std::time::Duration;
 
@@ -27,10 +27,9 @@ pub(super) fn remember_opening(adapter: &FoundAdapter, time: Duration) {
     }
 }
 
-/// Returns the devices without those that would make a job of `cells` cells slower. The first GPU
-/// always remains. Another device remains if the time that it saves is longer than its start, by the
-/// speeds that engines expect before they have measured any. Without a hardware GPU, all devices
-/// remain.
+/// Removes the devices that would make a job of `cells` cells slower. The first GPU always remains.
+/// Another device remains if the time that it saves is longer than its start, by the speeds that
+/// engines expect before they have measured any. Without a hardware GPU, all devices remain.
 pub(super) fn worth_starting<K: CpuKind>(devices: Vec<Device>, threads: usize, cells: u64) -> Vec<Device> {
     let opening = |adapter: &AdapterDescription| OPENING.get(&adapter.fingerprint().key()).unwrap_or(UNKNOWN_OPENING);
     let start = |device: &Device| match device {
