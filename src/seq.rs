@@ -31,7 +31,7 @@ pub use names::{NameRules, Namer, Renamed};
 pub use paired::{PairedChunk, PairedChunks};
 pub use part::QueryPart;
 pub use reader::{
-    NameCheck, PartSize, Qualities, ReadOptions, TextPart, TextParts, open_texts, read_bytes, read_checked,
+    NameCheck, PartOfTexts, PartSize, Qualities, ReadOptions, TextParts, open_texts, read_bytes, read_checked,
     read_described, read_files, read_partners, read_qualified, read_queries,
 };
 pub use store::{SequenceId, SequenceStore, StoreBuilder};

@@ -31,7 +31,7 @@ use alphabets::build_stores;
 pub(super) use alphabets::decide_alphabet;
 pub(super) use duplicates::{Duplicates, NAMED_DUPLICATES};
 use fastq::{FastqError, FastqReader, FastqRecord};
-pub use parts::{PartSize, TextPart, TextParts, open_texts};
+pub use parts::{PartOfTexts, PartSize, TextParts, open_texts};
 
 /// Options for reading sequences.
 #[derive(Debug, Clone, Default)]

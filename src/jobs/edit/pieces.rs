@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::EditResult;
 use crate::edit::places::{LocalMinima, Place};
 use crate::error::{Error, Result};
-use crate::seq::{SequenceId, Strand, TextPart};
+use crate::seq::{PartOfTexts, SequenceId, Strand};
 
 /// The borders of a part, and the plateaus that reach the border before it.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl TextMinima {
 
 impl PieceBorders {
     /// Starts the next part.
-    pub(super) fn enter(&mut self, part: &TextPart) {
+    pub(super) fn enter(&mut self, part: &PartOfTexts) {
         let last = part.store.len() as SequenceId - 1;
         let border = part.store.length(last) - part.after;
         (self.first, self.offset, self.before) = (part.first, part.offset, part.before);

@@ -44,7 +44,7 @@ pub(super) struct PlaceSpool {
 }
 
 /// The order of rows of different runs: pattern, text, strand, and number of the run.
-type RowKey = (SequenceId, SequenceId, Strand, usize);
+type PlaceOrder = (SequenceId, SequenceId, Strand, usize);
 
 impl PlaceSpool {
     /// Creates an empty spool. If rows exceed its memory, it creates a nameless file in `directory`.
@@ -122,7 +122,7 @@ impl PlaceSpool {
     }
 }
 
-fn row_key(row: &EditResult, run: usize) -> RowKey {
+fn row_key(row: &EditResult, run: usize) -> PlaceOrder {
     (row.pattern, row.text(), row.strand, run)
 }
 

@@ -18,7 +18,7 @@ use crate::jobs::run::Progress;
 use crate::jobs::session::SessionStart;
 use crate::jobs::source::{BlockSource, ListedBlocks};
 use crate::jobs::{Feed, Job, Run, Summary};
-use crate::seq::{SequenceStore, TextPart, TextParts};
+use crate::seq::{PartOfTexts, SequenceStore, TextParts};
 
 /// Time between two checks for an interrupt while a part is read.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -142,7 +142,7 @@ impl EditDistances {
 
 /// Answer of [`ReadAhead::next`].
 enum NextPart {
-    Part(TextPart),
+    Part(PartOfTexts),
     /// The names and lengths of all texts, after the last part.
     End(SequenceStore),
 }
@@ -212,7 +212,7 @@ impl SymbolProgress {
     }
 
     /// Starts a part with this number of cells.
-    fn begin(&self, part: &TextPart, cells: u64) {
+    fn begin(&self, part: &PartOfTexts, cells: u64) {
         let stored: u64 = part.store.lengths().iter().map(|&length| u64::from(length)).sum();
         let symbols = stored - u64::from(part.before) - u64::from(part.after);
         *self.part.lock().unwrap_or_else(PoisonError::into_inner) =

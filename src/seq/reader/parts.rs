@@ -35,7 +35,7 @@ pub struct PartSize {
 
 /// Consecutive records of a file. The first and the last one may be pieces of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextPart {
+pub struct PartOfTexts {
     /// The records and pieces.
     pub store: Arc<SequenceStore>,
     /// Number of the first record in the file, from 0.
@@ -77,9 +77,9 @@ pub struct TextParts {
     /// Number of symbols of the complete records and pieces in the part.
     symbols: u64,
     /// Position of the part that is being read.
-    next: PartStart,
+    next: PartOrigin,
     /// The first part, which was read in advance to detect the alphabet.
-    ready: Option<TextPart>,
+    ready: Option<PartOfTexts>,
     /// Names and lengths of the records that have ended.
     outline: StoreBuilder,
     is_at_end: bool,
@@ -102,9 +102,9 @@ struct OpenPiece {
     before: u32,
 }
 
-/// Fields of a [`TextPart`] that are known when it starts.
+/// Fields of a [`PartOfTexts`] that are known when it starts.
 #[derive(Debug, Clone, Copy, Default)]
-struct PartStart {
+struct PartOrigin {
     first: SequenceId,
     offset: u32,
     before: u32,
@@ -184,7 +184,7 @@ impl TextParts {
             size,
             open: None,
             symbols: 0,
-            next: PartStart::default(),
+            next: PartOrigin::default(),
             ready: None,
             outline: SequenceStore::builder(Alphabet::Protein),
             is_at_end: false,
@@ -207,7 +207,7 @@ impl TextParts {
     /// Returns the errors of [`read_files`](super::read_files), except that memory does not limit
     /// the file. After an error, nothing more can be read.
     #[expect(clippy::should_implement_trait, reason = "an iterator would continue after an error")]
-    pub fn next(&mut self) -> Result<Option<TextPart>> {
+    pub fn next(&mut self) -> Result<Option<PartOfTexts>> {
         if let Some(part) = self.ready.take() {
             return Ok(Some(part));
         }
@@ -298,14 +298,14 @@ impl TextParts {
     }
 
     /// Returns the part that was read, and starts the next one with the overlap.
-    fn cut(&mut self, store: SequenceStore) -> Option<TextPart> {
+    fn cut(&mut self, store: SequenceStore) -> Option<PartOfTexts> {
         self.symbols = 0;
         if store.is_empty() {
             return None;
         }
-        let PartStart { first, offset, before } = self.next;
+        let PartOrigin { first, offset, before } = self.next;
         let mut after = 0;
-        self.next = PartStart { first: self.outline.records_so_far().len() as SequenceId, offset: 0, before: 0 };
+        self.next = PartOrigin { first: self.outline.records_so_far().len() as SequenceId, offset: 0, before: 0 };
         if let Some(open) = &mut self.open {
             open.start = 0;
             if open.symbols() > 0 {
@@ -322,7 +322,7 @@ impl TextParts {
                 (self.next.offset, self.next.before) = (open.offset as u32, open.before);
             }
         }
-        Some(TextPart { store: Arc::new(store), first, offset, before, after })
+        Some(PartOfTexts { store: Arc::new(store), first, offset, before, after })
     }
 }
 
