@@ -19,6 +19,7 @@ mod edit;
 mod ends;
 mod fields;
 mod formats;
+mod jplace;
 mod kernels;
 mod local;
 mod long;

@@ -126,43 +126,6 @@ fn command_lines_of_papara_write_its_files() {
 }
 
 #[test]
-fn placements_have_the_edges_of_the_table_and_the_numbers_of_the_tree() {
-    let folder = folder();
-    let [jplace, table, tree] = ["p.jplace", "t.tsv", "t.nwk"].map(|name| path(&folder, name));
-    let set = asset_inputs("tiny");
-    papara(set.each_ref().map(String::as_str))
-        .args(["--device", "cpu", "--quiet", "--jplace", &jplace, "--table", &table, "--tree-out", &tree])
-        .assert()
-        .success();
-    let placed: serde_json::Value = serde_json::from_str(&read(&jplace)).expect("JSON");
-    let keys: Vec<&String> = placed.as_object().expect("an object").keys().collect();
-    assert_eq!(keys, ["fields", "metadata", "placements", "tree", "version"]);
-    assert_eq!(placed["version"], 3);
-    assert_eq!(placed["tree"].as_str().expect("text"), read(&tree).trim_end());
-    let fields = ["edge_num", "likelihood", "like_weight_ratio", "distal_length", "pendant_length", "parsimony"];
-    assert_eq!(placed["fields"], serde_json::json!(fields));
-    let tree = read(&tree);
-    // The length of an edge precedes its number.
-    let length = |edge: &str| -> f64 {
-        let before = tree.split(&format!("{{{edge}}}")).next().expect("the first part");
-        before.rsplit(':').next().expect("the last part").parse().expect("a length")
-    };
-    let lines: Vec<Vec<String>> =
-        read(&table).lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect();
-    let reads = placed["placements"].as_array().expect("a list");
-    assert!(reads.len() == lines.len() && reads.len() > 5);
-    for (read, line) in reads.iter().zip(&lines) {
-        assert_eq!(read["n"], serde_json::json!([line[0]]));
-        let expected = |edge: &str, score: &str, weight: f64| {
-            let number = |text: &str| text.parse::<f64>().expect("a number");
-            [number(edge), 0.0, weight, length(edge) / 2.0, 0.0, number(score)]
-        };
-        let all: Vec<Vec<f64>> = serde_json::from_value(read["p"].clone()).expect("numbers");
-        assert_eq!(all, [expected(&line[1], &line[2], 1.0), expected(&line[3], &line[4], 0.0)]);
-    }
-}
-
-#[test]
 fn every_format_has_the_alignment() {
     let folder = small();
     let mut text = String::new();
