@@ -127,6 +127,11 @@ pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Returns the name of a file without its directory, for titles of pages and pictures.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).display().to_string()
+}
+
 /// Checks that standard input is read at most once. `rule` names the options that may read it.
 pub(super) fn check_standard(inputs: &[&Path], rule: &str) -> Result<()> {
     if inputs.iter().filter(|input| is_standard(input)).count() > 1 {

@@ -11,6 +11,11 @@ const PROTEINS: [&str; 2] = ["assets/proteins/queries.fasta", "assets/proteins/s
 /// Starts of names that could end an element or a string of a page.
 const HOSTILE: [&str; 4] = ["</script><script>alert(1)</script>", "\"'`${x}", "<!--\u{e4}\u{df}", "&lt;\\u003c"];
 
+/// Texts that are larger than their elements. Elements of one pixel are for screen readers.
+const CUT: &str = "[...document.querySelectorAll('h1, h2, p, label, button, th, dt, dd')] \
+                   .filter(({ clientWidth, clientHeight, scrollWidth, scrollHeight }) => clientWidth > 1 \
+                   && (scrollWidth > clientWidth || scrollHeight > clientHeight + 2)).map(element => element.textContent)";
+
 /// Returns the path of a report, for a command without its option `--report`.
 fn report(folder: &tempfile::TempDir, name: &str, arguments: &[&str]) -> String {
     let page = path(folder, name);
@@ -54,6 +59,7 @@ fn check(browser: &mut Browser, page: &str, content: &str) {
         assert_eq!(browser.value(is_dark), screen.is_dark, "{page}, {screen:?}: the background");
         let overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
         assert_eq!(browser.value(overflow), 0, "{page}, {screen:?}: horizontal overflow");
+        assert_eq!(browser.value(CUT), serde_json::json!([]), "{page}, {screen:?}: texts that are cut");
         browser.assert_no_problems(&format!("{page}, {screen:?}"));
     }
 }
@@ -247,11 +253,12 @@ fn cluster_reports_fit_every_screen() {
     let many = file(&folder, "many.fa", family(b"ACGT", 300, 60, hostile));
     let large = report(&folder, "large.html", &["cluster", &many, "--min-identity", "0.95"]);
     let mut browser = Browser::start();
-    for page in [small, large] {
+    for (page, title) in [(small, "Clusters of gold12.fasta"), (large, "Clusters of many.fa")] {
         check(
             &mut browser,
             &page,
             "document.querySelectorAll('tbody tr').length > 1 && document.querySelectorAll('svg').length > 1",
         );
+        assert_eq!(browser.value("document.querySelector('h1').textContent"), title);
     }
 }

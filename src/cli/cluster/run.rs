@@ -4,7 +4,7 @@ use super::ClusterOptions;
 #[cfg(feature = "plot")]
 use super::pictures::{CentroidIdentities, PLOT_CENTROIDS, REPORT_CENTROIDS};
 use crate::cli::blocks::{BlockCommand, RowSink};
-use crate::cli::common::{ComputeOptions, check_strand};
+use crate::cli::common::{ComputeOptions, check_strand, file_name};
 use crate::cli::progress::{counted, engine_lines, pairs_in_words};
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use indicatif::HumanCount;
@@ -88,7 +88,7 @@ impl ClusterOptions {
         }
         if let (Some(file), Some(first)) = (runner.picture.take(), sets.first()) {
             let heat_map = self.heat_map(input, first, runner)?;
-            let title = format!("Clusters of {}", self.seqs.display());
+            let title = format!("Clusters of {}", file_name(&self.seqs));
             write_report(&context, first, &ClusterReport { title, method: self.method, heat_map }, file)?;
         }
         if self.files.output.is_some() || self.other_output().is_none() {

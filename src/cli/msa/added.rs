@@ -3,7 +3,9 @@
 use super::format;
 use super::written::{WrittenRows, dropped_line};
 use crate::cli::args::{MsaArgs, MsaFormatName, MsaModeName, RowOrderName};
-use crate::cli::common::{ComputeOptions, OutputFiles, check_others, check_standard, first_given, warn_of_names};
+use crate::cli::common::{
+    ComputeOptions, OutputFiles, check_others, check_standard, file_name, first_given, warn_of_names,
+};
 use crate::cli::endings;
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use bstr::ByteSlice;
@@ -190,7 +192,7 @@ impl AddToAlignment {
 
     /// Returns the title of the page: the name of the alignment's file.
     fn title(&self) -> String {
-        self.aligned.file_name().unwrap_or(self.aligned.as_os_str()).display().to_string()
+        file_name(&self.aligned)
     }
 
     /// Warns of residues that were dropped to keep the length.

@@ -1,6 +1,7 @@
 //! Sequences that are compared with each other.
 
 use crate::cli::args::SequencesArgs;
+use crate::cli::common::file_name;
 use pairwave::seq::{Alphabet, OriginalLetters, ReadOptions, SequenceStore};
 use pairwave::{Error, Result};
 use std::borrow::Cow;
@@ -24,7 +25,7 @@ impl From<SequencesArgs> for SequenceFile {
 impl SequenceFile {
     /// Returns the title of pages and pictures: the name of the file.
     pub(in crate::cli) fn title(&self) -> String {
-        self.path.file_name().unwrap_or(self.path.as_os_str()).display().to_string()
+        file_name(&self.path)
     }
 
     pub(in crate::cli) fn read(&self) -> Result<SequenceSet> {

@@ -5,7 +5,6 @@ use pairwave::output::Output;
 use pairwave::output::search::{self as written, SearchContext, SearchFormat, SearchWriter};
 use pairwave::seq::SequenceId;
 use pairwave::{Error, Result};
-use std::path::Path;
 
 /// File of hits.
 pub(super) struct HitFile {
@@ -91,9 +90,4 @@ impl HitWriter {
         (self.next..self.queries).try_for_each(|query| self.pass(query, &[]))?;
         self.writers.into_iter().try_for_each(|writer| writer.finish())
     }
-}
-
-/// Returns the name of a file without its directory, for display.
-pub(super) fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).display().to_string()
 }

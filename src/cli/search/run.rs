@@ -1,11 +1,11 @@
 //! `pairwave search`: from validated options to results.
 
-use super::hits::{HitFile, HitWriter, file_name};
+use super::hits::{HitFile, HitWriter};
 use super::{HitsFile, SearchOptions, SearchSelection, resolved};
 use crate::cli::args::SearchFormatName;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::chance;
-use crate::cli::common::{ComputeOptions, check_strand, check_temporary, is_standard};
+use crate::cli::common::{ComputeOptions, check_strand, check_temporary, file_name, is_standard};
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use pairwave::gpu::kernels::Family;
