@@ -26,6 +26,8 @@ mod long;
 mod makedb;
 mod msa;
 mod names;
+#[cfg(unix)]
+mod packaging;
 mod pages;
 mod pairs;
 mod papara;
