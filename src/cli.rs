@@ -1,7 +1,7 @@
 //! Command line: typed arguments become validated options, and these become one job. Only this
 //! module uses clap.
 //!
-//! [`args`] contains the typed arguments, [`options`] validates them, and [`runner`] runs the job.
+//! `args` contains the typed arguments, `options` validates them, and `runner` runs the job.
 //! Files depend on each other in one direction only: args -> common -> runner -> one file per
 //! command -> options. A test compares this order with the `use` lines.
 
@@ -45,6 +45,8 @@ mod tests;
 mod tips;
 mod trees;
 
+pub use memory::RecordingAllocator;
+
 use args::Args;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -55,15 +57,19 @@ use pairwave::score::NamedScheme;
 use pairwave::{Error, Result};
 use std::ffi::OsString;
 use std::io::Write;
-use std::process::ExitCode;
 
-/// Runs the program. The exit code is 0, the code of [`Error::exit_code`], or 1 if `bench
-/// --compare` found a lower rate.
-pub(crate) fn run() -> ExitCode {
+/// Exit code of a command that succeeded.
+const SUCCESS: u8 = 0;
+
+/// Runs the program with a command line, whose first word is the name of the program. Returns the
+/// exit code: 0, the code of [`Error::exit_code`], or 1 if `bench --compare` found a lower rate.
+///
+/// Handles signals and changes an environment variable, so the process must have no other thread,
+/// and must end after this call.
+pub fn run(typed: Vec<OsString>) -> u8 {
     disable_vulkan_layer();
     interrupt::start();
     close_at_exit();
-    let typed: Vec<OsString> = std::env::args_os().collect();
     let is_silent = mpi::leaves_it_to_rank_0(&typed);
     if let Some(word) = wrong_word(&typed).filter(|_| !is_silent) {
         return refuse(&misspelt(&typed, &unexpected(word), word));
@@ -71,13 +77,13 @@ pub(crate) fn run() -> ExitCode {
     match Args::parse_words(typed.clone()) {
         Ok(args) => match CommandOptions::try_from(args) {
             // A failing rank could end rank 0 before it has printed the error.
-            Err(_) if is_silent => ExitCode::SUCCESS,
+            Err(_) if is_silent => SUCCESS,
             options => match options.and_then(execute) {
                 Ok(code) => code,
                 Err(error) => report(&error),
             },
         },
-        Err(_) if is_silent => ExitCode::SUCCESS,
+        Err(_) if is_silent => SUCCESS,
         Err(error) => report_typing(&typed, &error),
     }
 }
@@ -92,7 +98,7 @@ fn disable_vulkan_layer() {
     }
 }
 
-fn execute(options: CommandOptions) -> Result<ExitCode> {
+fn execute(options: CommandOptions) -> Result<u8> {
     log::start(options.quiet, options.verbose);
     match options.action {
         Action::AllPairs(job) => runner::run(&*job, options.quiet),
@@ -125,19 +131,19 @@ fn execute(options: CommandOptions) -> Result<ExitCode> {
         Action::LongFields => pages::print(flags::in_text(&Field::long_table())),
         Action::Schemes => pages::print(NamedScheme::list()),
     }
-    .map(|()| ExitCode::SUCCESS)
+    .map(|()| SUCCESS)
 }
 
-fn report(error: &Error) -> ExitCode {
+fn report(error: &Error) -> u8 {
     match error {
         Error::OutputClosed => {}
         Error::Interrupted => log::line("interrupted"),
         error => log::error(&flags::message(error)),
     }
-    ExitCode::from(match error {
+    match error {
         Error::Interrupted => interrupt::exit_code(),
         error => error.exit_code(),
-    })
+    }
 }
 
 /// Returns the first word after a single dash that is no option, unless the command is unknown.
@@ -153,19 +159,19 @@ fn unexpected(option: &str) -> String {
 }
 
 /// Prints the error of a wrong command line.
-fn refuse(message: &str) -> ExitCode {
+fn refuse(message: &str) -> u8 {
     log::error(message);
-    ExitCode::from(2)
+    2
 }
 
 /// Reports a result of clap: help and version on standard output, errors as one line on standard
 /// error.
-fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
+fn report_typing(typed: &[OsString], error: &clap::Error) -> u8 {
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let printed = error.print().and_then(|()| std::io::stdout().flush());
         return match printed {
-            _ if error.use_stderr() => ExitCode::from(2),
-            Ok(()) => ExitCode::SUCCESS,
+            _ if error.use_stderr() => 2,
+            Ok(()) => SUCCESS,
             // A closed pipe is no error: the reader needs no more.
             Err(problem) => report(&Error::io("standard output", problem)),
         };

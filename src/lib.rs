@@ -240,7 +240,14 @@
 //! with a gap and `D` a target symbol with a gap. Every error that input can cause names its place
 //! ([`error::InputLocation`]).
 
+// The program uses the library by the same paths as any other program.
+#[cfg(feature = "cli")]
+extern crate self as pairwave;
+
 pub mod alignment;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 #[doc(hidden)]
 pub mod clustal;
 pub mod cluster;

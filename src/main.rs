@@ -1,7 +1,10 @@
-//! Command line program. All code is in [`cli`] and in the library.
+//! Command line program. All code is in the library.
 
-mod cli;
+use pairwave::cli::{self, RecordingAllocator};
+
+#[global_allocator]
+static ALLOCATOR: RecordingAllocator = RecordingAllocator;
 
 fn main() -> std::process::ExitCode {
-    cli::run()
+    cli::run(std::env::args_os().collect()).into()
 }

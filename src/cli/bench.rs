@@ -5,7 +5,7 @@ use super::common::{first_given, is_same_file, is_standard};
 use super::device::DeviceChoice;
 use super::endings;
 use super::runner::{kernel_called, named_devices};
-use super::{flags, interrupt, log};
+use super::{SUCCESS, flags, interrupt, log};
 use pairwave::gpu::kernels::KERNELS;
 use pairwave::measure::bench::{self, BenchWork, Contender, Experiment, GapKind, compare, ranks, rates};
 use pairwave::measure::table::Measurements;
@@ -15,7 +15,6 @@ use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -23,6 +22,8 @@ use std::sync::atomic::Ordering;
 const MAX_SYMBOLS: u32 = 1 << 20;
 /// Greatest number of pairs that one row of a table computes.
 const MAX_PAIRS: u32 = 10_000_000;
+/// Exit code if a rate is lower than in an earlier measurement.
+const LOWER_RATE: u8 = 1;
 /// Default tolerated fall of a rate, in percent.
 const TOLERANCE: f64 = 10.0;
 
@@ -240,7 +241,7 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
 
 /// Runs the experiments and writes all tables or none. Returns a failing exit code, after writing
 /// the tables, if a rate fell.
-pub(super) fn run(options: &BenchOptions, quiet: bool) -> Result<ExitCode> {
+pub(super) fn run(options: &BenchOptions, quiet: bool) -> Result<u8> {
     let is_simulation = options.experiments.is_empty();
     let devices = if is_simulation { Vec::new() } else { named_devices(&options.devices)? };
     let sequences = match &options.seqs {
@@ -316,12 +317,12 @@ pub(super) fn run(options: &BenchOptions, quiet: bool) -> Result<ExitCode> {
     output.finish()?;
     Ok(match compared {
         Some((name, compared)) => verdict(&name, &compared, options.tolerance, quiet),
-        None => ExitCode::SUCCESS,
+        None => SUCCESS,
     })
 }
 
 /// Reports the result of a comparison.
-fn verdict(name: &str, compared: &compare::RateComparison, tolerance: f64, quiet: bool) -> ExitCode {
+fn verdict(name: &str, compared: &compare::RateComparison, tolerance: f64, quiet: bool) -> u8 {
     for (device, other) in &compared.other_devices {
         tracing::warn!(
             "the rates in {name} come from another device, {other}; they are compared with the rates of {device}"
@@ -330,14 +331,14 @@ fn verdict(name: &str, compared: &compare::RateComparison, tolerance: f64, quiet
     let summary = compared.summary(tolerance);
     if compared.fallen > 0 {
         log::error(&format!("{name}: {summary}"));
-        return ExitCode::FAILURE;
+        return LOWER_RATE;
     }
     if compared.compared == 0 {
         tracing::warn!("{name} contains none of the measured rates");
     } else if !quiet {
         log::line(&format!("{name}: {summary}"));
     }
-    ExitCode::SUCCESS
+    SUCCESS
 }
 
 impl ExperimentName {

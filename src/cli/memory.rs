@@ -12,7 +12,9 @@ pub(super) fn is_short() -> bool {
     IS_SHORT.load(Ordering::Relaxed)
 }
 
-struct Remembering;
+/// The system's allocator, which also records whether an allocation failed. The message about a lack of
+/// memory depends on it.
+pub struct RecordingAllocator;
 
 fn record_address(memory: *mut u8) -> *mut u8 {
     if memory.is_null() {
@@ -22,7 +24,7 @@ fn record_address(memory: *mut u8) -> *mut u8 {
 }
 
 // SAFETY: every method forwards its arguments to the system's allocator and returns its result.
-unsafe impl GlobalAlloc for Remembering {
+unsafe impl GlobalAlloc for RecordingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller meets the conditions of `GlobalAlloc`, which the system's allocator
         // shares.
@@ -44,6 +46,3 @@ unsafe impl GlobalAlloc for Remembering {
         unsafe { System.dealloc(memory, layout) };
     }
 }
-
-#[global_allocator]
-static ALLOCATOR: Remembering = Remembering;
