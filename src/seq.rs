@@ -31,8 +31,8 @@ pub use names::{NameRules, Namer, Renamed};
 pub use paired::{PairedChunk, PairedChunks};
 pub use part::QueryPart;
 pub use reader::{
-    NameCheck, PartOfTexts, PartSize, Qualities, ReadOptions, TextParts, open_texts, read_bytes, read_checked,
-    read_described, read_files, read_partners, read_qualified, read_queries,
+    NameCheck, PartOfTexts, PartSize, Qualities, ReadOptions, SequenceSource, TextParts, open_texts, read_bytes,
+    read_checked, read_described, read_files, read_partners, read_qualified, read_queries, read_sources,
 };
 pub use store::{SequenceId, SequenceStore, StoreBuilder};
 pub use strand::{QueryStrands, Strand, Strands, reverse_complement, reverse_complement_letters};

@@ -26,12 +26,14 @@ mod fasta;
 mod fastq;
 mod parts;
 mod record;
+mod sources;
 
 use alphabets::build_stores;
 pub(super) use alphabets::decide_alphabet;
 pub(super) use duplicates::{Duplicates, NAMED_DUPLICATES};
 use fastq::{FastqError, FastqReader, FastqRecord};
 pub use parts::{PartOfTexts, PartSize, TextParts, open_texts};
+pub use sources::{SequenceSource, read_sources};
 
 /// Options for reading sequences.
 #[derive(Debug, Clone, Default)]
