@@ -34,12 +34,17 @@ fn wrong_names(page: &str) -> Vec<String> {
                 if file.is_none() {
                     problems.push(format!("{PAGE}:{number}: there is no file {word}"));
                 }
-            } else if !file.as_ref().is_some_and(|text| text.contains(&format!("fn {word}("))) {
+            } else if !file.as_ref().is_some_and(|text| defines(text, word)) {
                 problems.push(format!("{PAGE}:{number}: the file before {word} has no such test"));
             }
         }
     }
     problems
+}
+
+/// Returns whether a text in Rust or Python defines a function.
+fn defines(text: &str, name: &str) -> bool {
+    ["fn", "def"].iter().any(|word| text.contains(&format!("{word} {name}(")))
 }
 
 #[test]
@@ -75,6 +80,9 @@ fn wrong_names_are_found() {
     assert_eq!(actual("| `any text` | `tests/sources/guarantees.rs`: `rows`, `wrong_names_are_found` |"), 0);
     assert_eq!(actual("| text | `tests/sources/guarantees.rs`: `rows`, `made_up_name` |"), 1);
     assert_eq!(actual("| text | `tests/sources/guarantees.rs`: `wrong_name` |"), 1, "the start of a name");
+    let python = "bindings/python/tests/test_run.py";
+    assert_eq!(actual(&format!("| text | `{python}`: `test_ctrl_c_ends_a_job` |")), 0);
+    assert_eq!(actual(&format!("| text | `{python}`: `test_ctrl_c_ends_a` |")), 1);
     assert_eq!(actual("| text | `tests/sources/made_up.rs` |"), 1);
     assert_eq!(actual("| text | `wrong_names_are_found` |"), 1, "no file comes before the name");
     assert_eq!(

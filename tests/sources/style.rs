@@ -16,9 +16,10 @@ const MAX_LINES: usize = 100;
 const FORBIDDEN_STARTS: [&str; 12] =
     ["What", "Of", "Those", "So many", "So much", "As many", "As much", "Which", "Whose", "Whoever", "How many", "Nor"];
 
-/// Returns all Rust files of the library, the program, the tests, the benchmarks and the examples.
+/// Returns all Rust files of the library, the program, the tests, the benchmarks, the Python module and
+/// the examples.
 fn all_files() -> Vec<(String, String)> {
-    rust_files(&["src", "tests", "benches", "examples"])
+    rust_files(&["src", "tests", "benches", "bindings", "examples"])
 }
 
 /// Returns an item without `pub` or `pub(...)`.
