@@ -15,8 +15,8 @@ use crate::input::{Letters, Sequences, stores};
 use crate::options::Options;
 use crate::run::{RunOptions, run};
 
-/// Number of cells up to which a distance is computed on the calling thread, in at most about a
-/// second. Longer computations can be interrupted.
+/// Maximum number of cells that the calling thread computes, in about a second. Longer computations
+/// can be interrupted.
 const MAX_DIRECT_CELLS: u64 = 1 << 33;
 
 /// Arguments that define the distance.

@@ -11,8 +11,8 @@ use pyo3::types::PyDict;
 
 use crate::error::invalid;
 
-/// Keyword arguments of a call. Each group of arguments takes those that it has; [`Options::end`]
-/// refuses the rest.
+/// Keyword arguments of a call. Each group takes its arguments, and [`Options::end`] refuses the
+/// rest.
 pub(crate) struct Options<'py> {
     function: &'static str,
     rest: Bound<'py, PyDict>,

@@ -22,7 +22,7 @@ pub(crate) fn main(py: Python<'_>, argv: Option<Vec<OsString>>) -> PyResult<u8> 
     // Python writes its output later than the program.
     let flush = PyDict::new(py);
     py.run(c"import sys; sys.stdout and sys.stdout.flush(); sys.stderr and sys.stderr.flush()", Some(&flush), None)?;
-    // Without this, the handler of Python would run besides that of the program.
+    // Otherwise, the handlers of Python and of the program would both run.
     let signal = py.import("signal")?;
     let interrupt = signal.getattr("SIGINT")?;
     let python_handler = signal.getattr("default_int_handler")?;

@@ -123,7 +123,7 @@ impl HitTable {
     }
 }
 
-/// Reads queries and database. The alphabet of a database file is that of the queries.
+/// Reads queries and database. A database file determines the alphabet.
 fn open(
     py: Python<'_>,
     queries: Sequences,
