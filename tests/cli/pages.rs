@@ -335,6 +335,14 @@ fn examples_of_the_library_run() {
     assert_eq!((two.status.code(), String::from_utf8_lossy(&two.stdout).as_ref()), (Some(0), "-1 1=2X1=1X1=1X\n"));
     let wrong = example("align_two", &["GATTACA", "GAT7ACA"]);
     assert_eq!(wrong.status.code(), Some(1));
+    for (name, arguments, expected) in [
+        ("custom_matrix", &[][..], "20 2=1X1=1X2=\n"),
+        ("pairs_in_batches", &["2000"][..], "2000 pairs, mean identity 0.900\n"),
+        ("search_in_memory", &[][..], "query near 150 3.4e-21 0.9394\nquery far 96 5.5e-13 0.6538\n"),
+    ] {
+        let run = example(name, arguments);
+        assert_eq!((run.status.code(), String::from_utf8_lossy(&run.stdout).as_ref()), (Some(0), expected), "{name}");
+    }
     let pairs = example("all_pairs", &[]);
     assert_eq!(pairs.status.code(), Some(0));
     insta::assert_snapshot!(String::from_utf8_lossy(&pairs.stdout), @"
