@@ -36,6 +36,11 @@ use crate::score::Scoring;
 /// Seconds until the first results of a GPU that is not open yet: the driver is loaded and shaders
 /// are compiled. (On an H200 the shaders alone take 0.2 to 0.3 s.)
 const GPU_START_SECONDS: f64 = 0.3;
+/// Cells of scores that a card is expected to compute per second.
+const CARD_SCORES: f64 = 2e12;
+/// Cells of edit distances that a card is expected to compute per second. (An H200: 2.3e13 for
+/// patterns of 23 symbols, 4e13 and more for longer ones.)
+const CARD_DISTANCES: f64 = 2e13;
 /// Minimum number of batches of [`CpuKind::CELLS`] that a thread computes per second.
 const BATCHES_PER_SECOND: f64 = 10.0;
 
@@ -117,7 +122,7 @@ fn open_cells(
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let threads = pool.current_num_threads();
-    let chosen = worthwhile_devices::<Pairs>(options, threads, cells)?;
+    let chosen = worthwhile_devices::<Pairs>(options, CARD_SCORES, threads, cells)?;
     let adapters = adapters_and_shares(&chosen, options.memory, sharing);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
     let started = Instant::now();
@@ -160,7 +165,7 @@ pub(super) fn open_edit(
     pool: &Arc<rayon::ThreadPool>,
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine<Edit>>>> {
-    let chosen = worthwhile_devices::<Edit>(options, pool.current_num_threads(), cells)?;
+    let chosen = worthwhile_devices::<Edit>(options, CARD_DISTANCES, pool.current_num_threads(), cells)?;
     let mut engines = open_edit_on(&chosen, options, options.kernel, pool, 1);
     if engines.is_empty() {
         engines = edit_workers(pool.current_num_threads(), &options.interrupt);
@@ -299,10 +304,10 @@ fn devices_for_cells<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> R
 
 /// Returns the devices of [`devices_for_cells`], but no device that would make the job slower
 /// ([`start::worth_starting`]). All remain if a kernel is named or measured again.
-fn worthwhile_devices<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> Result<Vec<Device>> {
+fn worthwhile_devices<K: CpuKind>(options: &Run, card_speed: f64, threads: usize, cells: u64) -> Result<Vec<Device>> {
     let devices = devices_for_cells::<K>(options, threads, cells)?;
     let is_measured = options.kernel.is_some() || options.tune;
-    Ok(if is_measured { devices } else { start::worth_starting::<K>(devices, threads, cells) })
+    Ok(if is_measured { devices } else { start::worth_starting::<K>(devices, card_speed, threads, cells) })
 }
 
 /// Returns whether the devices include a GPU.

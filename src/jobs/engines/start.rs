@@ -28,9 +28,14 @@ pub(super) fn remember_opening(adapter: &FoundAdapter, time: Duration) {
 }
 
 /// Removes the devices that would make a job of `cells` cells slower. The first GPU always remains.
-/// Another device remains if the time that it saves is longer than its start, by the speeds that
-/// engines expect before they have measured any. Without a hardware GPU, all devices remain.
-pub(super) fn worth_starting<K: CpuKind>(devices: Vec<Device>, threads: usize, cells: u64) -> Vec<Device> {
+/// Another device remains if the time that it saves is longer than its start. A card is expected to
+/// compute `card_speed` cells per second. Without a hardware GPU, all devices remain.
+pub(super) fn worth_starting<K: CpuKind>(
+    devices: Vec<Device>,
+    card_speed: f64,
+    threads: usize,
+    cells: u64,
+) -> Vec<Device> {
     let opening = |adapter: &AdapterDescription| OPENING.get(&adapter.fingerprint().key()).unwrap_or(UNKNOWN_OPENING);
     let start = |device: &Device| match device {
         Device::Adapter(adapter) => opening(&adapter.description) + FIRST_RESULTS,
@@ -38,7 +43,7 @@ pub(super) fn worth_starting<K: CpuKind>(devices: Vec<Device>, threads: usize, c
         Device::Cpu => 1.0 / BATCHES_PER_SECOND,
     };
     let speed = |device: &Device| match device {
-        Device::Adapter(adapter) => adapter.description.select_by_kind(2e12, 2e11, 1e9),
+        Device::Adapter(adapter) => card_speed * adapter.description.select_by_kind(1.0, 0.1, 0.001),
         Device::Cpu => threads.max(1) as f64 * K::CELLS as f64 * BATCHES_PER_SECOND,
     };
     let rated = devices.iter().map(|device| RatedDevice { speed: speed(device), start: start(device) }).collect();
@@ -112,7 +117,7 @@ mod tests {
         let software = Device::Adapter(Box::new(adapter));
         for devices in [vec![Device::Cpu], vec![software, Device::Cpu]] {
             let count = devices.len();
-            assert_eq!(worth_starting::<Pairs>(devices, 2, 1).len(), count);
+            assert_eq!(worth_starting::<Pairs>(devices, 1e12, 2, 1).len(), count);
         }
     }
 }
