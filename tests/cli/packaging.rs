@@ -64,6 +64,13 @@ fn packages_have_the_versions_of_the_manifest() {
     assert_eq!(targets, expected);
     let image = fs::read_to_string(format!("{PACKAGING}/Containerfile")).expect("it is there");
     assert!(image.contains(&format!("\nFROM docker.io/library/rust:{rust}-slim-bookworm AS build\n")), "{image}");
+    // Cargo needs the manifests of all members.
+    let manifest = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).expect("it is there");
+    let members = manifest.split_once("members = [").and_then(|(_, rest)| rest.split_once(']')).expect("a list").0;
+    for member in members.split(',') {
+        let folder = member.trim().trim_matches('"').split('/').next().unwrap_or_default();
+        assert!(image.contains(&format!("\nCOPY {folder} {folder}\n")), "{folder}");
+    }
     for script in ["archive", "bioconda/build.sh"] {
         run(Process::new("bash").args(["-n", &format!("{PACKAGING}/{script}")]));
     }
