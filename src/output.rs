@@ -36,14 +36,18 @@ pub mod plot;
 pub mod search;
 pub mod sink;
 
+mod aligned_part;
 mod bed;
 mod blast6;
 mod body;
 #[cfg(test)]
 mod captured;
+mod chain;
 mod compress;
+mod delta;
 mod fasta;
 mod jsonl;
+mod maf;
 mod markup;
 mod numbers;
 mod paf;
@@ -55,6 +59,7 @@ mod text;
 #[cfg(feature = "plot")]
 pub(crate) mod ticks;
 mod tsv;
+mod vcf;
 
 use self::body::{ByteSink, FormatBody, FormatWriter, PairLine};
 use crate::alignment::Cigar;
@@ -71,7 +76,7 @@ pub use compress::OutputCompression;
 pub use distance::Distance;
 pub use fasta::{push_fasta_header, push_fasta_letters};
 pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS, SEARCH_FIELDS};
-pub use long::{LongContext, LongFormat, LongPairAlignment};
+pub use long::{LongContext, LongFormat, LongPairAlignment, LongPaths};
 pub use phylip::DistanceMatrixShape;
 pub use placed::{
     BestEdge, BestTable, PlacedExtent, PlacedFormat, PlacedRead, PlacedWriter, PlacementFile, ReferenceRows,

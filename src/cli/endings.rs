@@ -30,7 +30,7 @@ const fn foreign(name: &'static str, endings: &'static [&'static str], note: &'s
 
 /// Kinds of files by their endings. Other endings, such as `.txt` and `.out`, are allowed for any
 /// format.
-const KINDS: [FileKind; 35] = [
+const KINDS: [FileKind; 38] = [
     kind(
         "FASTA",
         &["fa", "fasta", "fna", "faa", "ffn", "frn", "fas", "fsa", "afa", "mfa"],
@@ -68,6 +68,10 @@ const KINDS: [FileKind; 35] = [
     kind("JSON", &["json"], &["jsonl", "dbinfo --json", "statistics", "cluster --biom"]),
     kind("JSON lines", &["jsonl", "ndjson"], &["jsonl"]),
     kind("SAM", &["sam"], &["sam"]),
+    kind("VCF", &["vcf"], &["vcf"]),
+    kind("MAF", &["maf"], &["maf"]),
+    kind("chains", &["chain"], &["chain"]),
+    kind("a delta file", &["delta"], &["delta"]),
     kind("BED", &["bed"], &["bed"]),
     kind("HTML", &["html", "htm", "xhtml"], &["--report"]),
     kind("SVG", &["svg"], &["long --plot", "dist --plot", "tree --plot", "cluster --plot", "bench --plot"]),
@@ -80,9 +84,8 @@ const KINDS: [FileKind; 35] = [
     foreign("BAM", &["bam", "cram", "bcf"], "'samtools view' converts SAM to it"),
     foreign("PDF", &["pdf", "ps", "eps"], "a browser can print pages and pictures as PDF"),
     foreign("a picture", &["jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp"], "pictures are written as SVG or PNG"),
-    foreign("variants", &["vcf"], "pairwave calls no variants"),
     foreign("an annotation", &["bedpe", "gff", "gff3", "gtf", "wig", "bw", "bigwig"], ""),
-    foreign("another program's alignment", &["maf", "axt", "chain", "delta", "coords", "psl", "pir", "a3m", "a2m"], ""),
+    foreign("another program's alignment", &["axt", "coords", "psl", "pir", "a3m", "a2m"], ""),
     foreign("a spreadsheet", &["xls", "xlsx", "ods"], "spreadsheet programs open tab-separated values"),
     foreign("a document", &["md", "tex", "doc", "docx", "rtf", "xml", "yaml", "yml", "toml"], ""),
     foreign("a binary table", &["parquet", "arrow", "feather", "npy", "npz", "h5", "hdf5", "rds", "pickle"], ""),

@@ -13,7 +13,7 @@ use super::size;
 use pairwave::gpu::kernels::{self, Family, selectable};
 use pairwave::jobs::long::Strands;
 use pairwave::long::Method;
-use pairwave::output::{Field, LongFormat};
+use pairwave::output::{Field, LongFormat, LongPaths};
 use pairwave::score::Mode;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions};
@@ -174,17 +174,49 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
         LongFormatName::Jsonl => LongFormat::JsonLines(fields(Field::long_json_defaults)?),
         LongFormatName::Paf => LongFormat::Paf,
         LongFormatName::Sam => LongFormat::Sam { command: String::new() },
+        LongFormatName::Vcf => LongFormat::Vcf(paths(args)),
+        LongFormatName::Maf => LongFormat::Maf,
+        LongFormatName::Chain => LongFormat::Chain,
+        LongFormatName::Delta => LongFormat::Delta(paths_without_blanks(args)?),
         LongFormatName::Text => LongFormat::Text { width: args.width.columns()? },
     })
+}
+
+/// Returns the paths that headers contain.
+fn paths(args: &LongArgs) -> LongPaths {
+    let typed = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    LongPaths { query: typed(&args.query), target: typed(&args.target) }
+}
+
+/// Returns the paths that the first line of a delta file contains.
+fn paths_without_blanks(args: &LongArgs) -> Result<LongPaths> {
+    let paths = paths(args);
+    for path in [&paths.query, &paths.target] {
+        if path.contains(char::is_whitespace) {
+            return Err(Error::usage(format!(
+                "--format delta: '{path}' has a blank, which separates the paths of the two files: rename the file"
+            )));
+        }
+    }
+    Ok(paths)
 }
 
 /// Rejects options that apply only to nucleotides.
 fn check_alphabet(alphabet: Alphabet, strand: Option<Strands>, format: &LongFormat) -> Result<()> {
     check_strand(strand.unwrap_or_default(), alphabet)?;
-    if alphabet != Alphabet::Dna && matches!(format, LongFormat::Sam { .. }) {
+    let name = match format {
+        LongFormat::Sam { .. } => "sam",
+        LongFormat::Vcf(_) => "vcf",
+        LongFormat::Chain => "chain",
+        LongFormat::Delta(_) => "delta",
+        LongFormat::Tsv(_) | LongFormat::Paf | LongFormat::Maf | LongFormat::JsonLines(_) | LongFormat::Text { .. } => {
+            return Ok(());
+        }
+    };
+    if alphabet != Alphabet::Dna {
         let letters = alphabet.letters();
         return Err(Error::usage(format!(
-            "--format sam applies only to nucleotides, but the sequences are {letters}: use paf"
+            "--format {name} applies only to nucleotides, but the sequences are {letters}: use paf"
         )));
     }
     Ok(())

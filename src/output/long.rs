@@ -2,16 +2,16 @@
 //!
 //! `tsv`, `jsonl` and `paf` are the formats of many pairs: each alignment becomes an
 //! [`OutputPair`](super::OutputPair) of the aligned strand and the target, and a
-//! [`LongPairEnd`](super::LongPairEnd) defines how to write its positions. `sam` and `text` are
-//! formats of their own.
+//! [`LongPairEnd`](super::LongPairEnd) defines how to write its positions. The other
+//! formats are modules of their own.
 
 use super::fields::Field;
 use super::long_context::CONTENTS;
-use super::{Contents, FormatBody, Output, jsonl, paf, sam, text, tsv};
+use super::{Contents, FormatBody, Output, chain, delta, jsonl, maf, paf, sam, text, tsv, vcf};
 use crate::error::{Error, Result};
 
-pub use super::long_context::{LongContext, LongPairAlignment, StoredSequence};
-pub use super::sam::name_problem as sam_name_problem;
+pub use super::long_context::{LongContext, LongPairAlignment, LongPaths, StoredSequence};
+pub use super::sam::name_problem;
 
 /// An output format for long pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,14 @@ pub enum LongFormat {
         /// Command line of the program, for the header.
         command: String,
     },
+    /// VCF: variants of the target, which is the reference.
+    Vcf(LongPaths),
+    /// UCSC's multiple alignment format.
+    Maf,
+    /// UCSC's chains from the target to the query.
+    Chain,
+    /// MUMmer's alignments. The target is the reference.
+    Delta(LongPaths),
     /// One JSON object per line.
     JsonLines(Vec<&'static Field>),
     /// Blocks of alignment for people to read.
@@ -48,13 +56,23 @@ pub fn write(
     let contents = Contents { has_alignments: alignments.iter().all(|one| one.cigar.is_some()), ..CONTENTS };
     match format {
         LongFormat::Tsv(fields) | LongFormat::JsonLines(fields) => contents.check_fields(fields)?,
-        LongFormat::Paf | LongFormat::Sam { .. } | LongFormat::Text { .. } => contents.check_alignments()?,
+        LongFormat::Paf
+        | LongFormat::Sam { .. }
+        | LongFormat::Vcf(_)
+        | LongFormat::Maf
+        | LongFormat::Chain
+        | LongFormat::Delta(_)
+        | LongFormat::Text { .. } => contents.check_alignments()?,
     }
     match format {
         LongFormat::Tsv(fields) => lines(&mut tsv::Tsv::new(fields), context, alignments, &mut output)?,
         LongFormat::JsonLines(fields) => lines(&mut jsonl::JsonLines::new(fields), context, alignments, &mut output)?,
         LongFormat::Paf => lines(&mut paf::Paf, context, alignments, &mut output)?,
         LongFormat::Sam { command } => sam::write(context, command, alignments, &mut output)?,
+        LongFormat::Vcf(paths) => vcf::write(context, paths, alignments, &mut output)?,
+        LongFormat::Maf => maf::write(context, alignments, &mut output)?,
+        LongFormat::Chain => chain::write(context, alignments, &mut output)?,
+        LongFormat::Delta(paths) => delta::write(context, paths, alignments, &mut output)?,
         LongFormat::Text { width } => text::write(context, *width, alignments, &mut output)?,
     }
     output.finish()

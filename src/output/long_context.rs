@@ -33,6 +33,16 @@ pub struct StoredSequence {
     pub id: SequenceId,
 }
 
+/// Paths of the files with the two sequences as the user typed them, for headers. `-` is standard
+/// input.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LongPaths {
+    /// File of the query.
+    pub query: String,
+    /// File of the target.
+    pub target: String,
+}
+
 /// The two sequences and the scoring scheme.
 #[derive(Debug)]
 pub struct LongContext {
@@ -68,6 +78,10 @@ impl LongContext {
         self.forward.queries.name(self.query_id)
     }
 
+    pub(super) fn query_name_bytes(&self) -> &[u8] {
+        self.forward.queries.name_bytes(self.query_id)
+    }
+
     pub(super) fn query_length(&self) -> u32 {
         self.forward.queries.length(self.query_id)
     }
@@ -86,6 +100,10 @@ impl LongContext {
 
     pub(super) fn target_length(&self) -> u32 {
         self.forward.targets.length(self.target_id)
+    }
+
+    pub(super) fn target_codes(&self) -> &[Code] {
+        self.forward.targets.codes(self.target_id)
     }
 
     pub(super) fn alphabet(&self) -> Alphabet {
@@ -111,7 +129,7 @@ impl LongContext {
             Some(reverse) if selected.is_reverse => reverse.queries.codes(0),
             _ => self.query_codes(),
         };
-        Ok((alignment, query, self.forward.targets.codes(self.target_id)))
+        Ok((alignment, query, self.target_codes()))
     }
 
     /// Returns an alignment as a pair of the aligned strand and the target, with its context.

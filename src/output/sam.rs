@@ -18,13 +18,13 @@
 
 mod pairs;
 
-use super::columns::push_runs;
+use super::aligned_part::AlignedPart;
 use super::long_context::{LongContext, LongPairAlignment};
 use super::numbers::{push_integer, push_unsigned};
-use super::{ByteSink, Context, Output, OutputPair, Range32};
+use super::{ByteSink, Output, OutputPair, Range32};
 use crate::error::{Error, Result};
+use crate::score::Significance;
 use crate::score::statistics::{BitScore, Evalue};
-use crate::score::{EndGaps, Mode, Significance};
 use crate::seq::{Alphabet, Code};
 
 pub(super) use pairs::{PairsSam, check_name};
@@ -37,29 +37,30 @@ const SUPPLEMENTARY: u64 = 2048;
 /// Number of symbols that are converted to letters at once.
 const LETTERS_AT_ONCE: usize = 1 << 16;
 
-/// Returns the reason why SAM cannot contain a name of a reference or a read, or `None` if it can.
-pub fn name_problem(name: &str, is_reference: bool) -> Option<String> {
+/// Returns the reason why `format`, SAM or VCF, cannot contain a name of a reference or a read, or
+/// `None` if it can.
+pub fn name_problem(format: &str, name: &str, is_reference: bool) -> Option<String> {
     let is_printable = |c: char| c.is_ascii_graphic();
     if let Some(c) = name.chars().find(|&c| !is_printable(c)) {
-        return Some(format!("SAM has no names with '{}'", c.escape_default()));
+        return Some(format!("{format} has no names with '{}'", c.escape_default()));
     }
     if !is_reference {
         return match name.len() {
-            0 => Some("SAM has no empty names".into()),
-            255.. => Some("SAM has no names of reads with more than 254 letters".into()),
-            _ if name.contains('@') => Some("SAM has no names of reads with '@'".into()),
-            _ if name == "*" => Some("'*' is no name in SAM".into()),
+            0 => Some(format!("{format} has no empty names")),
+            255.. => Some(format!("{format} has no names of reads with more than 254 letters")),
+            _ if name.contains('@') => Some(format!("{format} has no names of reads with '@'")),
+            _ if name == "*" => Some(format!("'*' is no name in {format}")),
             _ => None,
         };
     }
     let first = name.chars().next();
     if let Some(c) = first.filter(|c| matches!(c, '*' | '=')) {
-        return Some(format!("SAM has no names of references that begin with '{c}'"));
+        return Some(format!("{format} has no names of references that begin with '{c}'"));
     }
     let forbidden = r#"\,"`'()[]{}<>"#;
     match name.chars().find(|&c| forbidden.contains(c)) {
-        Some(c) => Some(format!("SAM has no names of references with {c}")),
-        None if name.is_empty() => Some("SAM has no empty names".into()),
+        Some(c) => Some(format!("{format} has no names of references with {c}")),
+        None if name.is_empty() => Some(format!("{format} has no empty names")),
         None => None,
     }
 }
@@ -123,7 +124,7 @@ fn record(
     output: &mut Output,
 ) -> Result<()> {
     let (context, pair) = all.pair(alignment)?;
-    let Some(aligned) = SamAlignment::from_pair(context, &pair)? else { return Ok(()) };
+    let Some(aligned) = AlignedPart::from_pair(context, &pair)? else { return Ok(()) };
     let (query_length, out) = (all.query_length(), output.buffer());
     let hit = pair.long_hit().ok_or_else(|| Error::Internal("a pair without its strand".into()))?;
     let part = hit.in_file(aligned.query, query_length);
@@ -139,10 +140,10 @@ fn record(
     out.push(b'\t');
     out.extend_from_slice(all.target_name().as_bytes());
     out.push(b'\t');
-    push_unsigned(out, u64::from(aligned.target_start) + 1);
+    push_unsigned(out, u64::from(aligned.target.start) + 1);
     out.extend_from_slice(b"\t255\t");
     push_clip(out, aligned.query.start);
-    push_runs(out, aligned.runs());
+    aligned.push_cigar(out);
     push_clip(out, query_length - aligned.query.end);
     out.extend_from_slice(b"\t*\t0\t0\t");
     if rank == SECONDARY {
@@ -188,39 +189,6 @@ pub(super) fn push_significance(out: &mut Vec<u8>, pair: &OutputPair<'_>) {
     }
 }
 
-/// The written part of an alignment.
-struct SamAlignment<'a> {
-    /// Part of the query, on the aligned strand.
-    query: Range32,
-    target_start: u32,
-    /// Number of mismatches and gap columns.
-    edits: u64,
-    columns: super::AlignmentColumns,
-    cigar: &'a crate::alignment::Cigar,
-    is_whole: bool,
-}
-
-impl<'a> SamAlignment<'a> {
-    /// Selects the columns that are written. Returns `None` if there are none.
-    fn from_pair(context: &Context, pair: &OutputPair<'a>) -> Result<Option<Self>> {
-        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
-        let columns = context.columns(pair)?;
-        let is_whole = context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged;
-        let (query, target_start, gaps, total) = if is_whole {
-            let all = Range32 { start: 0, end: context.queries.length(pair.query) };
-            (all, 0, columns.counts.gap_columns, columns.total())
-        } else {
-            (columns.query, columns.target.start, columns.inner_gaps(), columns.inner_total())
-        };
-        let edits = columns.counts.mismatches + gaps;
-        Ok((total > 0).then_some(SamAlignment { query, target_start, edits, columns, cigar, is_whole }))
-    }
-
-    fn runs(&self) -> Box<dyn Iterator<Item = (u32, crate::alignment::Op)> + 'a> {
-        if self.is_whole { Box::new(self.cigar.iter()) } else { Box::new(self.columns.inner_runs(self.cigar)) }
-    }
-}
-
 fn push_clip(out: &mut Vec<u8>, symbols: u32) {
     if symbols > 0 {
         push_unsigned(out, u64::from(symbols));
@@ -243,9 +211,9 @@ mod tests {
     #[test]
     fn names_invalid_in_sam_are_refused() {
         for name in ["chr1", "gi|9626243|ref|NC_001416.1|", "a*b=c", "~"] {
-            assert_eq!((name_problem(name, true), name_problem(name, false)), (None, None), "{name}");
+            assert_eq!((name_problem("SAM", name, true), name_problem("SAM", name, false)), (None, None), "{name}");
         }
-        assert_eq!(name_problem("a(b)", false), None);
+        assert_eq!(name_problem("SAM", "a(b)", false), None);
         for (name, is_reference, part) in [
             ("", true, "empty"),
             ("", false, "empty"),
@@ -256,9 +224,12 @@ mod tests {
             ("a@b", false, "'@'"),
             ("caf\u{e9}", true, "\\u{e9}"),
         ] {
-            let problem = name_problem(name, is_reference).expect(name);
+            let problem = name_problem("SAM", name, is_reference).expect(name);
             assert!(problem.contains(part), "{problem}");
         }
-        assert!(name_problem(&"x".repeat(255), false).is_some() && name_problem(&"x".repeat(254), false).is_none());
+        assert!(
+            name_problem("SAM", &"x".repeat(255), false).is_some()
+                && name_problem("SAM", &"x".repeat(254), false).is_none()
+        );
     }
 }

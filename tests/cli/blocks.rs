@@ -235,7 +235,7 @@ fn long_pairs_in_blocks_are_written_as_at_once() {
     let target = [b">both strands\n", &letters[..900], &turned, b"\n"].concat();
     let target = file(&folder, "target.fa", target);
     let pair = ["long", GENES, &target, "--query-id", "7000004128191544"];
-    let jobs: [&[&str]; 8] = [
+    let jobs: [&[&str]; 10] = [
         &["--strand", "both", "--top", "3"],
         &["--strand", "both", "--top", "3", "--format", "paf"],
         &["--top", "4", "--min-score", "100", "--format", "sam"],
@@ -244,6 +244,8 @@ fn long_pairs_in_blocks_are_written_as_at_once() {
         &["--mode", "global", "--format", "text"],
         &["--mode", "semi-global", "--format", "jsonl", "--min-score", "-100000"],
         &["--strand", "minus", "--check"],
+        &["--top", "3", "--format", "vcf"],
+        &["--top", "3", "--format", "delta"],
     ];
     for (number, options) in jobs.iter().enumerate() {
         let job = [&pair[..], options].concat();

@@ -20,7 +20,7 @@ fn long(arguments: &[&str]) -> String {
 }
 
 /// Returns the output of `long` under [`SCHEME`]; SAM without the line that contains the command
-/// line.
+/// line, and VCF and delta without the lines that contain paths.
 fn scored(arguments: &[&str]) -> String {
     let text = equal_output("long", &TWO_WAYS[..1], &[arguments, SCHEME].concat());
     for (device, threads) in &TWO_WAYS[1..] {
@@ -31,7 +31,8 @@ fn scored(arguments: &[&str]) -> String {
 }
 
 fn without_command(text: &str) -> String {
-    let is_kept = |line: &&str| !line.starts_with("@PG\t");
+    let is_kept =
+        |line: &&str| !line.starts_with("@PG\t") && !line.starts_with("##reference=") && !line.starts_with('/');
     text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
 }
 
@@ -41,7 +42,7 @@ fn every_format_has_the_alignment_of_each_mode() {
     let (query, target) = (file(&folder, "query.fa", QUERY), file(&folder, "target.fa", TARGET));
     let mut text = String::new();
     for mode in ["local", "global", "semi-global"] {
-        for format in ["tsv", "jsonl", "paf", "sam", "text"] {
+        for format in ["tsv", "jsonl", "paf", "sam", "vcf", "maf", "chain", "delta", "text"] {
             let written = scored(&[&query, &target, "--mode", mode, "--format", format, "--check"]);
             writeln!(text, "{mode} {format}\n{written}").unwrap();
         }
@@ -88,7 +89,7 @@ fn only_the_requested_strands_are_aligned() {
     assert_eq!(of(&[]), of(&["--strand", "both"]));
     assert_eq!(of(&["--strand", "reverse"]), of(&["--strand", "minus"]));
     assert_ne!(of(&[]), of(&["--strand", "forward"]));
-    for format in ["paf", "sam", "text"] {
+    for format in ["paf", "sam", "vcf", "maf", "chain", "delta", "text"] {
         let arguments = [&*query, &turned, "--strand", "both", "--format", format, "--check"];
         writeln!(text, "{format}\n{}", scored(&arguments)).unwrap();
     }
@@ -212,6 +213,10 @@ fn output_is_valid_without_an_alignment() {
     assert_eq!(scored(&[&a, &c]).lines().count(), 1);
     assert_eq!(scored(&[&a, &c, "--format", "paf"]), "");
     assert_eq!(scored(&[&a, &c, "--format", "sam"]).lines().last(), Some("a\t4\t*\t0\t0\t*\t*\t0\t0\tAAAAAAAA\t*"));
+    assert_eq!(scored(&[&a, &c, "--format", "maf"]), "##maf version=1 scoring=pairwave\n");
+    assert_eq!(scored(&[&a, &c, "--format", "chain"]), "");
+    assert_eq!(scored(&[&a, &c, "--format", "delta"]), "NUCMER\n");
+    assert!(scored(&[&a, &c, "--format", "vcf"]).ends_with("\tFORMAT\ta\n"));
     let plot = path(&folder, "none.svg");
     scored(&[&a, &c, "--plot", &plot]);
     assert!(std::fs::read_to_string(plot).unwrap().contains("no alignment"));

@@ -1,5 +1,6 @@
 //! Readers and writers of every format.
 
+mod genomes;
 mod input;
 mod lines;
 mod output;

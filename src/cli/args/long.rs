@@ -170,6 +170,18 @@ pub(crate) enum LongFormatName {
     Paf,
     /// SAM with = and X, soft clips and the tags NM and AS; DNA and RNA only
     Sam,
+    /// VCF 4.3, the variants of TARGET, which is the reference; DNA and RNA only
+    #[value(alias = "variants")]
+    Vcf,
+    /// MAF, UCSC's multiple alignment format
+    #[value(alias = "multiple-alignment-format")]
+    Maf,
+    /// UCSC's chains for liftOver, from TARGET to QUERY; DNA and RNA only
+    Chain,
+    /// MUMmer's format for show-snps, dnadiff and mummerplot; TARGET is the reference; DNA and RNA
+    /// only
+    #[value(alias = "nucmer", alias = "mummer")]
+    Delta,
     /// One JSON object per line
     #[value(alias = "json", alias = "json-lines", alias = "ndjson")]
     Jsonl,

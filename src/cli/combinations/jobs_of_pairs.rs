@@ -392,6 +392,10 @@ fn options_of_long_have_an_effect_or_are_rejected() {
             "--format jsonl",
             "--format paf",
             "--format sam",
+            "--format vcf",
+            "--format maf",
+            "--format chain",
+            "--format delta",
             "--format text",
             "--fields query,score",
             "--fields query,cigar",
@@ -400,13 +404,13 @@ fn options_of_long_have_an_effect_or_are_rejected() {
             "--plot @out/p.png",
         ],
         idle: &[
-            ("--ambiguity zero", "--fields query,cigar", "it depends on the sequences"),
+            ("--ambiguity zero", "--fields query,cigar | --format delta | --format vcf", "it depends on the sequences"),
             (
                 "--gap-extend 3",
-                "--fields query,cigar | --min-score 90 | --mismatch -9 | --strand minus",
+                "--fields query,cigar | --format delta | --format vcf | --min-score 90 | --mismatch -9 | --strand minus",
                 "it depends on the sequences",
             ),
-            ("--matrix EDNAFULL", "--fields query,cigar", "it depends on the sequences"),
+            ("--matrix EDNAFULL", "--fields query,cigar | --format delta | --format vcf", "it depends on the sequences"),
             (
                 "--min-score 90",
                 "--alphabet protein | --gap-open 3 | --match 9 | --scheme truong",

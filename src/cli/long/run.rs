@@ -17,7 +17,7 @@ use pairwave::jobs::stats::process_cpu_seconds;
 use pairwave::jobs::{Fingerprint, Job, Run, Summary};
 #[cfg(feature = "plot")]
 use pairwave::output::dotplot;
-use pairwave::output::long::sam_name_problem;
+use pairwave::output::long::name_problem;
 use pairwave::output::{LongContext, LongFormat, LongPairAlignment, Output, Range32, long as writers};
 use pairwave::score::chance::{Chance, Composition};
 use pairwave::score::{Mode, Scoring};
@@ -90,17 +90,21 @@ impl OneSequence {
     }
 }
 
-/// Rejects names and lengths that SAM cannot represent.
-fn check_sam(options: &Long, query: &OneSequence, target: &OneSequence) -> Result<()> {
-    if !matches!(options.format, LongFormat::Sam { .. }) {
-        return Ok(());
-    }
+/// Rejects names and lengths that SAM and VCF cannot represent. Both have the same rules for names
+/// of references.
+fn check_names(options: &Long, query: &OneSequence, target: &OneSequence) -> Result<()> {
+    let format = match options.format {
+        LongFormat::Sam { .. } => "SAM",
+        LongFormat::Vcf(_) => "VCF",
+        _ => return Ok(()),
+    };
     let sides = [(&options.query, query, false), (&options.target, target, true)];
-    for (file, sequence, is_reference) in sides {
+    // VCF escapes the name of the query.
+    for (file, sequence, is_reference) in sides.into_iter().filter(|side| format == "SAM" || side.2) {
         let name = sequence.store.name(sequence.id);
         let is_long = is_reference && sequence.length() > i32::MAX as u32;
-        let too_long = is_long.then(|| "SAM cannot describe references of 2^31 symbols or more".to_owned());
-        if let Some(message) = sam_name_problem(name, is_reference).or(too_long) {
+        let too_long = is_long.then(|| format!("{format} cannot describe references of 2^31 symbols or more"));
+        if let Some(message) = name_problem(format, name, is_reference).or(too_long) {
             let location = InputLocation { record: Some(name.to_owned()), ..InputLocation::in_file(file) };
             return Err(Error::Input { location, message: format!("{message}; use --format paf") });
         }
@@ -265,7 +269,7 @@ impl JobCommand for Long {
         let target_id = choose(&target, &self.target, self.target_id.as_deref(), "--target-id")?;
         let query = OneSequence { store: query, id: query_id };
         let target = OneSequence { store: target, id: target_id };
-        check_sam(self, &query, &target)?;
+        check_names(self, &query, &target)?;
         let scoring = Arc::new(self.scoring.resolve(alphabet)?.scoring()?);
         // The alphabet as given or detected.
         let origin = origin.map(|origin| origin.with("--alphabet", alphabet.letters()));

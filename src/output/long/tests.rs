@@ -53,8 +53,15 @@ fn formats(score_only: bool) -> Vec<LongFormat> {
         LongFormat::Tsv(Field::long_tsv_defaults(score_only)),
         LongFormat::JsonLines(Field::long_json_defaults(score_only)),
     ];
-    let alignments =
-        [LongFormat::Paf, LongFormat::Sam { command: "pairwave long a\tb".into() }, LongFormat::Text { width: 10 }];
+    let alignments = [
+        LongFormat::Paf,
+        LongFormat::Sam { command: "pairwave long a\tb".into() },
+        LongFormat::Vcf(LongPaths { query: "a".into(), target: "b\tc".into() }),
+        LongFormat::Maf,
+        LongFormat::Chain,
+        LongFormat::Delta(LongPaths { query: "a".into(), target: "b".into() }),
+        LongFormat::Text { width: 10 },
+    ];
     let wanted = if score_only { &[][..] } else { &alignments[..] };
     tables.into_iter().chain(wanted.iter().cloned()).collect()
 }

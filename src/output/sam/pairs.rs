@@ -184,7 +184,7 @@ fn check_names(store: &SequenceStore, are_references: bool) -> Result<()> {
 /// `is_double` means that another reference has the name.
 pub(in crate::output) fn check_name(name: &str, reference: Option<u32>, is_double: bool) -> Result<()> {
     let is_long = reference.is_some_and(|length| length > i32::MAX as u32);
-    let problem = name_problem(name, reference.is_some())
+    let problem = name_problem("SAM", name, reference.is_some())
         .or_else(|| is_long.then(|| "SAM has no references of 2^31 symbols or more".into()))
         .or_else(|| is_double.then(|| "SAM has no two references of one name".into()));
     match problem {
