@@ -77,6 +77,7 @@ pub use distance::Distance;
 pub use fasta::{push_fasta_header, push_fasta_letters};
 pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS, SEARCH_FIELDS};
 pub use long::{LongContext, LongFormat, LongPairAlignment, LongPaths};
+pub use paf::PafIntervals;
 pub use phylip::DistanceMatrixShape;
 pub use placed::{
     BestEdge, BestTable, PlacedExtent, PlacedFormat, PlacedRead, PlacedWriter, PlacementFile, ReferenceRows,
@@ -435,6 +436,16 @@ pub fn open_listed(format: &PairFormat, context: Context, output: Output) -> Res
         }
         format => open(format, context, output),
     }
+}
+
+/// Opens a writer of PAF for pairs of intervals. Each line has positions in the whole sequences and
+/// the tag `cs`. The sequences of `context` are the intervals.
+///
+/// # Errors
+/// Returns [`Error::Usage`] if pairs lack alignments ([`Context::contents`]).
+pub fn open_intervals(intervals: PafIntervals, context: Context, output: Output) -> Result<Box<dyn PairWriter>> {
+    context.contents.check_alignments()?;
+    Ok(Box::new(FormatWriter { context, body: Box::new(intervals), output }))
 }
 
 /// Opens a writer of `format` into `output`.

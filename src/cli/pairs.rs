@@ -12,12 +12,12 @@ use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::pairs::{CHUNK_PAIRS, CHUNK_SYMBOLS};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, PairList, PairRow, PairSource, Run, Summary};
-use pairwave::output::{self, Contents, Context, Output, OutputPair, PairFormat, PairKind, PairWriter};
+use pairwave::output::{self, Contents, Context, Output, OutputPair, PafIntervals, PairFormat, PairKind, PairWriter};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{CoverageFilter, IdentityDefinition, Scoring};
 use pairwave::seq::{
-    PairedChunks, Qualities, ReadOptions, SequenceStore, Strands, paired, read_files, read_pairs, read_partners,
-    read_qualified,
+    PairedChunks, Qualities, ReadOptions, SequenceStore, Strands, paired, read_files, read_paf, read_pairs,
+    read_partners, read_qualified,
 };
 use pairwave::{Error, Result};
 use serde::Serialize;
@@ -49,6 +49,13 @@ pub(super) enum Listing {
     InStep(PathBuf),
     /// Pairs of a list, which names sequences of one file or of two.
     Listed { b: Option<PathBuf>, list: PathBuf },
+    /// Intervals of the records of a PAF file, which names sequences of one file or of two.
+    Intervals {
+        b: Option<PathBuf>,
+        paf: PathBuf,
+        /// Number of symbols that are added on each side.
+        extend: u32,
+    },
 }
 
 impl Listing {
@@ -57,6 +64,7 @@ impl Listing {
         let both = match self {
             Listing::InStep(b) => [Some(b), None],
             Listing::Listed { b, list } => [b.as_mut(), Some(list)],
+            Listing::Intervals { b, paf, .. } => [b.as_mut(), Some(paf)],
         };
         both.into_iter().flatten()
     }
@@ -66,6 +74,7 @@ impl Listing {
         let both = match self {
             Listing::InStep(b) => [Some(b), None],
             Listing::Listed { b, list } => [b.as_ref(), Some(list)],
+            Listing::Intervals { b, paf, .. } => [b.as_ref(), Some(paf)],
         };
         both.into_iter().flatten().map(PathBuf::as_path)
     }
@@ -77,6 +86,8 @@ pub(super) struct PairsInput {
     /// Queries of the first pairs, or all queries.
     queries: Arc<SequenceStore>,
     targets: Arc<SequenceStore>,
+    /// The whole sequences, if the pairs are intervals.
+    intervals: Option<PafIntervals>,
     scoring: Scoring,
     /// Threads of the job, which also read lists and format results.
     pool: Arc<rayon::ThreadPool>,
@@ -98,28 +109,48 @@ impl PairsJob {
         Ok([queries, targets])
     }
 
-    /// Opens the source of pairs. Returns it with the sequences of the first pairs.
-    fn source(&self, pool: &rayon::ThreadPool) -> Result<(PairSource, [Arc<SequenceStore>; 2])> {
-        match &self.listing {
+    /// Opens the source of pairs.
+    fn source(&self, pool: &rayon::ThreadPool) -> Result<OpenedPairs> {
+        Ok(match &self.listing {
+            Listing::Intervals { b, paf, extend } => {
+                let [queries, targets] = self.stores(b.as_ref())?;
+                let pairs = pool.install(|| read_paf(paf, &queries, &targets))?;
+                let pairs: Arc<[_]> = pairs.iter().map(|pair| pair.extended(*extend, &queries, &targets)).collect();
+                let source = PairSource::from_intervals(&queries, &targets, &pairs);
+                OpenedPairs { intervals: Some(PafIntervals { queries, targets, pairs }), ..OpenedPairs::new(source)? }
+            }
             Listing::Listed { b, list } => {
                 let [queries, targets] = self.stores(b.as_ref())?;
                 let pairs = pool.install(|| read_pairs(list, &queries, &targets))?.into();
-                let stores = [Arc::clone(&queries), Arc::clone(&targets)];
-                Ok((PairSource::Listed { queries, targets, pairs }, stores))
+                OpenedPairs::new(PairSource::Listed { queries, targets, pairs })?
             }
             Listing::InStep(b) if self.format.needs_sets() => {
                 let stores = read_partners([&self.a, b], &self.read, self.qualities())?.map(Arc::new);
                 paired::check_counts([&self.a, b], stores.each_ref().map(|store| &**store))?;
-                let [queries, targets] = stores.each_ref().map(Arc::clone);
-                Ok((PairSource::by_equal_index(queries, targets), stores))
+                let [queries, targets] = stores;
+                OpenedPairs::new(PairSource::by_equal_index(queries, targets))?
             }
             Listing::InStep(b) => {
                 let chunks = PairedChunks::open([&self.a, b], &self.read, CHUNK_PAIRS, CHUNK_SYMBOLS)?;
-                let first = chunks.first().ok_or_else(|| Error::Internal("a file without a record".into()))?;
-                let stores = [Arc::clone(&first.queries), Arc::clone(&first.targets)];
-                Ok((PairSource::in_step(chunks), stores))
+                OpenedPairs::new(PairSource::in_step(chunks))?
             }
-        }
+        })
+    }
+}
+
+/// A source of pairs, with the sequences of the first pairs, or with all sequences.
+struct OpenedPairs {
+    source: PairSource,
+    queries: Arc<SequenceStore>,
+    targets: Arc<SequenceStore>,
+    intervals: Option<PafIntervals>,
+}
+
+impl OpenedPairs {
+    /// Creates a source whose pairs are whole sequences.
+    fn new(source: PairSource) -> Result<Self> {
+        let (queries, targets) = source.first_sets()?;
+        Ok(OpenedPairs { source, queries, targets, intervals: None })
     }
 }
 
@@ -142,10 +173,10 @@ impl JobCommand for PairsJob {
 
     fn read(&self, run: &Run) -> Result<PairsInput> {
         let pool = thread_pool(run.threads)?;
-        let (source, [queries, targets]) = self.source(&pool)?;
+        let OpenedPairs { source, queries, targets, intervals } = self.source(&pool)?;
         let scoring = self.scoring.resolve(queries.alphabet())?.scoring()?;
         check_strand(self.strand, queries.alphabet())?;
-        Ok(PairsInput { source, queries, targets, scoring, pool })
+        Ok(PairsInput { source, queries, targets, intervals, scoring, pool })
     }
 
     fn run(&self, input: PairsInput, runner: JobRunner, output: Output) -> Result<Summary> {
@@ -201,11 +232,14 @@ impl BlockCommand for PairsJob {
         source: impl FnOnce(&PairList, &mut JobRunner, RowSink<'_, PairList>) -> Result<Summary>,
     ) -> Result<Summary> {
         let job = self.job(&input)?;
-        let PairsInput { queries, targets, scoring, pool, .. } = input;
+        let PairsInput { queries, targets, intervals, scoring, pool, .. } = input;
         chance::warn_of_stores(&scoring, &queries, &targets);
         let contents = Contents { kind: PairKind::Compared, has_alignments: !job.score_only };
         let context = Context { queries, targets, scoring, identity: self.identity, contents };
-        let mut writer = output::open_listed(&self.format, context, output)?;
+        let mut writer = match intervals {
+            Some(intervals) => output::open_intervals(intervals, context, output)?,
+            None => output::open_listed(&self.format, context, output)?,
+        };
         writer.begin()?;
         let summary = source(&job, &mut runner, &mut Whole(|rows: &[_]| write(&mut *writer, rows, &pool)))?;
         writer.finish()?;

@@ -1,13 +1,15 @@
 //! Aligns listed pairs: one row for each pair that passes the filter, in the order of the list.
 //!
 //! The pairs are records with equal numbers of two files, which the job reads in step, or pairs of
-//! sequence numbers in a list. In both cases, the job reads them in parts. Each part is one chunk
+//! sequence numbers in a list. Pairs of intervals are lists whose sequences are the intervals. In all
+//! cases, the job reads them in parts. Each part is one chunk
 //! of the queue. A chunk groups the targets of a query, in any order of the list. A few chunks are
 //! in progress at any time, so memory does not grow with the number of pairs. Scores and alignments
 //! equal the results of [`AllPairs`], on the same engines.
 
 mod blocks;
 mod finish;
+mod intervals;
 mod row;
 mod source;
 
@@ -58,6 +60,21 @@ impl PairSource {
     /// Creates a source from two opened files.
     pub fn in_step(chunks: PairedChunks) -> Self {
         PairSource::InStep(Arc::new(Mutex::new(chunks)))
+    }
+
+    /// Returns the sets of the first pairs, which are all sequences of a list.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if the files have been read.
+    pub fn first_sets(&self) -> Result<(Arc<SequenceStore>, Arc<SequenceStore>)> {
+        match self {
+            PairSource::Listed { queries, targets, .. } => Ok((Arc::clone(queries), Arc::clone(targets))),
+            PairSource::InStep(chunks) => {
+                let chunks = chunks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let first = chunks.first().ok_or_else(already_read)?;
+                Ok((Arc::clone(&first.queries), Arc::clone(&first.targets)))
+            }
+        }
     }
 
     /// Creates a source that pairs the sequences with equal numbers of two sets. Surplus sequences
@@ -220,25 +237,19 @@ impl Job for PairList {
     type Session = PairListSession;
 
     fn validate(&self) -> Result<()> {
-        match &self.source {
-            PairSource::InStep(chunks) => {
-                let chunks = chunks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                let first = chunks.first().ok_or_else(already_read)?;
-                self.all(Arc::clone(&first.queries), Arc::clone(&first.targets)).validate()
-            }
-            PairSource::Listed { queries, targets, pairs } => {
-                let is_there = |&(query, target): &(SequenceId, SequenceId)| {
-                    (query as usize) < queries.len() && (target as usize) < targets.len()
-                };
-                if let Some((number, pair)) = pairs.iter().enumerate().find(|(_, pair)| !is_there(pair)) {
-                    let (queries, targets) = (queries.len(), targets.len());
-                    let message =
-                        format!("pair {number} is {pair:?}, but there are {queries} queries and {targets} targets");
-                    return Err(Error::usage_of("candidates", message));
-                }
-                self.all(Arc::clone(queries), Arc::clone(targets)).validate()
+        if let PairSource::Listed { queries, targets, pairs } = &self.source {
+            let is_there = |&(query, target): &(SequenceId, SequenceId)| {
+                (query as usize) < queries.len() && (target as usize) < targets.len()
+            };
+            if let Some((number, pair)) = pairs.iter().enumerate().find(|(_, pair)| !is_there(pair)) {
+                let (queries, targets) = (queries.len(), targets.len());
+                let message =
+                    format!("pair {number} is {pair:?}, but there are {queries} queries and {targets} targets");
+                return Err(Error::usage_of("candidates", message));
             }
         }
+        let (queries, targets) = self.source.first_sets()?;
+        self.all(queries, targets).validate()
     }
 
     /// Returns a block without cells: chunks are planned as pairs are read. The number of pairs in

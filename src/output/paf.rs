@@ -17,14 +17,19 @@
 //! openings). An alignment without columns has no `de` and no `cg`. Search hits have their E-value
 //! and bit score (`EV:f` and `BS:f`, as in SAM).
 
-use super::columns::{Range32, push_runs};
+mod intervals;
+
+use super::columns::{AlignmentColumns, Range32, push_runs};
 use super::numbers::{push_fraction, push_integer, push_unsigned};
 use super::sam::push_significance;
 use super::{Context, FormatBody, OutputPair, PairLine};
+use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode};
 use crate::seq::Strand;
 use std::sync::Arc;
+
+pub use intervals::PafIntervals;
 
 #[derive(Clone)]
 pub(super) struct Paf;
@@ -41,66 +46,121 @@ impl FormatBody for Paf {
 
 impl PairLine for Paf {
     fn push(&self, context: &Context, pair: &OutputPair<'_>, out: &mut Vec<u8>) -> Result<()> {
-        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
-        let columns = context.columns(pair)?;
-        let counts = columns.counts;
+        let part = PafPart::from_pair(context, pair)?;
         let query_length = context.queries.length(pair.query);
-        let target_length = context.targets.length(pair.target);
-        let is_charged = context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged;
-        let is_whole = is_charged || pair.edits().is_some();
-        let (query, target, total, gaps, openings) = if is_whole {
-            let all = |length| Range32 { start: 0, end: length };
-            let target = match pair.edits() {
-                Some(edits) => Range32 { start: pair.target_start, end: edits.end },
-                None => all(target_length),
-            };
-            let query = if is_charged && pair.edits().is_none() { all(query_length) } else { columns.whole_query };
-            (query, target, columns.total(), counts.gap_columns, counts.gap_openings)
-        } else {
-            let inner = (columns.inner_total(), columns.inner_gaps(), columns.inner_gap_openings);
-            (columns.query, columns.target, inner.0, inner.1, inner.2)
-        };
-
         // The span refers to the query as in its file. `cg` always follows the target.
-        let (query, strand) = match pair.long_hit() {
-            Some(hit) => (hit.in_file(query, query_length), if hit.is_reverse { b'-' } else { b'+' }),
-            None => (query, if pair.strand == Strand::Minus { b'-' } else { b'+' }),
+        let (span, is_reverse) = match pair.long_hit() {
+            Some(hit) => (hit.in_file(part.query, query_length), hit.is_reverse),
+            None => (part.query, pair.strand == Strand::Minus),
         };
-        out.extend_from_slice(context.queries.name_bytes(pair.query));
-        push_span(out, query_length, query);
-        out.extend_from_slice(&[b'\t', strand, b'\t']);
-        out.extend_from_slice(context.targets.name_bytes(pair.target));
-        push_span(out, target_length, target);
-        out.push(b'\t');
-        push_unsigned(out, counts.matches);
-        out.push(b'\t');
-        push_unsigned(out, total);
-        out.extend_from_slice(b"\t255\tNM:i:");
-        push_unsigned(out, counts.mismatches + gaps);
-        if pair.edits().is_none() {
-            out.extend_from_slice(b"\tAS:i:");
-            push_integer(out, pair.score);
-        }
-        push_significance(out, pair);
-        if total > 0 {
-            let events = counts.mismatches + openings;
-            out.extend_from_slice(b"\tde:f:");
-            push_fraction(out, events as f64 / (counts.matches + events) as f64);
-            out.extend_from_slice(b"\tcg:Z:");
-            if is_whole {
-                push_runs(out, cigar.iter());
-            } else {
-                push_runs(out, columns.inner_runs(cigar));
-            }
-        }
+        let query = PafSide { name: context.queries.name_bytes(pair.query), length: query_length, span };
+        let target = PafSide {
+            name: context.targets.name_bytes(pair.target),
+            length: context.targets.length(pair.target),
+            span: part.target,
+        };
+        part.push(pair, query, is_reverse, target, out);
         out.push(b'\n');
         Ok(())
     }
 }
 
-fn push_span(out: &mut Vec<u8>, length: u32, span: Range32) {
-    for number in [length, span.start, span.end] {
+/// A sequence in a record.
+struct PafSide<'a> {
+    name: &'a [u8],
+    /// Length of the whole sequence.
+    length: u32,
+    /// Aligned part.
+    span: Range32,
+}
+
+impl PafSide<'_> {
+    /// Appends the four columns of the sequence and a tab.
+    fn push(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.name);
+        for number in [self.length, self.span.start, self.span.end] {
+            out.push(b'\t');
+            push_unsigned(out, u64::from(number));
+        }
         out.push(b'\t');
-        push_unsigned(out, u64::from(number));
+    }
+}
+
+/// The columns of a record.
+struct PafPart<'a> {
+    /// Part of the query, on the compared strand.
+    query: Range32,
+    target: Range32,
+    /// Number of columns.
+    total: u64,
+    /// Number of gap columns.
+    gaps: u64,
+    gap_openings: u64,
+    columns: AlignmentColumns,
+    cigar: &'a Cigar,
+    /// Whether the record has every column, and not only those between the end gaps.
+    is_whole: bool,
+}
+
+impl<'a> PafPart<'a> {
+    fn from_pair(context: &Context, pair: &OutputPair<'a>) -> Result<Self> {
+        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
+        let columns = context.columns(pair)?;
+        let counts = columns.counts;
+        let is_charged = context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged;
+        let is_whole = is_charged || pair.edits().is_some();
+        let (query, target, total, gaps, gap_openings) = if is_whole {
+            let all = |length| Range32 { start: 0, end: length };
+            let target = match pair.edits() {
+                Some(edits) => Range32 { start: pair.target_start, end: edits.end },
+                None => all(context.targets.length(pair.target)),
+            };
+            let query = match is_charged && pair.edits().is_none() {
+                true => all(context.queries.length(pair.query)),
+                false => columns.whole_query,
+            };
+            (query, target, columns.total(), counts.gap_columns, counts.gap_openings)
+        } else {
+            let inner = (columns.inner_total(), columns.inner_gaps(), columns.inner_gap_openings);
+            (columns.query, columns.target, inner.0, inner.1, inner.2)
+        };
+        Ok(PafPart { query, target, total, gaps, gap_openings, columns, cigar, is_whole })
+    }
+
+    /// Returns the runs of the record.
+    fn runs(&self) -> Box<dyn Iterator<Item = (u32, Op)> + 'a> {
+        if self.is_whole { Box::new(self.cigar.iter()) } else { Box::new(self.columns.inner_runs(self.cigar)) }
+    }
+
+    /// Appends the record without the end of the line.
+    fn push(
+        &self,
+        pair: &OutputPair<'_>,
+        query: PafSide<'_>,
+        is_reverse: bool,
+        target: PafSide<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let counts = self.columns.counts;
+        query.push(out);
+        out.extend_from_slice(if is_reverse { b"-\t" } else { b"+\t" });
+        target.push(out);
+        push_unsigned(out, counts.matches);
+        out.push(b'\t');
+        push_unsigned(out, self.total);
+        out.extend_from_slice(b"\t255\tNM:i:");
+        push_unsigned(out, counts.mismatches + self.gaps);
+        if pair.edits().is_none() {
+            out.extend_from_slice(b"\tAS:i:");
+            push_integer(out, pair.score);
+        }
+        push_significance(out, pair);
+        if self.total > 0 {
+            let events = counts.mismatches + self.gap_openings;
+            out.extend_from_slice(b"\tde:f:");
+            push_fraction(out, events as f64 / (counts.matches + events) as f64);
+            out.extend_from_slice(b"\tcg:Z:");
+            push_runs(out, self.runs());
+        }
     }
 }

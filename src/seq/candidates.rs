@@ -109,7 +109,7 @@ fn read_pairs_of(
     targets: &SequenceStore,
 ) -> Result<Vec<(SequenceId, SequenceId)>> {
     let parser = CandidateParser::new(["query", "target"], queries, targets, false);
-    read_lines(input, &parser, |query, target, _| (query, target))
+    read_lines(input, &parser, |(query, target, _)| (query, target))
 }
 
 fn read<T: Send>(
@@ -118,13 +118,35 @@ fn read<T: Send>(
     texts: &SequenceStore,
     make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
 ) -> Result<Vec<T>> {
-    read_lines(input, &CandidateParser::new(["pattern", "text"], patterns, texts, true), make)
+    let parser = CandidateParser::new(["pattern", "text"], patterns, texts, true);
+    read_lines(input, &parser, |(pattern, text, part)| make(pattern, text, part))
 }
 
-fn read_lines<T: Send>(
+/// A parser of lines that name sequences.
+pub(super) trait LineParser: Sync {
+    /// Content of a line.
+    type Item;
+
+    /// Returns the offset of the first line after a byte order mark and a header.
+    fn body(&self, data: &[u8]) -> usize;
+
+    /// Returns whether a line that is not empty is skipped.
+    fn is_comment(&self, line: &[u8]) -> bool;
+
+    /// Parses a line without its end. `last` is the first sequence of the previous line, which is
+    /// often the same.
+    ///
+    /// # Errors
+    /// Returns the problem of a wrong line.
+    fn line<'d>(&self, line: &'d [u8], last: &mut Option<(&'d [u8], SequenceId)>) -> Result<Self::Item, String>;
+}
+
+/// Reads all lines on the threads of the current pool, in order. `make` converts the content of a
+/// line to the result.
+pub(super) fn read_lines<P: LineParser, T: Send>(
     mut input: SequenceInput<'_>,
-    parser: &CandidateParser<'_>,
-    make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
+    parser: &P,
+    make: impl Fn(P::Item) -> T + Sync,
 ) -> Result<Vec<T>> {
     let mut data = Vec::new();
     input.bytes.read_to_end(&mut data).map_err(|error| input.read_error(error.to_string()))?;
@@ -140,9 +162,8 @@ fn read_lines<T: Send>(
                 let end = length.map_or(piece.end, |length| at + length);
                 let line = data[at..end].strip_suffix(b"\r").unwrap_or(&data[at..end]);
                 if !line.is_empty() && !parser.is_comment(line) {
-                    let parsed = parser.line(line, &mut last);
-                    let (pattern, text, part) = parsed.map_err(|message| LineError { at, message })?;
-                    made.push(make(pattern, text, part));
+                    let item = parser.line(line, &mut last).map_err(|message| LineError { at, message })?;
+                    made.push(make(item));
                 }
                 at = end + 1;
             }
@@ -206,6 +227,20 @@ impl<'a> CandidateParser<'a> {
         }
     }
 
+    /// Returns whether a line is a header: its first two columns are in [`HEADERS`], at least one
+    /// of them is not the name of a sequence, and no other column is a number.
+    fn is_header(&self, line: &[u8]) -> bool {
+        let mut columns = line.split(|&byte| byte == b'\t');
+        let names @ (pattern, text) = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
+        let are_sequences = self.patterns.ids.contains_key(pattern) && self.texts.ids.contains_key(text);
+        let is_number = |column: &[u8]| !column.is_empty() && column.iter().all(u8::is_ascii_digit);
+        HEADERS.contains(&names) && !are_sequences && !columns.any(is_number)
+    }
+}
+
+impl LineParser for CandidateParser<'_> {
+    type Item = (SequenceId, SequenceId, Range<u32>);
+
     /// Returns whether a line is a comment: it starts with `#`, and its first column is not the
     /// name of a sequence.
     fn is_comment(&self, line: &[u8]) -> bool {
@@ -216,17 +251,6 @@ impl<'a> CandidateParser<'a> {
                 .is_none_or(|end| !self.patterns.ids.contains_key(&line[..end]))
     }
 
-    /// Returns whether a line is a header: its first two columns are in [`HEADERS`], at least one
-    /// of them is not the name of a sequence, and no other column is a number.
-    fn is_header(&self, line: &[u8]) -> bool {
-        let mut columns = line.split(|&byte| byte == b'\t');
-        let names @ (pattern, text) = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
-        let are_sequences = self.patterns.ids.contains_key(pattern) && self.texts.ids.contains_key(text);
-        let is_number = |column: &[u8]| !column.is_empty() && column.iter().all(u8::is_ascii_digit);
-        HEADERS.contains(&names) && !are_sequences && !columns.any(is_number)
-    }
-
-    /// Returns the offset of the first line after a byte order mark and the header.
     fn body(&self, data: &[u8]) -> usize {
         let mut at = if data.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         while let Some(line) = data[at..].split_inclusive(|&byte| byte == b'\n').next() {
@@ -243,8 +267,7 @@ impl<'a> CandidateParser<'a> {
         at
     }
 
-    /// Parses a pattern, a text and a part of it. `last` is the pattern of the previous line, which
-    /// is often the same.
+    /// Parses a pattern, a text and a part of it.
     fn line<'d>(
         &self,
         line: &'d [u8],
@@ -283,7 +306,7 @@ impl<'a> CandidateParser<'a> {
 }
 
 /// Parses a number. Returns `default` for an empty column.
-fn number(column: &str, digits: &[u8], default: u64) -> Result<u64, String> {
+pub(super) fn number(column: &str, digits: &[u8], default: u64) -> Result<u64, String> {
     if digits.is_empty() {
         return Ok(default);
     }
@@ -298,7 +321,7 @@ fn number(column: &str, digits: &[u8], default: u64) -> Result<u64, String> {
 }
 
 /// Formats text for a message, truncated to fit on a line.
-fn printable(bytes: &[u8]) -> String {
+pub(super) fn printable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).escape_debug().to_string();
     if bytes.len() > 60 { text + "..." } else { text }
 }
@@ -309,14 +332,14 @@ fn plural(kind: &str) -> String {
 }
 
 /// Sequences by name.
-struct NameIndex<'a> {
+pub(super) struct NameIndex<'a> {
     kind: &'static str,
     /// Id for each name; `None` if several sequences have the name.
     ids: HashMap<&'a [u8], Option<SequenceId>>,
 }
 
 impl<'a> NameIndex<'a> {
-    fn new(kind: &'static str, store: &'a SequenceStore) -> Self {
+    pub(super) fn new(kind: &'static str, store: &'a SequenceStore) -> Self {
         let mut ids = HashMap::with_capacity(store.len());
         for id in 0..store.len() as SequenceId {
             ids.entry(store.name_bytes(id)).and_modify(|known| *known = None).or_insert(Some(id));
@@ -324,7 +347,7 @@ impl<'a> NameIndex<'a> {
         NameIndex { kind, ids }
     }
 
-    fn id(&self, name: &[u8]) -> Result<SequenceId, String> {
+    pub(super) fn id(&self, name: &[u8]) -> Result<SequenceId, String> {
         match self.ids.get(name) {
             Some(Some(id)) => Ok(*id),
             Some(None) => Err(format!("'{}' is the name of several {}", printable(name), plural(self.kind))),

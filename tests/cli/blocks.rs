@@ -146,7 +146,14 @@ fn searches_and_listed_pairs_in_blocks_give_the_output_of_the_whole_job() {
         .collect();
     let list = list.replace("w1", &names[0]).replace("w2", &names[1]).replace("w3", &names[2]);
     let list = file(&folder, "list.tsv", list);
-    let jobs: [(&[&str], &str, bool); 14] = [
+    let windows = pairwave::read(WINDOWS).expect("it is there");
+    let record = |[query, target]: [u32; 2]| {
+        let [m, n] = [query, target].map(|id| windows.length(id));
+        let names = [query, target].map(|id| windows.name(id));
+        format!("{}\t{m}\t9\t{}\t-\t{}\t{n}\t20\t{}\t0\t0\t255\n", names[0], m - 5, names[1], n - 7)
+    };
+    let intervals = file(&folder, "in.paf", [[0, 1], [2, 0], [0, 1], [1, 2]].map(record).concat());
+    let jobs: [(&[&str], &str, bool); 15] = [
         (&["search", &queries, &db], "100K", true),
         (&["search", &queries, &db, "-k", "1", "--outfmt", "6"], "1M", false),
         (&["search", &queries, &db, "--evalue", "1e-90", "--outfmt", "7"], "200K", false),
@@ -165,6 +172,7 @@ fn searches_and_listed_pairs_in_blocks_give_the_output_of_the_whole_job() {
         (&["pairs", GENES, GENES, "--strand", "minus", "--min-cov", "0.965"], "4M", false),
         (&["pairs", WINDOWS, "--pairs", &list, "--mode", "local", "--format", "text"], "1", false),
         (&["pairs", GENES, GENES, "--score-only", "--format", "jsonl"], "1", false),
+        (&["pairs", WINDOWS, "--paf", &intervals, "--extend", "9"], "1", false),
     ];
     for (number, (job, cells, has_page)) in jobs.iter().enumerate() {
         let work = planned(&folder, &format!("work{number}"), cells, job);

@@ -19,6 +19,7 @@ mod edit;
 mod ends;
 mod fields;
 mod formats;
+mod intervals;
 mod jplace;
 mod kernels;
 mod local;

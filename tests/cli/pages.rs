@@ -191,6 +191,9 @@ fn files_of_the_documentation(folder: &TempDir) {
     file(folder, "reads.fq", format!("@r\n{read}\n+\n{}\n", "I".repeat(read.len())));
     file(folder, "probe.fa", format!(">probe\n{}\n", &read[..20]));
     file(folder, "candidates.tsv", "r\tchr1\t90\t190\n");
+    let length = |index: usize| gene(index).chars().filter(char::is_ascii_alphabetic).count();
+    let record = format!("chr1\t{}\t100\t900\t+\tchr1\t{}\t110\t880\t0\t0\t255\n", length(0), length(1));
+    file(folder, "mappings.paf", record);
     file(folder, "pairs.tsv", "S000002387\t7000004128191544\n");
 }
 

@@ -38,6 +38,21 @@ pub(crate) struct PairsArgs {
     #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath)]
     pub pairs: Option<PathBuf>,
 
+    /// Align the intervals of each record of this PAF file end to end, and write PAF with the tags cg
+    /// and cs
+    ///
+    /// Columns 1 to 9 of a record name a part of a query in A, its strand, and a part of a target in
+    /// B (of A without B). Names and lengths must agree with the sequences. The file may be
+    /// compressed; - is standard input. End gaps cost as much as inner gaps unless an option sets
+    /// other costs.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["format", "fields"])]
+    pub paf: Option<PathBuf>,
+
+    /// Extend the intervals of --paf by this many symbols on each side, at most to the ends of the
+    /// sequences [default: 0]
+    #[arg(long, value_name = "SYMBOLS")]
+    pub extend: Option<u32>,
+
     #[command(flatten)]
     pub letters: LettersArgs,
 
@@ -104,6 +119,8 @@ Examples:
     pairwave pairs a.fa b.fa --scheme needle --format text
   Align as EMBOSS's water does:
     pairwave pairs a.fa b.fa --scheme needle --mode local --format text
+  Align the mappings of wfmash or minimap2 exactly, 100 symbols longer on each side:
+    pairwave pairs query.fa target.fa --paf mappings.paf --extend 100 -o exact.paf
   Align reads that overlap at their ends:
     pairwave pairs forward.fq reverse.fq --mode overlap --strand minus --format paf
   Score millions of pairs:

@@ -264,6 +264,14 @@ fn inputs() -> Vec<(&'static str, String)> {
     let longest = others.iter().map(Vec::len).max().unwrap_or(0);
     let padded = |letters: &Vec<u8>| [&letters[..], &vec![b'-'; longest - letters.len()]].concat();
     let rows: Vec<Vec<u8>> = others.iter().map(padded).collect();
+    let record = |(query, ends): (usize, [usize; 2]), strand: &str, target: usize| {
+        let [m, n] = [genes[query].len(), genes[target].len()];
+        let [query_end, target_end] = [(m, ends[0]), (n, ends[1])].map(|(length, cut)| length - cut);
+        format!("a{}\t{m}\t9\t{query_end}\t{strand}\ta{}\t{n}\t8\t{target_end}\t0\t0\t255\n", query + 1, target + 1)
+    };
+    // The shorter intervals have a low coverage of the other sequence.
+    let equal = [record((0, [7, 9]), "+", 1), record((1, [7, 9]), "-", 6)];
+    let paf = [&equal[..], &[record((3, [35, 9]), "+", 0), record((3, [7, 35]), "+", 2)]].concat().concat();
     vec![
         ("aligned.fa", fasta("x", &rows)),
         ("rows.fa", fasta("y", &rows)),
@@ -274,6 +282,7 @@ fn inputs() -> Vec<(&'static str, String)> {
         ("gappedp.fa", fasta("p", &gapped_proteins)),
         ("one.fa", fasta("a", &genes[..1])),
         ("pair.tsv", "a1\tb2\na2\tb3\na3\tb1\na3\tb3\n".into()),
+        ("pairs.paf", paf),
         ("own.tsv", "a1\ta2\na1\ta5\na3\ta2\na3\ta6\n".into()),
         ("guide.nwk", "((a1:1,a3:1):1,(a2:1,(a4:1,a5:1):1):1,(a6:1,a7:1):2);".into()),
         ("p.nwk", "((p1:1,p3:1):1,(p2:1,p5:1):1,(p6:1,p4:1):2);".into()),

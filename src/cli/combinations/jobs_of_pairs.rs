@@ -169,9 +169,17 @@ fn options_of_cluster_have_an_effect_or_are_rejected() {
 fn options_of_pairs_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "pairs",
-        inputs: &["@a.fa @a.fa", "@gapped.fa @gapped.fa", "@a.fa @b.fa --pairs @pair.tsv", "@a.fa --pairs @own.tsv"],
+        inputs: &[
+            "@a.fa @a.fa",
+            "@gapped.fa @gapped.fa",
+            "@a.fa @b.fa --pairs @pair.tsv",
+            "@a.fa --pairs @own.tsv",
+            "@a.fa --paf @pairs.paf",
+            "@gapped.fa --paf @pairs.paf",
+        ],
         bases: &[""],
         items: &[
+            "--extend 5",
             "--alphabet protein",
             "--degap",
             "--strand minus",
@@ -221,6 +229,7 @@ fn options_of_pairs_have_an_effect_or_are_rejected() {
             ("--end-gaps free", "--mode semi-global", "what the other option says or implies"),
             ("--mode semi-global", "--end-gaps free", "what the other option says or implies"),
             ("--query-cov", "--min-cov", "what the other option says or implies"),
+            ("--end-gaps charged", "--extend", "what the other option says or implies"),
             ("--iddef 1", "--mode local", "a local alignment has no end gaps"),
         ],
     }
