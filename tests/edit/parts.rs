@@ -60,7 +60,11 @@ fn in_parts(job: &EditDistances, engines: Vec<Box<dyn Engine<Edit>>>, symbols: u
     let places = streamed.find_in_parts_on(Some(engines), parts, &two_threads(), &directory).unwrap();
     assert_eq!(places.texts().lengths(), job.texts().lengths());
     let mut rows = Vec::new();
-    places.deliver(&two_threads(), |some| Ok(rows.extend_from_slice(some))).unwrap();
+    let add = |some: &[EditResult]| {
+        rows.extend_from_slice(some);
+        Ok(())
+    };
+    places.deliver(&two_threads(), add).unwrap();
     let summary = places.summary();
     assert_eq!(summary.written, rows.len() as u64);
     let pairs = job.patterns.len() * job.texts().len() * if job.strand == Strands::Both { 2 } else { 1 };

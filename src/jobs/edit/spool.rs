@@ -224,7 +224,11 @@ mod tests {
                 spool.end().unwrap();
             }
             let mut merged = Vec::new();
-            spool.merge(|rows| Ok(merged.extend_from_slice(rows))).unwrap();
+            let add = |rows: &mut [EditResult]| {
+                merged.extend_from_slice(rows);
+                Ok(())
+            };
+            spool.merge(add).unwrap();
             assert_eq!(merged.len(), all.len());
             let key = |row: &EditResult| (row.pattern, row.text(), row.strand);
             assert!(merged.is_sorted_by_key(key), "{max_memory}");
