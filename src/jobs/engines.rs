@@ -122,7 +122,11 @@ fn open_cells(
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let threads = pool.current_num_threads();
-    let chosen = worthwhile_devices::<Pairs>(options, CARD_SCORES, threads, cells)?;
+    let mut chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
+    if !is_measured(options) {
+        // Not all threads compute next to a GPU.
+        chosen = start::worth_starting::<Pairs>(chosen, CARD_SCORES, worker_threads(threads, true, filter), cells);
+    }
     let adapters = adapters_and_shares(&chosen, options.memory, sharing);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
     let started = Instant::now();
@@ -165,7 +169,11 @@ pub(super) fn open_edit(
     pool: &Arc<rayon::ThreadPool>,
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine<Edit>>>> {
-    let chosen = worthwhile_devices::<Edit>(options, CARD_DISTANCES, pool.current_num_threads(), cells)?;
+    let threads = pool.current_num_threads();
+    let mut chosen = devices_for_cells::<Edit>(options, threads, cells)?;
+    if !is_measured(options) {
+        chosen = start::worth_starting::<Edit>(chosen, CARD_DISTANCES, threads, cells);
+    }
     let mut engines = open_edit_on(&chosen, options, options.kernel, pool, 1);
     if engines.is_empty() {
         engines = edit_workers(pool.current_num_threads(), &options.interrupt);
@@ -294,7 +302,7 @@ fn worker_threads(threads: usize, next_to_gpus: bool, filter: &ResultFilter) -> 
 /// finish before a GPU has started, unless the options ask for GPUs. Otherwise selects the devices
 /// of [`devices_for`].
 fn devices_for_cells<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> Result<Vec<Device>> {
-    let is_free = options.devices.is_empty() && options.kernel.is_none() && !options.tune;
+    let is_free = options.devices.is_empty() && !is_measured(options);
     if is_free && is_small::<K>(threads, cells) {
         tracing::debug!(cells, threads, "the job is too small for a GPU: the CPU computes it");
         return Ok(vec![Device::Cpu]);
@@ -302,12 +310,9 @@ fn devices_for_cells<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> R
     devices_for(options)
 }
 
-/// Returns the devices of [`devices_for_cells`], but no device that would make the job slower
-/// ([`start::worth_starting`]). All remain if a kernel is named or measured again.
-fn worthwhile_devices<K: CpuKind>(options: &Run, card_speed: f64, threads: usize, cells: u64) -> Result<Vec<Device>> {
-    let devices = devices_for_cells::<K>(options, threads, cells)?;
-    let is_measured = options.kernel.is_some() || options.tune;
-    Ok(if is_measured { devices } else { start::worth_starting::<K>(devices, card_speed, threads, cells) })
+/// Returns whether the user compares kernels or measures them again, so that every device is used.
+fn is_measured(options: &Run) -> bool {
+    options.kernel.is_some() || options.tune
 }
 
 /// Returns whether the devices include a GPU.
