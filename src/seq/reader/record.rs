@@ -7,7 +7,7 @@ use super::fasta::FastaLines;
 use super::{EMPTY_PARTNER, EmptyRecords, KeptLetters, Recorder};
 use crate::error::{InputLocation, Result};
 use crate::seq::alphabet::{Alphabet, AlphabetChoice, Code};
-use crate::seq::detect::{self, CARRIAGE_RETURN, ILLEGAL};
+use crate::seq::detect::{self, CARRIAGE_RETURN, ILLEGAL, LetterTable};
 use crate::seq::messages::{blank_comments, describe, input_error, letter_error, lines_and_column};
 
 /// Location of a record, for messages.
@@ -43,6 +43,37 @@ impl OpenRecord {
     }
 }
 
+/// Lines of a record after they were encoded.
+#[derive(Default)]
+struct EncodedLines {
+    /// Number of codes.
+    count: usize,
+    /// Kinds of bytes in the lines.
+    seen: u16,
+    /// The lines with blanks in place of comments, if there are comments.
+    without_comments: Option<Vec<u8>>,
+}
+
+impl EncodedLines {
+    /// Writes the codes of some lines to `codes`.
+    fn encode(lines: &[u8], table: &LetterTable, takes_comments: bool, codes: &mut [Code]) -> Self {
+        let (count, seen) = detect::encode(lines, table, codes);
+        let may_have_comments = seen & ILLEGAL != 0 && takes_comments;
+        match may_have_comments.then(|| blank_comments(lines)).flatten() {
+            Some(letters) => {
+                let (count, seen) = detect::encode(&letters, table, codes);
+                EncodedLines { count, seen, without_comments: Some(letters) }
+            }
+            None => EncodedLines { count, seen, without_comments: None },
+        }
+    }
+
+    /// Returns the lines without comments.
+    fn letters<'l>(&'l self, lines: &'l [u8]) -> &'l [u8] {
+        self.without_comments.as_deref().unwrap_or(lines)
+    }
+}
+
 impl RecordLocation<'_> {
     /// Returns a location in the record.
     fn at(&self, file: &str, line: u64, column: Option<u64>) -> InputLocation {
@@ -75,38 +106,21 @@ impl Recorder {
     /// Adds a record to the store. Returns `false` if it has no sequence and is skipped.
     pub(super) fn add(&mut self, header: &[u8], lines: &[u8], quality: Option<&[u8]>, line: u64) -> Result<bool> {
         let line = self.lines_before + line;
-        let blanks = leading_blanks(header);
-        let header = &header[blanks..];
-        let name_bytes = name_in(header);
-        let record =
-            RecordLocation { name: String::from_utf8_lossy(name_bytes), line, first_line: line + 1, column: 0 };
-        self.check_header(header, name_bytes, blanks, &record)?;
-
-        let mut without_comments = None;
-        let takes_comments = self.choice != AlphabetChoice::Fixed(Alphabet::Bytes);
+        let (name_bytes, description, record) = self.checked_header(header, line)?;
+        self.reserve(lines, "file's sequences", &record)?;
+        let takes_comments = self.takes_comments();
+        let mut encoded = EncodedLines::default();
         let builder = &mut self.loaded.builder;
-        let (mut count, mut seen) = (0, 0);
-        if let Err(bytes) = builder.reserve(lines.len()) {
-            let message = format!("out of memory: with this record the file's sequences take {bytes} bytes");
-            return Err(input_error(record.at(&self.loaded.name, line, None), message));
-        }
         builder.push_with(name_bytes, lines.len(), |codes| {
-            (count, seen) = detect::encode(lines, &self.table, codes);
-            if seen & ILLEGAL != 0 && takes_comments {
-                without_comments = blank_comments(lines);
-                if let Some(letters) = &without_comments {
-                    (count, seen) = detect::encode(letters, &self.table, codes);
-                }
-            }
-            count
+            encoded = EncodedLines::encode(lines, &self.table, takes_comments, codes);
+            encoded.count
         });
         if self.keeps_descriptions {
-            builder.describe(header[name_bytes.len()..].trim_ascii());
+            builder.describe(description);
         }
-        let letters = without_comments.as_deref().unwrap_or(lines);
-        if seen & (ILLEGAL | CARRIAGE_RETURN) != 0 {
-            self.check_letters(lines, letters, &record)?;
-        }
+        let EncodedLines { count, .. } = encoded;
+        let letters = encoded.letters(lines);
+        self.check_encoded(lines, &encoded, &record)?;
         if let Some(qualities) = quality.filter(|_| self.keeps_qualities) {
             self.add_qualities(letters, qualities, &record)?;
         }
@@ -141,11 +155,7 @@ impl Recorder {
     /// Starts a record that is added in pieces.
     pub(super) fn begin(&self, header: &[u8], line: u64) -> Result<OpenRecord> {
         let line = self.lines_before + line;
-        let blanks = leading_blanks(header);
-        let header = &header[blanks..];
-        let name = name_in(header);
-        let record = RecordLocation { name: String::from_utf8_lossy(name), line, first_line: line + 1, column: 0 };
-        self.check_header(header, name, blanks, &record)?;
+        let (name, ..) = self.checked_header(header, line)?;
         Ok(OpenRecord { name: name.to_owned(), line, symbols: 0, is_in_comment: false })
     }
 
@@ -160,36 +170,53 @@ impl Recorder {
         let name = String::from_utf8_lossy(&open.name);
         let (first_line, column) = (self.lines_before + piece.line, piece.column);
         let record = RecordLocation { name, line: open.line, first_line, column };
-        if let Err(bytes) = self.loaded.builder.reserve(lines.len()) {
-            let message = format!("out of memory: with this record the sequences take {bytes} bytes");
-            return Err(input_error(record.at(&self.loaded.name, open.line, None), message));
-        }
-        let takes_comments = self.choice != AlphabetChoice::Fixed(Alphabet::Bytes) && column == 0;
-        let (mut without_comments, mut seen) = (None, 0);
-        let codes = self.loaded.builder.extend_with(lines.len(), |codes| {
-            let mut count;
-            (count, seen) = detect::encode(lines, &self.table, codes);
-            if seen & ILLEGAL != 0 && takes_comments {
-                without_comments = blank_comments(lines);
-                if let Some(letters) = &without_comments {
-                    (count, seen) = detect::encode(letters, &self.table, codes);
-                }
-            }
-            count
+        self.reserve(lines, "sequences", &record)?;
+        let takes_comments = self.takes_comments() && column == 0;
+        let mut encoded = EncodedLines::default();
+        self.loaded.builder.extend_with(lines.len(), |codes| {
+            encoded = EncodedLines::encode(lines, &self.table, takes_comments, codes);
+            encoded.count
         });
-        let count = codes.len();
-        open.is_in_comment = without_comments.is_some() && !has_line_end;
-        let letters = without_comments.as_deref().unwrap_or(lines);
-        if seen & (ILLEGAL | CARRIAGE_RETURN) != 0 {
-            self.check_letters(lines, letters, &record)?;
-        }
-        open.symbols += count as u64;
+        open.is_in_comment = encoded.without_comments.is_some() && !has_line_end;
+        self.check_encoded(lines, &encoded, &record)?;
+        open.symbols += encoded.count as u64;
         if open.symbols > self.limits.letters as u64 {
             let message = format!("the sequence is too long: it has more than {} letters", self.limits.letters);
             return Err(input_error(record.at(&self.loaded.name, open.line, None), message));
         }
-        self.take_census(count, lines, letters, &record);
+        self.take_census(encoded.count, lines, encoded.letters(lines), &record);
         Ok(())
+    }
+
+    /// Returns the name in a header, the description after it, and the location of the record.
+    fn checked_header<'h>(&self, header: &'h [u8], line: u64) -> Result<(&'h [u8], &'h [u8], RecordLocation<'h>)> {
+        let blanks = header.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
+        let header = &header[blanks..];
+        let name = header.split(|byte| b" \t\r".contains(byte)).next().unwrap_or(b"");
+        let record = RecordLocation { name: String::from_utf8_lossy(name), line, first_line: line + 1, column: 0 };
+        self.check_header(header, name, blanks, &record)?;
+        Ok((name, header[name.len()..].trim_ascii(), record))
+    }
+
+    /// Reserves memory for the codes of some lines. `what` names the codes in memory.
+    fn reserve(&mut self, lines: &[u8], what: &str, record: &RecordLocation<'_>) -> Result<()> {
+        self.loaded.builder.reserve(lines.len()).map_err(|bytes| {
+            let message = format!("out of memory: with this record the {what} take {bytes} bytes");
+            input_error(record.at(&self.loaded.name, record.line, None), message)
+        })
+    }
+
+    /// Returns whether a line can be a comment.
+    fn takes_comments(&self) -> bool {
+        self.choice != AlphabetChoice::Fixed(Alphabet::Bytes)
+    }
+
+    /// Refuses lines with a letter that is not allowed.
+    fn check_encoded(&self, lines: &[u8], encoded: &EncodedLines, record: &RecordLocation<'_>) -> Result<()> {
+        match encoded.seen & (ILLEGAL | CARRIAGE_RETURN) {
+            0 => Ok(()),
+            _ => self.check_letters(lines, encoded.letters(lines), record),
+        }
     }
 
     /// Ends a record whose codes start at byte `start`. Returns `false` if it has no sequence and is
@@ -300,14 +327,4 @@ impl Recorder {
             }
         }
     }
-}
-
-/// Returns the number of blanks at the start of a header.
-fn leading_blanks(header: &[u8]) -> usize {
-    header.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count()
-}
-
-/// Returns the first word of a header without leading blanks.
-fn name_in(header: &[u8]) -> &[u8] {
-    header.split(|byte| b" \t\r".contains(byte)).next().unwrap_or(b"")
 }
