@@ -9,17 +9,58 @@ use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode};
 
+/// Returns whether end gaps cost as much as inner gaps.
+pub(super) fn has_charged_ends(context: &Context) -> bool {
+    context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged
+}
+
+/// The columns of an alignment that a format writes: all columns, or those between the end gaps.
+pub(super) struct WrittenColumns<'a> {
+    pub(super) columns: AlignmentColumns,
+    cigar: &'a Cigar,
+    /// Whether all columns are written.
+    pub(super) is_whole: bool,
+}
+
+impl<'a> WrittenColumns<'a> {
+    /// Selects all columns of a pair, or those between the end gaps.
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`] if the pair has no alignment.
+    pub(super) fn from_pair(context: &Context, pair: &OutputPair<'a>, is_whole: bool) -> Result<Self> {
+        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
+        Ok(WrittenColumns { columns: context.columns(pair)?, cigar, is_whole })
+    }
+
+    /// Returns the number of columns.
+    pub(super) fn total(&self) -> u64 {
+        if self.is_whole { self.columns.total() } else { self.columns.inner_total() }
+    }
+
+    /// Returns the number of mismatches and gap columns.
+    pub(super) fn edits(&self) -> u64 {
+        let counts = &self.columns.counts;
+        counts.mismatches + if self.is_whole { counts.gap_columns } else { self.columns.inner_gaps() }
+    }
+
+    /// Returns the number of gaps.
+    pub(super) fn gap_openings(&self) -> u64 {
+        if self.is_whole { self.columns.counts.gap_openings } else { self.columns.inner_gap_openings }
+    }
+
+    /// Returns the runs of the columns.
+    pub(super) fn runs(&self) -> Box<dyn Iterator<Item = (u32, Op)> + 'a> {
+        if self.is_whole { Box::new(self.cigar.iter()) } else { Box::new(self.columns.inner_runs(self.cigar)) }
+    }
+}
+
 /// The written part of an alignment.
 pub(super) struct AlignedPart<'a> {
     /// Part of the query, on the aligned strand.
     pub(super) query: Range32,
     /// Part of the target.
     pub(super) target: Range32,
-    /// Number of mismatches and gap columns.
-    pub(super) edits: u64,
-    columns: AlignmentColumns,
-    cigar: &'a Cigar,
-    is_whole: bool,
+    written: WrittenColumns<'a>,
 }
 
 impl<'a> AlignedPart<'a> {
@@ -28,23 +69,25 @@ impl<'a> AlignedPart<'a> {
     /// # Errors
     /// Returns [`Error::Internal`] if the pair has no alignment.
     pub(super) fn from_pair(context: &Context, pair: &OutputPair<'a>) -> Result<Option<Self>> {
-        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
-        let columns = context.columns(pair)?;
-        let is_whole = context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged;
-        let (query, target, gaps, total) = if is_whole {
+        let written = WrittenColumns::from_pair(context, pair, has_charged_ends(context))?;
+        let columns = &written.columns;
+        let (query, target) = if written.is_whole {
             let all = |length| Range32 { start: 0, end: length };
-            let (query, target) = (context.queries.length(pair.query), context.targets.length(pair.target));
-            (all(query), all(target), columns.counts.gap_columns, columns.total())
+            (all(context.queries.length(pair.query)), all(context.targets.length(pair.target)))
         } else {
-            (columns.query, columns.target, columns.inner_gaps(), columns.inner_total())
+            (columns.query, columns.target)
         };
-        let edits = columns.counts.mismatches + gaps;
-        Ok((total > 0).then_some(AlignedPart { query, target, edits, columns, cigar, is_whole }))
+        Ok((written.total() > 0).then_some(AlignedPart { query, target, written }))
+    }
+
+    /// Returns the number of mismatches and gap columns.
+    pub(super) fn edits(&self) -> u64 {
+        self.written.edits()
     }
 
     /// Returns the runs of the part.
     pub(super) fn runs(&self) -> Box<dyn Iterator<Item = (u32, Op)> + 'a> {
-        if self.is_whole { Box::new(self.cigar.iter()) } else { Box::new(self.columns.inner_runs(self.cigar)) }
+        self.written.runs()
     }
 
     /// Appends the runs as a CIGAR string.

@@ -19,13 +19,12 @@
 
 mod intervals;
 
-use super::columns::{AlignmentColumns, Range32, push_runs};
+use super::aligned_part::{WrittenColumns, has_charged_ends};
+use super::columns::{Range32, push_runs};
 use super::numbers::{push_fraction, push_integer, push_unsigned};
 use super::sam::push_significance;
 use super::{Context, FormatBody, OutputPair, PairLine};
-use crate::alignment::{Cigar, Op};
-use crate::error::{Error, Result};
-use crate::score::{EndGaps, Mode};
+use crate::error::Result;
 use crate::seq::Strand;
 use std::sync::Arc;
 
@@ -86,50 +85,26 @@ impl PafSide<'_> {
     }
 }
 
-/// The columns of a record.
+/// The parts and columns of a record.
 struct PafPart<'a> {
     /// Part of the query, on the compared strand.
     query: Range32,
     target: Range32,
-    /// Number of columns.
-    total: u64,
-    /// Number of gap columns.
-    gaps: u64,
-    gap_openings: u64,
-    columns: AlignmentColumns,
-    cigar: &'a Cigar,
-    /// Whether the record has every column, and not only those between the end gaps.
-    is_whole: bool,
+    written: WrittenColumns<'a>,
 }
 
 impl<'a> PafPart<'a> {
     fn from_pair(context: &Context, pair: &OutputPair<'a>) -> Result<Self> {
-        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
-        let columns = context.columns(pair)?;
-        let counts = columns.counts;
-        let is_charged = context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged;
-        let is_whole = is_charged || pair.edits().is_some();
-        let (query, target, total, gaps, gap_openings) = if is_whole {
-            let all = |length| Range32 { start: 0, end: length };
-            let target = match pair.edits() {
-                Some(edits) => Range32 { start: pair.target_start, end: edits.end },
-                None => all(context.targets.length(pair.target)),
-            };
-            let query = match is_charged && pair.edits().is_none() {
-                true => all(context.queries.length(pair.query)),
-                false => columns.whole_query,
-            };
-            (query, target, columns.total(), counts.gap_columns, counts.gap_openings)
-        } else {
-            let inner = (columns.inner_total(), columns.inner_gaps(), columns.inner_gap_openings);
-            (columns.query, columns.target, inner.0, inner.1, inner.2)
+        let is_charged = has_charged_ends(context);
+        let written = WrittenColumns::from_pair(context, pair, is_charged || pair.edits().is_some())?;
+        let columns = &written.columns;
+        let all = |length| Range32 { start: 0, end: length };
+        let (query, target) = match pair.edits() {
+            Some(edits) => (columns.whole_query, Range32 { start: pair.target_start, end: edits.end }),
+            None if is_charged => (all(context.queries.length(pair.query)), all(context.targets.length(pair.target))),
+            None => (columns.query, columns.target),
         };
-        Ok(PafPart { query, target, total, gaps, gap_openings, columns, cigar, is_whole })
-    }
-
-    /// Returns the runs of the record.
-    fn runs(&self) -> Box<dyn Iterator<Item = (u32, Op)> + 'a> {
-        if self.is_whole { Box::new(self.cigar.iter()) } else { Box::new(self.columns.inner_runs(self.cigar)) }
+        Ok(PafPart { query, target, written })
     }
 
     /// Appends the record without the end of the line.
@@ -141,26 +116,26 @@ impl<'a> PafPart<'a> {
         target: PafSide<'_>,
         out: &mut Vec<u8>,
     ) {
-        let counts = self.columns.counts;
+        let (counts, total) = (self.written.columns.counts, self.written.total());
         query.push(out);
         out.extend_from_slice(if is_reverse { b"-\t" } else { b"+\t" });
         target.push(out);
         push_unsigned(out, counts.matches);
         out.push(b'\t');
-        push_unsigned(out, self.total);
+        push_unsigned(out, total);
         out.extend_from_slice(b"\t255\tNM:i:");
-        push_unsigned(out, counts.mismatches + self.gaps);
+        push_unsigned(out, self.written.edits());
         if pair.edits().is_none() {
             out.extend_from_slice(b"\tAS:i:");
             push_integer(out, pair.score);
         }
         push_significance(out, pair);
-        if self.total > 0 {
-            let events = counts.mismatches + self.gap_openings;
+        if total > 0 {
+            let events = counts.mismatches + self.written.gap_openings();
             out.extend_from_slice(b"\tde:f:");
             push_fraction(out, events as f64 / (counts.matches + events) as f64);
             out.extend_from_slice(b"\tcg:Z:");
-            push_runs(out, self.runs());
+            push_runs(out, self.written.runs());
         }
     }
 }

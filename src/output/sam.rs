@@ -154,7 +154,7 @@ fn record(
         output.buffer().push(b'\t');
         push_qualities(all.query_qualities(), hit.is_reverse, output)?;
     }
-    push_tail(output.buffer(), aligned.edits, &pair);
+    push_tail(output.buffer(), aligned.edits(), &pair);
     output.pass_on()
 }
 

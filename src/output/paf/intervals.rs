@@ -58,11 +58,11 @@ impl PairLine for PafIntervals {
             span: moved(part.target, &interval.target_part),
         };
         part.push(pair, query, is_reverse, target, out);
-        if part.total > 0 {
+        if part.written.total() > 0 {
             out.extend_from_slice(b"\tcs:Z:");
             let query = &context.queries.codes(pair.query)[part.query.start as usize..];
             let target = &context.targets.codes(pair.target)[part.target.start as usize..];
-            push_differences(out, part.runs(), query, target, context.queries.alphabet());
+            push_differences(out, part.written.runs(), query, target, context.queries.alphabet());
         }
         out.push(b'\n');
         Ok(())
