@@ -259,6 +259,11 @@ impl Device {
             Device::Adapter(adapter) => Some(adapter),
         }
     }
+
+    /// Returns whether the device is a GPU and no software renderer.
+    pub fn is_hardware_gpu(&self) -> bool {
+        self.adapter().is_some_and(|adapter| !adapter.is_software())
+    }
 }
 
 /// Finds the devices that `--device` values select. Without values, returns the first hardware

@@ -5,6 +5,7 @@ mod start;
 use std::sync::Arc;
 use std::time::Instant;
 
+use self::start::JobWork;
 use super::Run;
 use crate::clustal::Clustal;
 use crate::clustal::gpu::ClustalGpu;
@@ -122,11 +123,9 @@ fn open_cells(
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let threads = pool.current_num_threads();
-    let mut chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
-    if !is_measured(options) {
-        // Not all threads compute next to a GPU.
-        chosen = start::worth_starting::<Pairs>(chosen, CARD_SCORES, worker_threads(threads, true, filter), cells);
-    }
+    let chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
+    let work = JobWork { cells, card_speed: CARD_SCORES, threads: worker_threads(threads, true, filter) };
+    let chosen = start::worth_starting::<Pairs>(options, chosen, work);
     let adapters = adapters_and_shares(&chosen, options.memory, sharing);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
     let started = Instant::now();
@@ -170,13 +169,11 @@ pub(super) fn open_edit(
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine<Edit>>>> {
     let threads = pool.current_num_threads();
-    let mut chosen = devices_for_cells::<Edit>(options, threads, cells)?;
-    if !is_measured(options) {
-        chosen = start::worth_starting::<Edit>(chosen, CARD_DISTANCES, threads, cells);
-    }
+    let chosen = devices_for_cells::<Edit>(options, threads, cells)?;
+    let chosen = start::worth_starting::<Edit>(options, chosen, JobWork { cells, card_speed: CARD_DISTANCES, threads });
     let mut engines = open_edit_on(&chosen, options, options.kernel, pool, 1);
     if engines.is_empty() {
-        engines = edit_workers(pool.current_num_threads(), &options.interrupt);
+        engines = edit_workers(threads, &options.interrupt);
     }
     Ok(engines)
 }
@@ -195,9 +192,8 @@ pub(super) fn edit_filter_devices(options: &Run, threads: usize, cells: u64, sof
         Device::Cpu => true,
         Device::Adapter(adapter) => software || !adapter.is_software(),
     });
-    let is_gpu = |device: &Device| matches!(device, Device::Adapter(adapter) if !adapter.is_software());
-    if chosen.iter().any(is_gpu) {
-        chosen.retain(is_gpu);
+    if chosen.iter().any(Device::is_hardware_gpu) {
+        chosen.retain(Device::is_hardware_gpu);
     }
     Ok(chosen)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::BATCHES_PER_SECOND;
+use super::{BATCHES_PER_SECOND, Run, is_measured};
 use crate::engine::thread_engine::CpuKind;
 use crate::gpu::adapter::{AdapterDescription, Device, FoundAdapter};
 use crate::gpu::choosing::Store;
@@ -14,7 +14,7 @@ const UNKNOWN_OPENING: f64 = 0.1;
 /// Seconds that a GPU needs from its opening to its first results. Its kernels are compiled and its
 /// data are uploaded.
 const FIRST_RESULTS: f64 = 0.2;
-/// Factor by which an opening time must change before it is stored again.
+/// An opening time is stored again if it changes by this factor.
 const CHANGE: f64 = 2.0;
 
 /// Stores the time that an adapter took to open, unless about the same time is stored.
@@ -27,42 +27,41 @@ pub(super) fn remember_opening(adapter: &FoundAdapter, time: Duration) {
     }
 }
 
-/// Removes the devices that would make a job of `cells` cells slower. The first GPU always remains.
-/// Another device remains if the time that it saves is longer than its start. A card is expected to
-/// compute `card_speed` cells per second. Without a hardware GPU, all devices remain.
-pub(super) fn worth_starting<K: CpuKind>(
-    devices: Vec<Device>,
-    card_speed: f64,
-    threads: usize,
-    cells: u64,
-) -> Vec<Device> {
+/// The work of a job, for an estimate of its time.
+pub(super) struct JobWork {
+    pub(super) cells: u64,
+    /// Cells that a card is expected to compute per second.
+    pub(super) card_speed: f64,
+    /// Number of CPU threads that compute next to a GPU.
+    pub(super) threads: usize,
+}
+
+/// Removes the devices that would make a job slower. The first GPU always remains. Another device
+/// remains if the time that it saves is longer than its start. All devices remain if a kernel is
+/// named or measured again, or if there is no hardware GPU.
+pub(super) fn worth_starting<K: CpuKind>(options: &Run, mut devices: Vec<Device>, work: JobWork) -> Vec<Device> {
+    let JobWork { cells, card_speed, threads } = work;
+    let first = devices.iter().position(Device::is_hardware_gpu);
+    let Some(first) = first.filter(|_| devices.len() > 1 && !is_measured(options)) else { return devices };
     let opening = |adapter: &AdapterDescription| OPENING.get(&adapter.fingerprint().key()).unwrap_or(UNKNOWN_OPENING);
-    let start = |device: &Device| match device {
-        Device::Adapter(adapter) => opening(&adapter.description) + FIRST_RESULTS,
+    let rate = |device: &Device| match device {
+        Device::Adapter(adapter) => RatedDevice {
+            speed: card_speed * adapter.description.select_by_kind(1.0, 0.1, 0.001),
+            start: opening(&adapter.description) + FIRST_RESULTS,
+        },
         // A thread that computes the last batch may end last.
-        Device::Cpu => 1.0 / BATCHES_PER_SECOND,
+        Device::Cpu => RatedDevice {
+            speed: threads.max(1) as f64 * K::CELLS as f64 * BATCHES_PER_SECOND,
+            start: 1.0 / BATCHES_PER_SECOND,
+        },
     };
-    let speed = |device: &Device| match device {
-        Device::Adapter(adapter) => card_speed * adapter.description.select_by_kind(1.0, 0.1, 0.001),
-        Device::Cpu => threads.max(1) as f64 * K::CELLS as f64 * BATCHES_PER_SECOND,
-    };
-    let rated = devices.iter().map(|device| RatedDevice { speed: speed(device), start: start(device) }).collect();
-    let is_first = |device: &Device| device.adapter().is_some_and(|adapter| !adapter.is_software());
-    let Some(first) = devices.iter().position(is_first) else { return devices };
-    let kept = kept(rated, first, cells as f64);
+    let kept = kept(devices.iter().map(rate).collect(), first, cells as f64);
+    for (device, _) in devices.iter().zip(&kept).filter(|(_, is_kept)| !**is_kept) {
+        let name = device.adapter().map_or("CPU", |adapter| adapter.description.label.as_str());
+        tracing::debug!(cells, "{name} is not used: its start takes longer than it saves");
+    }
     let mut kept = kept.into_iter();
-    let mut devices = devices;
-    devices.retain(|device| {
-        let is_kept = kept.next().unwrap_or(true);
-        if !is_kept {
-            let name = match device {
-                Device::Adapter(adapter) => adapter.description.label.as_str(),
-                Device::Cpu => "CPU",
-            };
-            tracing::debug!(cells, "{name} is not used: its start takes longer than it saves");
-        }
-        is_kept
-    });
+    devices.retain(|_| kept.next().unwrap_or(true));
     devices
 }
 
@@ -117,7 +116,11 @@ mod tests {
         let software = Device::Adapter(Box::new(adapter));
         for devices in [vec![Device::Cpu], vec![software, Device::Cpu]] {
             let count = devices.len();
-            assert_eq!(worth_starting::<Pairs>(devices, 1e12, 2, 1).len(), count);
+            assert_eq!(
+                worth_starting::<Pairs>(&Run::default(), devices, JobWork { cells: 1, card_speed: 1e12, threads: 2 })
+                    .len(),
+                count
+            );
         }
     }
 }
