@@ -59,7 +59,7 @@ impl JobCommand for AllPairsOptions {
     }
 
     fn read(&self, _run: &Run) -> Result<AllPairsInput> {
-        let paths: Vec<&Path> = [Some(&*self.seqs), self.against.as_deref()].into_iter().flatten().collect();
+        let paths = self.sequence_files();
         // SAM includes the qualities of reads.
         let read = if matches!(self.format, PairFormat::Sam { .. }) { read_qualified } else { read_files };
         let mut stores = read(&paths, &self.read)?.into_iter().map(Arc::new);

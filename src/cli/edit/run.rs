@@ -54,7 +54,7 @@ impl JobCommand for EditOptions {
     }
 
     fn read(&self, run: &Run) -> Result<EditInput> {
-        let paths: Vec<&PathBuf> = [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().collect();
+        let paths = self.sequence_files();
         // SAM includes the qualities of reads.
         let read = if matches!(self.format, PairFormat::Sam { .. }) { read_qualified } else { read_files };
         let mut stores = read(&paths, &self.read)?.into_iter();

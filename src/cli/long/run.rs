@@ -256,7 +256,7 @@ impl JobCommand for Long {
         if self.checkpoint.is_none() {
             check_temporary()?;
         }
-        let paths = [&self.query, &self.target];
+        let paths = self.sequence_files();
         let origin = self.checkpoint.is_some().then(|| self.request.fingerprint(LAYOUT)).transpose()?;
         // SAM includes the qualities of reads.
         let read = if matches!(self.format, LongFormat::Sam { .. }) { read_qualified } else { read_files };
