@@ -1,6 +1,6 @@
 //! Alignments of pairs as Python objects and as rows of tables.
 
-use pairwave::alignment::Cigar;
+use pairwave::alignment::{Alignment as PairAlignment, Cigar};
 use pairwave::jobs::{PairResult, long::Strand};
 use pairwave::score::AlignmentCounts;
 use pyo3::prelude::*;
@@ -45,16 +45,21 @@ impl<'a> AlignedPair<'a> {
     /// Creates the pair of a result whose query has this number of symbols.
     pub(crate) fn new(result: &'a PairResult, query_symbols: u32) -> Self {
         let &PairResult { query, target, strand, score, identity, counts, .. } = result;
-        let alignment = result.alignment.as_ref();
-        let part = |range: std::ops::Range<usize>| (range.start as u32, range.end as u32);
-        let query_part = alignment.map_or((0, 0), |alignment| match (part(alignment.query_range()), strand) {
-            (part, Strand::Plus) => part,
-            ((start, end), Strand::Minus) => (query_symbols - end, query_symbols - start),
-        });
-        let target_part = alignment.map_or((0, 0), |alignment| part(alignment.target_range()));
-        let cigar = alignment.map(|alignment| &alignment.cigar);
+        let [query_part, target_part] = parts(result.alignment.as_ref(), strand, query_symbols);
+        let cigar = result.alignment.as_ref().map(|alignment| &alignment.cigar);
         AlignedPair { query, target, strand, score, identity, query_part, target_part, counts, cigar }
     }
+}
+
+/// Returns start and end of the aligned parts of query and target, given the number of symbols of
+/// the query; 0 without an alignment.
+pub(crate) fn parts(alignment: Option<&PairAlignment>, strand: Strand, query_symbols: u32) -> [(u32, u32); 2] {
+    let part = |range: std::ops::Range<usize>| (range.start as u32, range.end as u32);
+    let query_part = alignment.map_or((0, 0), |alignment| match (part(alignment.query_range()), strand) {
+        (part, Strand::Plus) => part,
+        ((start, end), Strand::Minus) => (query_symbols - end, query_symbols - start),
+    });
+    [query_part, alignment.map_or((0, 0), |alignment| part(alignment.target_range()))]
 }
 
 /// Returns 1 for the plus strand and -1 for the minus strand.

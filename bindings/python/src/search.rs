@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pairwave::jobs::{PairResult, Search, SearchHit};
+use pairwave::jobs::{Search, SearchHit};
 use pairwave::seq::{AlphabetChoice, Qualities, Subjects, read_queries};
 use pairwave::{Job, ReadOptions, Result, SequenceStore};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::alignment::{AlignedPair, Alignments, PairTable};
+use crate::alignment::{AlignedPair, Alignments, PairTable, parts};
 use crate::error::exception;
 use crate::input::{Sequences, names, stores};
 use crate::options::Options;
@@ -18,7 +18,7 @@ use crate::run::{RunOptions, run};
 use crate::scheme::{AlignedParts, SchemeOptions};
 use crate::table::Field;
 
-/// Fields of a hit besides those of every alignment.
+/// Additional fields of a hit.
 const HIT_FIELDS: [Field; 3] = [("record", "u8"), ("bits", "f8"), ("evalue", "f8")];
 
 /// Finds the best hits of each query in a database, and returns Alignments.
@@ -108,16 +108,18 @@ impl HitTable {
         if target == next {
             self.names.push(hit.subjects.name(hit.subject).to_owned());
         }
-        let result = PairResult {
+        let [query_part, target_part] = parts(hit.alignment.as_ref(), hit.strand, query_symbols);
+        let row = self.table.push(AlignedPair {
             query: hit.query,
             target,
             strand: hit.strand,
             score: hit.score,
-            alignment: hit.alignment.clone(),
-            counts: hit.counts,
             identity: hit.identity,
-        };
-        let row = self.table.push(AlignedPair::new(&result, query_symbols));
+            query_part,
+            target_part,
+            counts: hit.counts,
+            cigar: hit.alignment.as_ref().map(|alignment| &alignment.cigar),
+        });
         let (bits, evalue) = hit.significance.map_or((f64::NAN, f64::NAN), |known| (known.bits, known.evalue));
         row.push(hit.record.to_ne_bytes()).push(bits.to_ne_bytes()).push(evalue.to_ne_bytes());
     }
