@@ -54,7 +54,7 @@ impl<'py> Options<'py> {
         Ok(self.take(name)?.unwrap_or(false))
     }
 
-    /// Removes an argument that must be one of some words.
+    /// Removes an argument that accepts only these words.
     pub(crate) fn word<T: Copy>(&mut self, name: &str, words: &[(&str, T)]) -> PyResult<Option<T>> {
         let Some(given) = self.take::<String>(name)? else { return Ok(None) };
         match words.iter().find(|(word, _)| *word == given) {

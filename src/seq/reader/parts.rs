@@ -26,7 +26,7 @@ const PIECE_BYTES: usize = 1 << 18;
 /// The size of the parts of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartSize {
-    /// Number of symbols at which a part ends. A part can be larger by the overlaps, and by one
+    /// Number of symbols after which a part ends. A part can be larger by the overlaps, and by one
     /// record of FASTQ.
     pub symbols: u64,
     /// Maximum number of symbols of a match.
