@@ -29,6 +29,7 @@ mod kmers;
 mod method;
 mod model;
 mod read;
+mod regroup;
 mod root;
 mod unrooted;
 mod weights;
@@ -45,6 +46,7 @@ pub use join::neighbour_joining;
 pub use kmers::Kmers;
 pub use method::{BuiltTree, TreeMethod, name_order};
 pub use model::{MAX_DISTANCE, ModelKind, SubstitutionModel};
+pub use regroup::regroup;
 pub use unrooted::{Labels, UnrootedTree};
 pub use weights::Identities;
 

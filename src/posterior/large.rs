@@ -17,6 +17,7 @@ mod letters;
 mod math;
 mod model;
 mod profile;
+mod representatives;
 #[cfg(test)]
 mod tests;
 mod tree;

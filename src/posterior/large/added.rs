@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::columns::ProfileColumns;
-use super::join::{FamilyGroup, GroupColumns, JoinInputs, JoinParameters, Representative, select_representatives};
+use super::join::{FamilyGroup, GroupColumns, JoinInputs, JoinParameters};
 use super::lcs::Pattern;
 use super::profile::CountProfile;
+use super::representatives::{Representative, select_representatives};
 use super::tree;
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::{JoinedColumns, map_columns};

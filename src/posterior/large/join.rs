@@ -1,13 +1,12 @@
 //! Joins two groups by their profiles, and by pairs of representative sequences.
 
-use std::borrow::Borrow;
-
 use rayon::prelude::*;
 
 use super::columns::ProfileColumns;
 use super::letters::CountedLetters;
 use super::model::{ColumnPair, MEMORY as MATRIX, ProfilePairModel};
 use super::profile::CountProfile;
+use super::representatives::{PairedRepresentatives, Representative, select_representatives};
 use super::tuning::ProfileTuning;
 use crate::alignment::join::{JoinedColumns, map_columns};
 use crate::posterior::floats::{LANES, OnFloats};
@@ -76,17 +75,6 @@ pub(super) struct JoinInputs<'a> {
     pub instructions: InstructionSet,
 }
 
-/// A sequence that represents a part of its group.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Representative {
-    /// Index of the sequence.
-    pub sequence: usize,
-    /// Weight of the sequences that it represents.
-    pub weight: f32,
-    /// Columns of its residues.
-    pub places: Vec<u32>,
-}
-
 /// A group of aligned sequences.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct FamilyGroup {
@@ -103,71 +91,6 @@ pub(super) struct GroupColumns<'a> {
     pub columns: &'a ProfileColumns,
     /// Sequences that represent it.
     pub representatives: &'a [Representative],
-}
-
-/// Representatives of two groups. All of their pairs are used.
-#[derive(Debug, Clone, Default)]
-pub(super) struct PairedRepresentatives {
-    /// Representatives of the group whose columns are rows.
-    pub a: Vec<Representative>,
-    /// Representatives of the other group.
-    pub b: Vec<Representative>,
-}
-
-impl PairedRepresentatives {
-    /// Returns the pairs, in the order of their probabilities.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (&Representative, &Representative)> {
-        self.b.chunks(LANES).flat_map(move |lanes| self.a.iter().flat_map(move |a| lanes.iter().map(move |b| (a, b))))
-    }
-
-    /// Computes the probabilities of pairs of columns, in increasing order. `probabilities` belong to
-    /// the pairs of sequences ([`PairedRepresentatives::pairs`]). `rows` is the number of columns of the first
-    /// group. Returns `None` if there are no representatives.
-    pub(super) fn column_pairs(&self, rows: usize, probabilities: &[impl Borrow<Sparse>]) -> Option<Vec<ColumnPair>> {
-        if probabilities.is_empty() {
-            return None;
-        }
-        let [a_weight, b_weight] =
-            [&self.a, &self.b].map(|all| all.iter().map(|one| one.weight).sum::<f32>().max(f32::MIN_POSITIVE));
-        // The cells of each row, in the order of pairs, so that sums do not depend on threads.
-        let mut starts = vec![0u32; rows + 2];
-        for ((a, _), sparse) in self.pairs().zip(probabilities) {
-            for (residue, &place) in a.places.iter().enumerate() {
-                starts[place as usize + 2] += sparse.borrow().row(residue).len() as u32;
-            }
-        }
-        for row in 2..starts.len() {
-            starts[row] += starts[row - 1];
-        }
-        let mut cells = vec![(0u32, 0.0f32); starts[rows + 1] as usize];
-        let mut width = 0;
-        for ((a, b), sparse) in self.pairs().zip(probabilities) {
-            let share = a.weight / a_weight * (b.weight / b_weight);
-            width = width.max(b.places.last().map_or(0, |&last| last as usize + 1));
-            for (residue, &place) in a.places.iter().enumerate() {
-                let next = &mut starts[place as usize + 1];
-                for cell in sparse.borrow().row(residue) {
-                    cells[*next as usize] = (b.places[cell.column()], share * cell.probability());
-                    *next += 1;
-                }
-            }
-        }
-        let mut sums = vec![0.0f32; width];
-        let (mut touched, mut merged) = (Vec::new(), Vec::new());
-        for row in 0..rows {
-            for &(column, probability) in &cells[starts[row] as usize..starts[row + 1] as usize] {
-                if sums[column as usize] == 0.0 {
-                    touched.push(column);
-                }
-                sums[column as usize] += probability;
-            }
-            touched.sort_unstable();
-            touched.dedup();
-            let sum = |column: u32| (row as u32, column, std::mem::take(&mut sums[column as usize]));
-            merged.extend(touched.drain(..).map(sum).filter(|entry| entry.2 >= CUTOFF / 4.0));
-        }
-        Some(merged)
-    }
 }
 
 impl JoinInputs<'_> {
@@ -291,30 +214,4 @@ impl JoinInputs<'_> {
         }
         FamilyGroup { profile, representatives: select_representatives(all, self.tuning.representatives) }
     }
-}
-
-/// Selects at most `limit` representatives, spread evenly over the weights. Their new weights add
-/// up to the weight of all.
-pub(super) fn select_representatives(all: Vec<Representative>, limit: usize) -> Vec<Representative> {
-    if limit == 0 {
-        return Vec::new();
-    }
-    if all.len() <= limit {
-        return all;
-    }
-    let step = all.iter().map(|one| one.weight).sum::<f32>() / limit as f32;
-    let mut selected: Vec<Representative> = Vec::new();
-    let (mut sum, mut next) = (0.0, step / 2.0);
-    for one in all {
-        sum += one.weight;
-        if sum > next && selected.len() < limit {
-            let mut weight = 0.0;
-            while sum > next {
-                weight += step;
-                next += step;
-            }
-            selected.push(Representative { weight, ..one });
-        }
-    }
-    selected
 }

@@ -8,9 +8,10 @@ use rayon::prelude::*;
 
 use super::Devices;
 use super::columns::ProfileColumns;
-use super::join::{FamilyGroup, JoinInputs, PairedRepresentatives, Representative, select_representatives};
+use super::join::{FamilyGroup, JoinInputs};
 use super::model::ColumnPair;
 use super::profile::CountProfile;
+use super::representatives::{PairedRepresentatives, Representative, select_representatives};
 use super::tree::{Families, joins_by_depth};
 use crate::alignment::join::{JoinedColumns, map_columns, move_places};
 use crate::posterior::progressive::AlignedMembers;

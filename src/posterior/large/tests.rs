@@ -2,7 +2,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::columns::ProfileColumns;
-use super::join::{Representative, select_representatives};
 use super::letters::CountedLetters;
 use super::model::ProfilePairModel;
 use super::profile::CountProfile;
@@ -218,16 +217,6 @@ fn joined_families_are_accurate() {
     let proteins = correct_fraction("sim_protein24.true.fasta", Alphabet::Protein);
     let genes = correct_fraction("sim_dna12.true.fasta", Alphabet::Dna);
     assert!(proteins > 0.93 && genes > 0.96, "{proteins} {genes}");
-}
-
-#[test]
-fn representatives_are_limited_and_keep_the_weight() {
-    let one = |sequence, weight| Representative { sequence, weight, places: Vec::new() };
-    let few = select_representatives((0..5).map(|at| one(at, 1.0)).collect(), 8);
-    assert_eq!(few.len(), 5);
-    let some = select_representatives((0..100).map(|at| one(at, if at == 50 { 40.0 } else { 1.0 })).collect(), 6);
-    assert!(some.len() <= 6 && some.iter().any(|one| one.sequence == 50 && one.weight > 20.0), "{some:?}");
-    assert!((some.iter().map(|one| one.weight).sum::<f32>() - 139.0).abs() < 0.1);
 }
 
 #[test]

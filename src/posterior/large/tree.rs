@@ -3,11 +3,15 @@
 
 use super::lcs::Pattern;
 use crate::seq::Code;
-use crate::tree::{EmbeddedTreeOptions, GuideTree, embedded};
+use crate::tree::{EmbeddedTreeOptions, GuideTree, embedded, regroup};
 
 /// Approximate maximum number of compared pairs. In small sets all pairs are compared, in large
 /// sets only pairs within the same part of the embedding.
 const MAX_PAIRS: usize = 10_000_000;
+
+/// Maximum size of the subtrees that the embedding defines. The tree above them is built from the
+/// distances of all pairs of subtrees.
+const LARGEST_SUBTREE: usize = 10;
 
 /// Builds the guide tree from longest common subsequences of each sequence with some of the
 /// sequences.
@@ -22,7 +26,12 @@ pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPoo
         largest: (MAX_PAIRS / sequences.len().max(1)).clamp(400, 2000),
         ..EmbeddedTreeOptions::for_sequences(sequences.len())
     };
-    embedded(bed, &lengths, from_one, pool)
+    let tree = embedded(bed, &lengths, from_one, pool);
+    if sequences.len() <= bed.largest {
+        // All pairs have been compared.
+        return tree;
+    }
+    regroup(&tree, LARGEST_SUBTREE, MAX_PAIRS, from_one, pool)
 }
 
 /// Compresses large distances, because distances of remote relatives differ mainly by chance.

@@ -32,7 +32,7 @@ impl Default for ProfileTuning {
             mixed: 0.5,
             outside: 0.97,
             pairs: 0.8,
-            representatives: 16,
+            representatives: 24,
         }
     }
 }
