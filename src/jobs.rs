@@ -37,7 +37,9 @@ pub use edit_filter::EditFilter;
 #[doc(hidden)]
 pub use job::Feed;
 pub use job::Job;
-pub use long::{LongAlignment, LongDetails, LongHit, LongWant, Strand, Strands};
+pub use long::{
+    LongAlignment, LongDetails, LongHit, LongRecordHit, LongRecordPairs, LongWant, Strand, Strands, TopPer,
+};
 pub use pairs::{PairList, PairRow, PairSource};
 pub use papara::{PhyloAlignment, PhyloResult, ReadSource};
 pub use run::{Progress, Run};

@@ -358,6 +358,12 @@ pub trait LongEngine: Send {
         false
     }
 
+    /// Returns engines that use the threads of this one, one thread each, to compute separate pairs
+    /// at the same time. Returns none if the engine cannot be divided.
+    fn engines_of_threads(&self) -> Vec<Box<dyn LongEngine>> {
+        Vec::new()
+    }
+
     /// Computes a panel.
     ///
     /// # Errors

@@ -1,6 +1,8 @@
 //! Validated options of `pairwave long`.
 
+mod records;
 mod run;
+mod summary;
 
 use super::args::*;
 use super::common::plot::PlotFile;
@@ -11,7 +13,7 @@ use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
 use super::size;
 use pairwave::gpu::kernels::{self, Family, selectable};
-use pairwave::jobs::long::Strands;
+use pairwave::jobs::long::{Strands, TopPer};
 use pairwave::long::Method;
 use pairwave::output::{Field, LongFormat, LongPaths};
 use pairwave::score::Mode;
@@ -21,20 +23,21 @@ use pairwave::{Error, Result};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// One pair of long sequences.
+/// Pairs of long sequences.
 #[derive(Debug)]
 pub(super) struct Long {
-    /// File of the query; `-` is standard input.
+    /// File of the queries; `-` is standard input.
     pub query: PathBuf,
     pub target: PathBuf,
-    /// Names of the sequences in files with several, byte for byte.
-    pub query_id: Option<OsString>,
-    pub target_id: Option<OsString>,
+    /// Names of the selected sequences, byte for byte; empty for all.
+    pub query_ids: Vec<OsString>,
+    pub target_ids: Vec<OsString>,
     pub read: ReadOptions,
     pub scoring: ScoringChoice,
     /// Strands to align; `None` is both for nucleotides, and the only strand of proteins.
     pub strand: Option<Strands>,
     pub top: u32,
+    pub top_per: TopPer,
     pub min_score: Option<i64>,
     pub score_only: bool,
     pub method: Option<Method>,
@@ -83,12 +86,13 @@ impl TryFrom<LongArgs> for Long {
         Ok(Long {
             query,
             target,
-            query_id: args.query_id,
-            target_id: args.target_id,
+            query_ids: args.query_id,
+            target_ids: args.target_id,
             read,
             scoring,
             strand: args.strands.given(),
             top: args.top.unwrap_or(1),
+            top_per: args.top_per.map(TopPer::from).unwrap_or_default(),
             min_score: args.scores.min_score,
             score_only: args.results.score_only,
             method: args.method.map(Method::from),
@@ -116,8 +120,12 @@ fn check_mode(args: &LongArgs, mode: Mode) -> Result<()> {
             _ => Ok(()),
         };
     }
-    if args.top.is_some_and(|top| top > 1) {
-        return Err(Error::usage("--top applies only to --mode local: end to end there is one alignment"));
+    let is_per_pair = args.top_per.is_none_or(|per| per == TopPerName::Pair);
+    if is_per_pair && args.top.is_some_and(|top| top > 1) {
+        return Err(Error::usage(
+            "--top applies only to --mode local, because a pair has one alignment end to end: remove it, or add \
+             --top-per query",
+        ));
     }
     if args.no_prune {
         return Err(Error::usage("--no-prune applies only to --mode local: end to end, every cell is computed"));
@@ -244,6 +252,16 @@ impl From<MethodName> for Method {
             MethodName::Striped => Method::Striped,
             MethodName::Chunked1 => Method::Chunked1,
             MethodName::Chunked2 => Method::Chunked2,
+        }
+    }
+}
+
+impl From<TopPerName> for TopPer {
+    fn from(name: TopPerName) -> Self {
+        match name {
+            TopPerName::Pair => TopPer::Pair,
+            TopPerName::Query => TopPer::Query,
+            TopPerName::All => TopPer::All,
         }
     }
 }

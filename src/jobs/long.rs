@@ -1,5 +1,5 @@
-//! One pair of very long sequences: its score, and its alignment in memory that is proportional to
-//! the sum of the lengths (Li, Ranka and Sahni, which the [engines](crate::long) call paper 2).
+//! Pairs of very long sequences: their scores, and their alignments in memory that is proportional
+//! to the sum of the lengths (Li, Ranka and Sahni, which the [engines](crate::long) call paper 2).
 //!
 //! A [chain](crate::long::chain) of engines sweeps the matrix once and keeps the borders along some
 //! of its rows and columns, which form a grid. The traceback goes from region to region of the
@@ -27,17 +27,23 @@
 //!
 //! The list of a strand does not depend on the other strand, so each strand can be a block
 //! (`blocks`).
+//!
+//! [`LongRecordPairs`] aligns many records with many others in one session.
 
 mod blocks;
 mod bound;
 mod checkpoint;
+mod copies;
+mod fingerprint;
 pub mod open;
 mod parts;
 mod prefetch;
+mod records;
 mod run;
 mod traceback;
 
 pub(super) use checkpoint::{checksum, lock_file};
+pub use records::{LongRecordHit, LongRecordPairs, TopPer};
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -45,6 +51,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use self::copies::CodeCopies;
 use super::block::Block;
 use super::session::SessionStart;
 use super::source::{NextBlock, subtract_cells};
@@ -243,6 +250,16 @@ impl LongAlignment {
         let cells = u64::from(self.query.length(self.query_id)) * u64::from(self.target.length(self.target_id));
         cells.saturating_mul(strands as u64)
     }
+
+    /// Refuses a checkpoint for a job in blocks.
+    fn check_no_checkpoint(&self) -> Result<()> {
+        if self.checkpoint.is_none() {
+            return Ok(());
+        }
+        let message =
+            "a job in blocks has no checkpoint, because an interrupted block is computed again: remove this option";
+        Err(Error::usage_of("checkpoint", message))
+    }
 }
 
 /// Engines for a long pair in tests and measurements.
@@ -271,6 +288,20 @@ impl LongSession {
     fn new(LongEngines { engines, reserve }: LongEngines, run: &Run) -> Self {
         LongSession { engine_pool: EnginePool::new(engines, reserve, run.patience.unwrap_or(PATIENCE)) }
     }
+
+    /// Opens the engines of a run, unless the caller has opened them.
+    fn open(start: SessionStart<LongEngines>, run: &Run) -> Result<Self> {
+        start.check_kernel(run, Family::Long)?;
+        if let Some(engines) = start.engines {
+            return Ok(LongSession::new(engines, run));
+        }
+        if run.tune {
+            return Err(Error::usage_of("tune", "long pairs have no settings to measure: remove this option"));
+        }
+        let (engines, threads) = (open::open_long(run)?, run.threads);
+        let reserve: Reserve = Box::new(move || open::cpu(threads));
+        Ok(LongSession::new(LongEngines { engines, reserve: Some(reserve) }, run))
+    }
 }
 
 impl Job for LongAlignment {
@@ -289,16 +320,7 @@ impl Job for LongAlignment {
 
     fn open(&self, start: SessionStart<LongEngines>, run: &Run) -> Result<LongSession> {
         self.validate()?;
-        start.check_kernel(run, Family::Long)?;
-        if let Some(engines) = start.engines {
-            return Ok(LongSession::new(engines, run));
-        }
-        if run.tune {
-            return Err(Error::usage_of("tune", "long pairs have no settings to measure: remove this option"));
-        }
-        let (engines, threads) = (open::open_long(run)?, run.threads);
-        let reserve: Reserve = Box::new(move || open::cpu(threads));
-        Ok(LongSession::new(LongEngines { engines, reserve: Some(reserve) }, run))
+        LongSession::open(start, run)
     }
 
     /// Returns the alignments of a block when it is complete, best first. The list is empty if no
@@ -318,23 +340,38 @@ impl Job for LongAlignment {
         session: &mut LongSession,
     ) -> Result<Summary<LongDetails>> {
         let pending_cells = source.pending_cells();
-        let mut total: Option<Summary<LongDetails>> = None;
+        let (mut totals, mut copies) = (BlockTotals::default(), CodeCopies::default());
         while let NextBlock::Block(block) = source.next() {
             subtract_cells(&pending_cells, block.cells);
-            let (hits, summary) = self.execute(self.strands_of(&block)?, &mut session.engine_pool, run)?;
+            let strands = self.strands_of(&block)?;
+            let (hits, summary) = self.execute(strands, self.min_score, &mut copies, &mut session.engine_pool, run)?;
             if !hits.is_empty() {
                 sink.rows(&hits)?;
             }
             sink.end()?;
-            match &mut total {
-                Some(total) => total.add(summary),
-                // Two engines of one block may have the same name, so their rows are not merged.
-                None => total = Some(summary),
-            }
+            totals.add(summary);
         }
-        let mut total = total.unwrap_or_default();
+        Ok(totals.finish())
+    }
+}
+
+/// Totals of all blocks of a job.
+#[derive(Default)]
+struct BlockTotals(Option<Summary<LongDetails>>);
+
+impl BlockTotals {
+    fn add(&mut self, summary: Summary<LongDetails>) {
+        match &mut self.0 {
+            Some(total) => total.add(summary),
+            // Two engines of one block may have the same name, so their rows are not merged.
+            None => self.0 = Some(summary),
+        }
+    }
+
+    fn finish(self) -> Summary<LongDetails> {
+        let mut total = self.0.unwrap_or_default();
         stats::complete(&mut total.engines, total.seconds);
         total.aligned = if total.details.traced_cells > 0 { total.written } else { 0 };
-        Ok(total)
+        total
     }
 }

@@ -94,6 +94,11 @@ impl LongEngine for CpuLong {
         true
     }
 
+    fn engines_of_threads(&self) -> Vec<Box<dyn LongEngine>> {
+        let engine = CpuLong { threads: 1, memory: self.memory / self.threads as u64, ..self.clone() };
+        (0..self.threads).map(|_| Box::new(engine.clone()) as Box<dyn LongEngine>).collect()
+    }
+
     fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
         sweep::run(self, sweep, left, sink)
     }

@@ -25,8 +25,8 @@ pub(super) fn write(context: &LongContext, alignments: &[LongPairAlignment<'_>],
         push_integer(out, alignment.score);
         let sign = if alignment.is_reverse { b'-' } else { b'+' };
         let sides = [
-            (strand.targets.name_bytes(pair.target), context.target_length(), b'+', core.target),
-            (strand.queries.name_bytes(pair.query), context.query_length(), sign, core.query),
+            (strand.targets.name_bytes(pair.target), strand.targets.length(pair.target), b'+', core.target),
+            (strand.queries.name_bytes(pair.query), strand.queries.length(pair.query), sign, core.query),
         ];
         for (name, length, sign, part) in sides {
             out.push(b' ');

@@ -13,7 +13,8 @@ use super::numbers::push_unsigned;
 use crate::alignment::Op;
 use crate::error::Result;
 
-/// Writes the header and all alignments with a column of two symbols.
+/// Writes the header and all alignments with a column of two symbols. Each pair of sequences with
+/// such an alignment has a line with its names and lengths.
 pub(super) fn write(
     context: &LongContext,
     paths: &LongPaths,
@@ -21,13 +22,14 @@ pub(super) fn write(
     output: &mut Output,
 ) -> Result<()> {
     output.buffer().extend_from_slice(format!("{} {}\nNUCMER\n", paths.target, paths.query).as_bytes());
-    let (m, n) = (context.query_length(), context.target_length());
-    let mut is_first = true;
+    let mut described_pair = None;
     for alignment in alignments {
         let (strand, pair) = context.pair(alignment)?;
+        let (m, n) = (strand.queries.length(pair.query), strand.targets.length(pair.target));
         let Some(core) = AlignedPart::from_pair(strand, &pair)?.and_then(|part| part.core()) else { continue };
         let out = output.buffer();
-        if std::mem::take(&mut is_first) {
+        let ids = Some((alignment.query_id, alignment.target_id));
+        if std::mem::replace(&mut described_pair, ids) != ids {
             out.push(b'>');
             out.extend_from_slice(strand.targets.name_bytes(pair.target));
             out.push(b' ');

@@ -1,8 +1,10 @@
-//! Dot plots of long pairs: the path of every alignment, with the target along the horizontal and
-//! the query along the vertical axis, as SVG or PNG.
+//! Dot plots of long pairs: the path of every alignment, with the targets along the horizontal and
+//! the queries along the vertical axis, as SVG or PNG.
 //!
 //! Drawing requires the feature `plot`.
 
+#[cfg(feature = "plot")]
+mod axis;
 #[cfg(feature = "plot")]
 mod draw;
 

@@ -1,4 +1,6 @@
-//! The alignments of one pair of very long sequences, which are written all at once.
+//! The alignments of very long sequences, which are written all at once.
+//!
+//! Alignments are in the order of the queries, then of the targets. The best of a pair is first.
 //!
 //! `tsv`, `jsonl` and `paf` are the formats of many pairs: each alignment becomes an
 //! [`OutputPair`](super::OutputPair) of the aligned strand and the target, and a
@@ -10,7 +12,7 @@ use super::long_context::CONTENTS;
 use super::{Contents, FormatBody, Output, chain, delta, jsonl, maf, paf, sam, text, tsv, vcf};
 use crate::error::{Error, Result};
 
-pub use super::long_context::{LongContext, LongPairAlignment, LongPaths, StoredSequence};
+pub use super::long_context::{LongContext, LongPairAlignment, LongPaths, StoredRecords};
 pub use super::sam::name_problem;
 
 /// An output format for long pairs.
@@ -42,7 +44,8 @@ pub enum LongFormat {
     },
 }
 
-/// Writes all alignments, the best first, and completes the output.
+/// Writes all alignments and completes the output. They are in the order of queries and targets,
+/// and the best alignment of a pair is first.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if a format needs alignments but there is only a score, and

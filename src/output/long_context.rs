@@ -1,4 +1,4 @@
-//! One pair of very long sequences, and its alignments as pairs with the aligned strand.
+//! Pairs of very long sequences, and their alignments as pairs with the aligned strand.
 
 use std::sync::Arc;
 
@@ -11,6 +11,10 @@ use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, Strand, reverse_comp
 /// An alignment, or only its score.
 #[derive(Debug, Clone, Copy)]
 pub struct LongPairAlignment<'a> {
+    /// Index of the query in its store.
+    pub query_id: SequenceId,
+    /// Index of the target in its store.
+    pub target_id: SequenceId,
     /// Whether the query's reverse complement was aligned.
     pub is_reverse: bool,
     /// The score.
@@ -24,86 +28,83 @@ pub struct LongPairAlignment<'a> {
     pub cigar: Option<&'a Cigar>,
 }
 
-/// A sequence of a store.
+/// Selected sequences of a store.
 #[derive(Debug, Clone)]
-pub struct StoredSequence {
+pub struct StoredRecords {
     /// The store.
     pub store: Arc<SequenceStore>,
-    /// Index in the store.
-    pub id: SequenceId,
+    /// Indices in the store, ascending.
+    pub ids: Vec<SequenceId>,
 }
 
-/// Paths of the files with the two sequences as the user typed them, for headers. `-` is standard
+impl StoredRecords {
+    /// Returns the number of symbols of all sequences.
+    pub fn symbols(&self) -> u64 {
+        self.ids.iter().map(|&id| u64::from(self.store.length(id))).sum()
+    }
+}
+
+/// Paths of the files with the sequences as the user typed them, for headers. `-` is standard
 /// input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LongPaths {
-    /// File of the query.
+    /// File of the queries.
     pub query: String,
-    /// File of the target.
+    /// File of the targets.
     pub target: String,
 }
 
-/// The two sequences and the scoring scheme.
+/// The sequences and the scoring scheme. Every query was aligned with every target.
 #[derive(Debug)]
 pub struct LongContext {
     pub(super) forward: Context,
-    /// The context with the query's reverse complement, if that was aligned.
-    reverse: Option<Context>,
-    query_id: SequenceId,
-    target_id: SequenceId,
+    /// The context with the reverse complements of `reverse_ids`, in this order.
+    reverse: Context,
+    /// Queries with an alignment of their reverse complement, ascending.
+    reverse_ids: Vec<SequenceId>,
+    query_ids: Vec<SequenceId>,
+    target_ids: Vec<SequenceId>,
 }
 
 /// Contents of alignments of two long sequences.
 pub(super) const CONTENTS: Contents = Contents { kind: PairKind::Long, has_alignments: true };
 
 impl LongContext {
-    /// Creates the context of two sequences. `any_reverse` must be set if any written alignment
-    /// uses the query's reverse complement.
-    pub fn new(query: StoredSequence, target: StoredSequence, scoring: Scoring, any_reverse: bool) -> Self {
-        let StoredSequence { store: queries, id: query_id } = query;
-        let StoredSequence { store: targets, id: target_id } = target;
-        let reverse = any_reverse.then(|| Context {
-            queries: reversed(&queries, query_id),
+    /// Creates the context of some queries and targets. `reverse_ids` lists the queries, ascending,
+    /// whose reverse complement is in any written alignment.
+    pub fn new(queries: StoredRecords, targets: StoredRecords, scoring: Scoring, reverse_ids: Vec<SequenceId>) -> Self {
+        let StoredRecords { store: queries, ids: query_ids } = queries;
+        let StoredRecords { store: targets, ids: target_ids } = targets;
+        let identity = IdentityDefinition::InnerColumns;
+        let context = |queries: Arc<SequenceStore>| Context {
+            queries,
             targets: Arc::clone(&targets),
             scoring: scoring.clone(),
-            identity: IdentityDefinition::InnerColumns,
+            identity,
             contents: CONTENTS,
-        });
-        let identity = IdentityDefinition::InnerColumns;
-        let forward = Context { queries, targets, scoring, identity, contents: CONTENTS };
-        LongContext { forward, reverse, query_id, target_id }
+        };
+        let reverse = context(reversed(&queries, &reverse_ids));
+        LongContext { forward: context(queries), reverse, reverse_ids, query_ids, target_ids }
     }
 
-    pub(super) fn query_name(&self) -> &str {
-        self.forward.queries.name(self.query_id)
+    /// Returns the queries in the order of their file.
+    pub(super) fn query_ids(&self) -> &[SequenceId] {
+        &self.query_ids
     }
 
-    pub(super) fn query_name_bytes(&self) -> &[u8] {
-        self.forward.queries.name_bytes(self.query_id)
+    /// Returns the targets in the order of their file.
+    pub(super) fn target_ids(&self) -> &[SequenceId] {
+        &self.target_ids
     }
 
-    pub(super) fn query_length(&self) -> u32 {
-        self.forward.queries.length(self.query_id)
+    /// Returns the store of the queries, with the strands of their file.
+    pub(super) fn queries(&self) -> &SequenceStore {
+        &self.forward.queries
     }
 
-    pub(super) fn query_codes(&self) -> &[Code] {
-        self.forward.queries.codes(self.query_id)
-    }
-
-    pub(super) fn query_qualities(&self) -> &[u8] {
-        self.forward.queries.qualities(self.query_id)
-    }
-
-    pub(super) fn target_name(&self) -> &str {
-        self.forward.targets.name(self.target_id)
-    }
-
-    pub(super) fn target_length(&self) -> u32 {
-        self.forward.targets.length(self.target_id)
-    }
-
-    pub(super) fn target_codes(&self) -> &[Code] {
-        self.forward.targets.codes(self.target_id)
+    /// Returns the store of the targets.
+    pub(super) fn targets(&self) -> &SequenceStore {
+        &self.forward.targets
     }
 
     pub(super) fn alphabet(&self) -> Alphabet {
@@ -125,29 +126,33 @@ impl LongContext {
         let OutputPair { query_start, target_start, score, .. } = pair;
         let alignment = Alignment { score, query_start, target_start, cigar };
         // The pair also borrows from `selected`, but the sequences do not.
-        let query = match &self.reverse {
-            Some(reverse) if selected.is_reverse => reverse.queries.codes(0),
-            _ => self.query_codes(),
-        };
-        Ok((alignment, query, self.target_codes()))
+        let (context, query) = self.strand(selected)?;
+        Ok((alignment, context.queries.codes(query), self.targets().codes(selected.target_id)))
+    }
+
+    /// Returns the context with the aligned strand of the query, and its index there.
+    fn strand(&self, selected: &LongPairAlignment<'_>) -> Result<(&Context, SequenceId)> {
+        if !selected.is_reverse {
+            return Ok((&self.forward, selected.query_id));
+        }
+        match self.reverse_ids.binary_search(&selected.query_id) {
+            Ok(index) => Ok((&self.reverse, index as SequenceId)),
+            Err(_) => Err(Error::Internal("an alignment of a strand that was not announced".into())),
+        }
     }
 
     /// Returns an alignment as a pair of the aligned strand and the target, with its context.
     pub(super) fn pair<'a>(&'a self, selected: &LongPairAlignment<'a>) -> Result<(&'a Context, OutputPair<'a>)> {
-        let (context, query) = match (selected.is_reverse, &self.reverse) {
-            (false, _) => (&self.forward, self.query_id),
-            (true, Some(reverse)) => (reverse, 0),
-            (true, None) => return Err(Error::Internal("an alignment of a strand that was not announced".into())),
-        };
+        let (context, query) = self.strand(selected)?;
         let mut hit = LongPairEnd { is_reverse: selected.is_reverse, query_end: 0, target_end: selected.target.end };
         // The conversion between the strands is its own inverse.
-        let part = hit.in_file(selected.query, self.query_length());
+        let part = hit.in_file(selected.query, self.queries().length(selected.query_id));
         hit.query_end = part.end;
         let is_local = self.scoring().mode == Mode::Local;
         let start = |start: u32| if is_local { start } else { 0 };
         let pair = OutputPair {
             query,
-            target: self.target_id,
+            target: selected.target_id,
             strand: Strand::Plus,
             score: selected.score,
             alignment: selected.cigar,
@@ -160,9 +165,11 @@ impl LongContext {
     }
 }
 
-/// Returns a store with the reverse complement of one sequence, under the same name.
-fn reversed(store: &SequenceStore, id: SequenceId) -> Arc<SequenceStore> {
+/// Returns a store with the reverse complements of some sequences, under the same names.
+fn reversed(store: &SequenceStore, ids: &[SequenceId]) -> Arc<SequenceStore> {
     let mut builder = SequenceStore::builder(store.alphabet());
-    builder.push_renamed(store, id, &reverse_complement(store.codes(id)));
+    for &id in ids {
+        builder.push_renamed(store, id, &reverse_complement(store.codes(id)));
+    }
     Arc::new(builder.build())
 }

@@ -23,13 +23,13 @@ pub(super) fn write(context: &LongContext, alignments: &[LongPairAlignment<'_>],
         push_integer(output.buffer(), alignment.score);
         output.buffer().push(b'\n');
         let alphabet = context.alphabet();
-        push_source(output, strand.targets.name_bytes(target), part.target, b'+', context.target_length());
+        push_source(output, strand.targets.name_bytes(target), part.target, b'+', strand.targets.length(target));
         let codes = strand.targets.codes(target);
         push_row(output.buffer(), part.runs(), codes, part.target.start, alphabet, Op::Insertion);
         output.buffer().push(b'\n');
         output.pass_on()?;
         let sign = if alignment.is_reverse { b'-' } else { b'+' };
-        push_source(output, strand.queries.name_bytes(query), part.query, sign, context.query_length());
+        push_source(output, strand.queries.name_bytes(query), part.query, sign, strand.queries.length(query));
         let codes = strand.queries.codes(query);
         push_row(output.buffer(), part.runs(), codes, part.query.start, alphabet, Op::Deletion);
         output.buffer().push(b'\n');

@@ -1,5 +1,5 @@
-//! The format `sam`: SAM 1.6. For two very long sequences, there is one reference, the target, and
-//! one read, the query. For many pairs, see [`PairsSam`].
+//! The format `sam`: SAM 1.6. Very long targets are references, and very long queries are reads. For
+//! many pairs, see [`PairsSam`].
 //!
 //! This module formats SAM without a library, because the output consists of three header lines and
 //! one line per alignment. A library would copy every sequence and every CIGAR, which can be as
@@ -7,9 +7,9 @@
 //!
 //! As in `paf`, end gaps stay in the CIGAR if they cost as much as inner gaps. Other end gaps are
 //! omitted, and the unaligned ends of the query are clipped (`S`), so that SEQ contains the whole
-//! strand. The best alignment is primary. Any other alignment is supplementary if it aligns a part
-//! of the query that no earlier one aligns. Otherwise it is secondary and has no SEQ, as in
-//! minimap2. The mapping quality is 255 (not available). If there is no alignment, the query is
+//! strand. The best alignment of a query is primary. Any other alignment is supplementary if it
+//! aligns a part of the query that no better one aligns. Otherwise it is secondary and has no SEQ,
+//! as in minimap2. The mapping quality is 255 (not available). A query without an alignment is
 //! unmapped.
 //!
 //! QUAL contains the qualities of a query from FASTQ wherever SEQ contains its letters.
@@ -18,14 +18,16 @@
 
 mod pairs;
 
+use std::cmp::Reverse;
+
 use super::aligned_part::AlignedPart;
 use super::long_context::{LongContext, LongPairAlignment};
 use super::numbers::{push_integer, push_unsigned};
-use super::{ByteSink, Output, OutputPair, Range32};
+use super::{ByteSink, LongPairEnd, Output, OutputPair, Range32};
 use crate::error::{Error, Result};
 use crate::score::Significance;
 use crate::score::statistics::{BitScore, Evalue};
-use crate::seq::{Alphabet, Code};
+use crate::seq::{Alphabet, Code, SequenceId};
 
 pub(super) use pairs::{PairsSam, check_name};
 
@@ -65,29 +67,77 @@ pub fn name_problem(format: &str, name: &str, is_reference: bool) -> Option<Stri
     }
 }
 
-/// Writes the header and all alignments.
+/// Writes the header and all alignments, query by query.
 pub(super) fn write(
     context: &LongContext,
     command: &str,
     alignments: &[LongPairAlignment<'_>],
     output: &mut Output,
 ) -> Result<()> {
-    push_header(command, [(context.target_name(), context.target_length())].into_iter(), output)?;
-    let mut earlier: Vec<Range32> = Vec::new();
-    for alignment in alignments {
-        record(context, alignment, &mut earlier, output)?;
+    let targets = context.targets();
+    let references = context.target_ids().iter().map(|&id| (targets.name(id), targets.length(id)));
+    push_header(command, references, output)?;
+    let mut rest = alignments;
+    for &query in context.query_ids() {
+        let count = rest.iter().take_while(|alignment| alignment.query_id == query).count();
+        let (of_query, others) = rest.split_at(count);
+        rest = others;
+        let ranks = ranks(context, of_query)?;
+        for (alignment, rank) in of_query.iter().zip(&ranks) {
+            rank.map_or(Ok(()), |rank| record(context, alignment, rank, output))?;
+        }
+        if ranks.iter().all(Option::is_none) {
+            unmapped(context, query, output)?;
+        }
     }
-    if earlier.is_empty() {
-        output.buffer().extend_from_slice(context.query_name().as_bytes());
-        output.buffer().push(b'\t');
-        push_unsigned(output.buffer(), UNMAPPED);
-        output.buffer().extend_from_slice(b"\t*\t0\t0\t*\t*\t0\t0\t");
-        push_letters(context.query_codes(), context.alphabet(), output)?;
-        output.buffer().push(b'\t');
-        push_qualities(context.query_qualities(), false, output)?;
-        output.buffer().push(b'\n');
+    match rest {
+        [] => Ok(()),
+        _ => Err(Error::Internal("alignments that are not in the order of their queries".into())),
     }
-    Ok(())
+}
+
+/// Returns the flags that classify the alignments of a query: primary, supplementary or secondary.
+/// An alignment without a column of two symbols has no line.
+fn ranks(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Vec<Option<u64>>> {
+    let mut best_first: Vec<usize> = (0..alignments.len()).collect();
+    best_first.sort_by_key(|&index| Reverse(alignments[index].score));
+    let mut ranks = vec![None; alignments.len()];
+    // Parts of the query, on the file's strand, of better lines that are not secondary.
+    let mut better: Vec<Range32> = Vec::new();
+    for index in best_first {
+        let (strand, pair) = context.pair(&alignments[index])?;
+        let Some(aligned) = AlignedPart::from_pair(strand, &pair)? else { continue };
+        let part = hit_of(&pair)?.in_file(aligned.query, strand.queries.length(pair.query));
+        let is_apart = |other: &Range32| other.end <= part.start || part.end <= other.start;
+        let rank = match better.is_empty() {
+            true => 0,
+            false if better.iter().all(is_apart) => SUPPLEMENTARY,
+            false => SECONDARY,
+        };
+        if rank != SECONDARY {
+            better.push(part);
+        }
+        ranks[index] = Some(rank);
+    }
+    Ok(ranks)
+}
+
+fn hit_of(pair: &OutputPair<'_>) -> Result<LongPairEnd> {
+    pair.long_hit().ok_or_else(|| Error::Internal("a pair without its strand".into()))
+}
+
+/// Writes the line of a query without alignments.
+fn unmapped(context: &LongContext, query: SequenceId, output: &mut Output) -> Result<()> {
+    let queries = context.queries();
+    output.buffer().extend_from_slice(queries.name(query).as_bytes());
+    output.buffer().push(b'\t');
+    push_unsigned(output.buffer(), UNMAPPED);
+    output.buffer().extend_from_slice(b"\t*\t0\t0\t*\t*\t0\t0\t");
+    push_letters(queries.codes(query), context.alphabet(), output)?;
+    output.buffer().push(b'\t');
+    push_qualities(queries.qualities(query), false, output)?;
+    output.buffer().push(b'\n');
+    output.pass_on()
 }
 
 /// Writes the header with these references and their lengths.
@@ -115,30 +165,17 @@ pub(super) fn push_header<'a>(
     Ok(())
 }
 
-/// Writes one line. `earlier` contains the parts of the query, on the file's strand, of earlier
-/// lines that are not secondary.
-fn record(
-    all: &LongContext,
-    alignment: &LongPairAlignment<'_>,
-    earlier: &mut Vec<Range32>,
-    output: &mut Output,
-) -> Result<()> {
+/// Writes the line of an alignment. `rank` contains the flags that classify it.
+fn record(all: &LongContext, alignment: &LongPairAlignment<'_>, rank: u64, output: &mut Output) -> Result<()> {
     let (context, pair) = all.pair(alignment)?;
     let Some(aligned) = AlignedPart::from_pair(context, &pair)? else { return Ok(()) };
-    let (query_length, out) = (all.query_length(), output.buffer());
-    let hit = pair.long_hit().ok_or_else(|| Error::Internal("a pair without its strand".into()))?;
-    let part = hit.in_file(aligned.query, query_length);
-    let is_apart = |other: &Range32| other.end <= part.start || part.end <= other.start;
-    let rank = match earlier.is_empty() {
-        true => 0,
-        false if earlier.iter().all(is_apart) => SUPPLEMENTARY,
-        false => SECONDARY,
-    };
-    out.extend_from_slice(all.query_name().as_bytes());
+    let (queries, out) = (all.queries(), output.buffer());
+    let (query_length, is_reverse) = (queries.length(alignment.query_id), hit_of(&pair)?.is_reverse);
+    out.extend_from_slice(queries.name(alignment.query_id).as_bytes());
     out.push(b'\t');
-    push_unsigned(out, rank + if hit.is_reverse { REVERSE } else { 0 });
+    push_unsigned(out, rank + if is_reverse { REVERSE } else { 0 });
     out.push(b'\t');
-    out.extend_from_slice(all.target_name().as_bytes());
+    out.extend_from_slice(all.targets().name(alignment.target_id).as_bytes());
     out.push(b'\t');
     push_unsigned(out, u64::from(aligned.target.start) + 1);
     out.extend_from_slice(b"\t255\t");
@@ -149,10 +186,9 @@ fn record(
     if rank == SECONDARY {
         out.extend_from_slice(b"*\t*");
     } else {
-        earlier.push(part);
         push_letters(context.queries.codes(pair.query), all.alphabet(), output)?;
         output.buffer().push(b'\t');
-        push_qualities(all.query_qualities(), hit.is_reverse, output)?;
+        push_qualities(queries.qualities(alignment.query_id), is_reverse, output)?;
     }
     push_tail(output.buffer(), aligned.edits(), &pair);
     output.pass_on()

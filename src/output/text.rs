@@ -72,7 +72,7 @@ fn bottom(out: &mut Vec<u8>) {
     line(out, format_args!("{LAST}\n{LAST}"));
 }
 
-/// Writes all alignments of two very long sequences.
+/// Writes all alignments of very long sequences. The alignments of each pair are numbered.
 pub(super) fn write(
     context: &LongContext,
     width: u32,
@@ -82,13 +82,22 @@ pub(super) fn write(
     let out = output.buffer();
     write_header(out);
     if alignments.is_empty() {
-        let (query, target) = (context.query_name(), context.target_name());
-        line(out, format_args!("\n{LINE}\n#\n# 1: {query}\n# 2: {target}\n# There is no alignment.\n#\n{LINE}\n\n"));
+        let names = match (context.query_ids(), context.target_ids()) {
+            (&[query], &[target]) => {
+                format!("# 1: {}\n# 2: {}\n", context.queries().name(query), context.targets().name(target))
+            }
+            _ => String::new(),
+        };
+        line(out, format_args!("\n{LINE}\n#\n{names}# There is no alignment.\n#\n{LINE}\n\n"));
     }
-    for (index, one) in alignments.iter().enumerate() {
-        let (context, pair) = context.pair(one)?;
-        header(context, &pair, Some((index, alignments.len())), output.buffer())?;
-        TextBlocks::new(context, &pair, width.max(1) as usize)?.write(output)?;
+    let is_same_pair =
+        |a: &LongPairAlignment<'_>, b: &LongPairAlignment<'_>| (a.query_id, a.target_id) == (b.query_id, b.target_id);
+    for of_pair in alignments.chunk_by(is_same_pair) {
+        for (index, one) in of_pair.iter().enumerate() {
+            let (context, pair) = context.pair(one)?;
+            header(context, &pair, Some((index, of_pair.len())), output.buffer())?;
+            TextBlocks::new(context, &pair, width.max(1) as usize)?.write(output)?;
+        }
     }
     bottom(output.buffer());
     output.pass_on()

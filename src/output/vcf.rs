@@ -1,26 +1,28 @@
-//! The format `vcf`: VCF 4.3, the differences of the query from the target, which is the reference.
+//! The format `vcf`: VCF 4.3, the differences of the queries from the targets, which are the
+//! reference.
 //!
 //! Every record has one alternative allele. Its REF and ALT are as short as possible, and as far to
 //! the left as possible ([`variants`]). An insertion or deletion includes the base before it, or the
-//! base after it at position 1. The query is a sample with the genotype 1, so that files of several
-//! queries can be merged.
+//! base after it at position 1. The queries are one sample with the genotype 1, so that files of
+//! several genomes can be merged: all records of the query's file are parts of one genome.
 //!
-//! Records are sorted by position. If several alignments contain a variant, the record belongs to
-//! the alignment with the best score.
+//! Records are sorted by target and position. If several alignments contain a variant, the record
+//! belongs to the alignment with the best score.
 //!
 //! As in `paf`, end gaps are variants only if they cost as much as inner gaps.
 
 mod variants;
 
-use std::borrow::Cow;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::ffi::OsStr;
+use std::path::Path;
 
 use super::aligned_part::AlignedPart;
 use super::long_context::{LongContext, LongPairAlignment, LongPaths};
 use super::numbers::push_unsigned;
 use super::{Output, OutputPair};
 use crate::error::{Error, Result};
-use crate::seq::Code;
+use crate::seq::{Code, SequenceId};
 use variants::{Variant, VariantCollector, target_letter};
 
 const FIELDS: &str = "\
@@ -30,9 +32,14 @@ const FIELDS: &str = "\
 ##FORMAT=<ID=GT,Number=1,Type=String,Description=\"Genotype: 1 is ALT\">
 #CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\t";
 
+/// Extensions of compressed files.
+const COMPRESSED: [&str; 4] = [".gz", ".bz2", ".xz", ".zst"];
+
 /// A line of the file.
 struct VcfRecord {
+    target_id: SequenceId,
     variant: Variant,
+    query_id: SequenceId,
     is_reverse: bool,
 }
 
@@ -53,20 +60,20 @@ impl VcfRecord {
         (self.variant.start - before, self.variant.end + after)
     }
 
-    /// Orders records by position, and those with equal positions as they follow each other in the
-    /// target.
+    /// Orders records by target and position, and those with equal positions as they follow each
+    /// other in the target.
     fn compare(&self, other: &VcfRecord) -> Ordering {
-        let place = |record: &VcfRecord| (record.range().0, record.variant.start, record.variant.end);
+        let place = |record: &VcfRecord| (record.target_id, record.range().0, record.variant.start, record.variant.end);
         place(self).cmp(&place(other)).then_with(|| self.variant.letters.cmp(&other.variant.letters))
     }
 
     /// Appends the line.
-    fn push(&self, all: &LongContext, target: &[Code], names: &VcfNames<'_>, out: &mut Vec<u8>) {
+    fn push(&self, all: &LongContext, target: &[Code], out: &mut Vec<u8>) {
         let (start, end) = self.range();
         let reference = &target[start as usize..end as usize];
         let (before, after) = self.anchors();
         let letters = |codes: &[Code], out: &mut Vec<u8>| out.extend(codes.iter().map(|&code| target_letter(code)));
-        out.extend_from_slice(names.target.as_bytes());
+        out.extend_from_slice(all.targets().name(self.target_id).as_bytes());
         out.push(b'\t');
         push_unsigned(out, u64::from(start) + 1);
         out.extend_from_slice(b"\t.\t");
@@ -76,19 +83,13 @@ impl VcfRecord {
         out.extend_from_slice(&self.variant.letters);
         letters(&reference[reference.len() - after as usize..], out);
         out.extend_from_slice(b"\t.\t.\tQNAME=");
-        out.extend_from_slice(names.query.as_bytes());
+        out.extend_from_slice(encoded(all.queries().name_bytes(self.query_id)).as_bytes());
         out.extend_from_slice(b";QSTART=");
         let first = self.variant.query.saturating_sub(before);
-        let length = all.query_length();
+        let length = all.queries().length(self.query_id);
         push_unsigned(out, u64::from(if self.is_reverse { length.saturating_sub(first).max(1) } else { first + 1 }));
         out.extend_from_slice(if self.is_reverse { b";QSTRAND=-\tGT\t1\n" } else { b";QSTRAND=+\tGT\t1\n" });
     }
-}
-
-/// Names as the file contains them.
-struct VcfNames<'a> {
-    target: &'a str,
-    query: Cow<'a, str>,
 }
 
 /// Returns a name as the value of an INFO field: other characters are percent-encoded.
@@ -104,53 +105,71 @@ fn encoded(name: &[u8]) -> String {
     out
 }
 
-/// Writes the header and the variants of all alignments. The best alignment is first.
+/// Writes the header and the variants of all alignments. The best alignment of a pair is first.
 pub(super) fn write(
     context: &LongContext,
     paths: &LongPaths,
     alignments: &[LongPairAlignment<'_>],
     output: &mut Output,
 ) -> Result<()> {
-    let names = VcfNames { target: context.target_name(), query: encoded(context.query_name_bytes()).into() };
-    push_header(context, paths, &names, output);
+    push_header(context, paths, output);
+    let mut best_first: Vec<&LongPairAlignment<'_>> = alignments.iter().collect();
+    best_first.sort_by_key(|alignment| Reverse(alignment.score));
     let mut records: Vec<VcfRecord> = Vec::new();
-    for alignment in alignments {
+    for alignment in best_first {
         let (forward, pair) = context.pair(alignment)?;
         let Some(part) = AlignedPart::from_pair(forward, &pair)? else { continue };
         let OutputPair { query, target, .. } = pair;
         let (query, target) = (forward.queries.codes(query), forward.targets.codes(target));
         let from = (part.query.start, part.target.start);
-        let is_reverse = alignment.is_reverse;
+        let LongPairAlignment { query_id, target_id, is_reverse, .. } = *alignment;
         let found = VariantCollector::collect(part.runs(), query, target, from);
-        records.extend(found.into_iter().map(|variant| VcfRecord { variant, is_reverse }));
+        records.extend(found.into_iter().map(|variant| VcfRecord { target_id, variant, query_id, is_reverse }));
     }
     // Stable: among equal records, the record of the best alignment stays first.
     records.sort_by(VcfRecord::compare);
     records.dedup_by(|later, first| later.compare(first).is_eq());
-    let target = context.target_codes();
     for record in &records {
+        let target = context.targets().codes(record.target_id);
         if record.range().1 as usize > target.len() {
             return Err(Error::usage("VCF has no record of a deletion of the whole target or an insertion into none"));
         }
-        record.push(context, target, &names, output.buffer());
+        record.push(context, target, output.buffer());
         output.pass_on()?;
     }
     Ok(())
 }
 
-fn push_header(context: &LongContext, paths: &LongPaths, names: &VcfNames<'_>, output: &mut Output) {
+fn push_header(context: &LongContext, paths: &LongPaths, output: &mut Output) {
     let out = output.buffer();
     out.extend_from_slice(concat!("##fileformat=VCFv4.3\n##source=pairwave ", env!("CARGO_PKG_VERSION")).as_bytes());
     if paths.target != "-" {
         out.extend_from_slice(b"\n##reference=");
         out.extend(paths.target.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().as_bytes());
     }
-    out.extend_from_slice(b"\n##contig=<ID=");
-    out.extend_from_slice(names.target.as_bytes());
-    out.extend_from_slice(b",length=");
-    push_unsigned(out, u64::from(context.target_length()));
-    out.extend_from_slice(b">\n");
-    out.extend_from_slice(FIELDS.as_bytes());
-    out.extend_from_slice(names.query.as_bytes());
     out.push(b'\n');
+    for &target in context.target_ids() {
+        out.extend_from_slice(b"##contig=<ID=");
+        out.extend_from_slice(context.targets().name(target).as_bytes());
+        out.extend_from_slice(b",length=");
+        push_unsigned(out, u64::from(context.targets().length(target)));
+        out.extend_from_slice(b">\n");
+    }
+    out.extend_from_slice(FIELDS.as_bytes());
+    out.extend_from_slice(sample(context, paths).as_bytes());
+    out.push(b'\n');
+}
+
+/// Returns the name of the sample: the name of the only query, or the name of the queries' file
+/// without its extensions.
+fn sample(context: &LongContext, paths: &LongPaths) -> String {
+    if let &[query] = context.query_ids() {
+        return encoded(context.queries().name_bytes(query));
+    }
+    let name = Path::new(&paths.query).file_name().and_then(OsStr::to_str).unwrap_or("-");
+    let plain = COMPRESSED.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
+    match plain.rsplit_once('.').map_or(plain, |(stem, _)| stem) {
+        "" | "-" => "query".into(),
+        stem => encoded(stem.as_bytes()),
+    }
 }

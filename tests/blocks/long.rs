@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pairwave::jobs::blocks::{Block, BlockSink, Divisible};
-use pairwave::jobs::long::{LongEngines, LongWant, Strand, Strands};
+use pairwave::jobs::long::{LongEngines, LongRecordPairs, LongWant, Strand, Strands, TopPer};
 use pairwave::jobs::{LongAlignment, LongHit};
 use pairwave::long::LongEngine;
 use pairwave::long::cpu::CpuLong;
@@ -16,7 +16,7 @@ use pairwave::{Error, Result};
 
 use support::blocks::check_blocks;
 use support::codec::check_codec;
-use support::{LongResult, rng, run_long, two_threads};
+use support::{LongResult, rng, run_long, run_on, two_threads};
 
 fn cpu() -> LongEngines {
     vec![Box::new(CpuLong::new(2)) as Box<dyn LongEngine>].into()
@@ -113,6 +113,33 @@ fn blocks_of_strands_give_the_rows_of_the_job() {
             }
         }
     }
+}
+
+/// Pairs of several genes: a block has one or more pairs, or one strand of a pair.
+#[test]
+fn blocks_of_several_pairs_give_the_rows_of_the_job() {
+    let mut random = rng(4);
+    let genes = genes();
+    let settings =
+        LongAlignment::new(Arc::clone(&genes), 0, Arc::clone(&genes), 0, scoring(Mode::Local, EndGaps::Charged));
+    let settings = LongAlignment { strand: Strands::Both, top: 2, min_score: 30, ..settings };
+    let job = LongRecordPairs { settings, queries: vec![1, 3, 4], targets: vec![0, 2], top_per: TopPer::Pair };
+    let (expected, summary) = run_on(&job, cpu(), &two_threads()).expect("the job ends");
+    check_codec(&job, &expected, &mut random);
+    assert_eq!(summary.written, expected.len() as u64);
+    let job = LongRecordPairs { settings: LongAlignment { top: 1, ..job.settings }, ..job };
+    let (expected, _) = run_on(&job, cpu(), &two_threads()).expect("the job ends");
+    let session = || job.session_on(cpu(), &two_threads()).expect("the session opens");
+    for (cells, count) in [(1, 12), (job.cells() / 3, 3), (u64::MAX, 1)] {
+        let blocks = check_blocks(&job, &expected, cells, &two_threads(), &mut random, session);
+        assert_eq!(blocks.len(), count, "{cells} cells");
+    }
+    // Lists of several pairs are selected again when the blocks are joined.
+    let by_query = LongRecordPairs { top_per: TopPer::Query, ..job.clone() };
+    let mut selected = expected;
+    by_query.select(&mut selected);
+    assert_eq!(run_on(&by_query, cpu(), &two_threads()).expect("the job ends").0, selected);
+    assert_eq!(selected.len(), 3);
 }
 
 #[test]

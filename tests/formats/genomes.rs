@@ -5,7 +5,7 @@ mod decoded;
 mod variants;
 
 use pairwave::alignment::{Cigar, Op};
-use pairwave::output::long::{StoredSequence, write};
+use pairwave::output::long::{StoredRecords, write};
 use pairwave::output::{LongContext, LongFormat, LongPairAlignment, Output, Range32};
 use pairwave::score::{EndGaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore, reverse_complement};
@@ -87,15 +87,18 @@ impl RandomCase {
         let store = |name: &str, letters: &str| {
             let mut builder = SequenceStore::builder(Alphabet::Dna);
             builder.push_letters(name, letters.as_bytes()).expect("nucleotides");
-            StoredSequence { store: Arc::new(builder.build()), id: 0 }
+            StoredRecords { store: Arc::new(builder.build()), ids: vec![0] }
         };
         let scoring = Scoring { mode: self.mode, end_gaps: EndGaps::Charged, ..Scoring::truong() };
+        let reverse_ids = if self.is_reverse { vec![0] } else { Vec::new() };
         let context =
-            LongContext::new(store("query", &self.query), store("target", &self.target), scoring, self.is_reverse);
+            LongContext::new(store("query", &self.query), store("target", &self.target), scoring, reverse_ids);
         let [query, target] = self.ranges().map(|range| Range32 { start: range.start as u32, end: range.end as u32 });
         let length = self.query.len() as u32;
         let turned = Range32 { start: length - query.end, end: length - query.start };
         let alignment = LongPairAlignment {
+            query_id: 0,
+            target_id: 0,
             is_reverse: self.is_reverse,
             score: -7,
             query: if self.is_reverse { turned } else { query },

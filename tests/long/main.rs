@@ -1,8 +1,9 @@
-//! Tests of one long pair, on every engine and on several engines at once.
+//! Tests of long pairs, on every engine and on several engines at once.
 
 mod cpu;
 mod gpu;
 mod job;
 mod memory;
+mod records;
 mod top;
 mod trace;

@@ -11,31 +11,31 @@ use clap::{Arg, ValueEnum, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Align one pair of very long sequences, such as genomes, in linear memory
+/// Align very long sequences, such as genomes and contigs, in linear memory
 ///
-/// QUERY and TARGET hold one sequence each, unless --query-id and --target-id select one of
-/// several. By default the command aligns the best-scoring part of each sequence (Smith-Waterman).
-/// It computes every cell of the matrix that can affect the result, so the score is exact. Scores
-/// and alignments do not depend on the devices.
+/// Every sequence of QUERY is aligned with every sequence of TARGET, in the order of the files,
+/// unless --query-id and --target-id select some of them. By default the command aligns the
+/// best-scoring part of each sequence (Smith-Waterman). It computes every cell of the matrix that
+/// can affect the result, so the score is exact. Scores and alignments do not depend on the devices.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave long [OPTIONS] <QUERY> <TARGET>", after_long_help = EXAMPLES)]
 #[command(mut_args(as_in_long))]
 pub(crate) struct LongArgs {
-    /// First sequence: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
+    /// Queries: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present_any = ["fields", "scheme"], value_hint = ValueHint::FilePath)]
     pub query: Option<PathBuf>,
 
-    /// Second sequence, in a file of the same kind or in the same file
+    /// Targets, in a file of the same kind or in the same file
     #[arg(required_unless_present_any = ["fields", "scheme"], value_hint = ValueHint::FilePath)]
     pub target: Option<PathBuf>,
 
-    /// Select the sequence of this name in QUERY: its header up to the first blank
+    /// Align only the sequence of this name in QUERY: its header up to the first blank; repeatable
     #[arg(long, value_name = "NAME")]
-    pub query_id: Option<OsString>,
+    pub query_id: Vec<OsString>,
 
-    /// Select the sequence of this name in TARGET
+    /// Align only the sequence of this name in TARGET; repeatable
     #[arg(long, value_name = "NAME")]
-    pub target_id: Option<OsString>,
+    pub target_id: Vec<OsString>,
 
     #[command(flatten)]
     pub letters: LettersArgs,
@@ -46,13 +46,20 @@ pub(crate) struct LongArgs {
     #[command(flatten)]
     pub alignment: LocalAlignmentArgs,
 
-    /// Write up to this many alignments, best first; --mode local [default: 1]
+    /// Write up to this many alignments of each pair, best first; --mode local [default: 1]
     ///
     /// Each further alignment is the best that aligns no symbol in an earlier alignment's part of
     /// the query with a symbol in the same alignment's part of the target. No two alignments
     /// overlap in both sequences.
     #[arg(long, value_name = "K", help_heading = SELECTION)]
     pub top: Option<u32>,
+
+    /// Apply --top to each pair of sequences, to each query, or to all alignments [default: pair]
+    ///
+    /// The selected alignments stay in the order of the files. With 'query' and 'all', --top is
+    /// allowed in every mode.
+    #[arg(long, value_name = "GROUP", help_heading = SELECTION, value_enum, ignore_case = true)]
+    pub top_per: Option<TopPerName>,
 
     #[command(flatten)]
     pub scores: MinScoreArgs,
@@ -146,8 +153,20 @@ Examples:
     pairwave long one.fa.gz other.fa.gz --top 10 --min-score 1000 --format sam -o hits.sam
   Align end to end, and write text for reading:
     pairwave long one.fa other.fa --mode global --format text
+  Write the best alignment of each contig with a genome of several chromosomes:
+    pairwave long contigs.fa genome.fa --top-per query --format paf -o contigs.paf
   Align one chromosome of each file, in a job that may be interrupted:
     pairwave long a.fa b.fa --query-id chr1 --target-id chr1 --checkpoint work --format paf -o chr1.paf";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TopPerName {
+    /// The best alignments of each query with each target
+    Pair,
+    /// The best alignments of each query
+    Query,
+    /// The best alignments of the whole job
+    All,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MethodName {

@@ -179,7 +179,7 @@ fn options_of_long_decide_its_job() {
     long("q.fa t.fa --kernel sw_striped_score");
     let job = long("q.fa t.fa");
     let files = [job.query.to_str(), job.target.to_str()];
-    assert_eq!((files, job.query_id, job.target_id), ([Some("q.fa"), Some("t.fa")], None, None));
+    assert_eq!((files, job.query_ids, job.target_ids), ([Some("q.fa"), Some("t.fa")], vec![], vec![]));
     assert_eq!((job.scoring.mode(), job.strand, job.top, job.min_score), (Mode::Local, None, 1, None));
     assert_eq!((job.method, job.strip, job.chunk, job.prune), (None, None, None, true));
     assert_eq!((job.host_memory, job.checkpoint, job.plot, job.files.stats), (None, None, None, None));
@@ -191,7 +191,7 @@ fn options_of_long_decide_its_job() {
          --strip 4096 --chunk 512 --no-prune --host-memory 2G --memory 1G --checkpoint work --format text --width 100 \
          --plot Path.PNG --check --threads 2 -o out.txt --gap-open 5 --gap-extend 2",
     );
-    assert_eq!((job.query_id, job.target_id), (Some("a".into()), Some("b".into())));
+    assert_eq!((job.query_ids, job.target_ids), (vec!["a".into()], vec!["b".into()]));
     assert_eq!((job.strand, job.top, job.min_score, job.prune), (Some(Strands::Both), 5, Some(100), false));
     assert_eq!((job.method, job.strip, job.chunk), (Some(Method::Chunked1), Some(4096), Some(512)));
     assert_eq!((job.host_memory, job.compute.memory), (Some(2 << 30), Some(1 << 30)));

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::slice;
 
 use super::{LongAlignment, LongHit};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::jobs::Job;
 use crate::jobs::blocks::cut::cut;
 use crate::jobs::blocks::{Block, Divisible, bytes, check};
@@ -42,11 +42,7 @@ impl Divisible for LongAlignment {
     /// The errors of [`Job::validate`]; [`Error::Usage`] for a job with a checkpoint.
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
         self.validate()?;
-        if self.checkpoint.is_some() {
-            let message =
-                "a job in blocks has no checkpoint, because an interrupted block is computed again: remove this option";
-            return Err(Error::usage_of("checkpoint", message));
-        }
+        self.check_no_checkpoint()?;
         let strands = self.strands().len();
         let split = |unit: u64, _| {
             let block = |strand: u32| {

@@ -84,11 +84,11 @@ impl Checkpoint {
                         format!("another version of pairwave wrote it (format {version}, this version has {VERSION})");
                     return Err(refuse(message));
                 }
-                let there: CheckpointManifest<C> = serde_json::from_slice(&bytes).map_err(damaged)?;
+                let there: CheckpointManifest<serde_json::Value> = serde_json::from_slice(&bytes).map_err(damaged)?;
                 if let Some(differs) = there.job.difference(&job) {
                     return Err(refuse(format!("it belongs to another job: {differs}")));
                 }
-                Some(there.cut)
+                Some(serde_json::from_value(there.cut).map_err(damaged)?)
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(Error::io(path, error)),

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::bound::bounds;
-use super::checkpoint::{Checkpoint, checksum};
+use super::checkpoint::Checkpoint;
+use super::copies::CodeCopies;
 use super::parts::{JobShared, MatrixSweep};
 use super::traceback::{LongTraceback, TracebackOptions};
 use super::{LongAlignment, LongDetails, LongHit, LongWant, Strand, Strands};
 use crate::alignment::{Alignment, Cigar, ForbiddenRectangle, verify, verify_alignment};
 use crate::error::{Error, Result};
-use crate::files::fingerprint::Fingerprint;
 use crate::host::default_limit;
 use crate::jobs::{Run, Summary};
 use crate::long::chain::border::{BorderLine, LinePart};
@@ -20,11 +20,11 @@ use crate::long::chain::grid::{EngineSizes, MatrixCut};
 use crate::long::chain::panels::{Watch, sweep};
 use crate::long::chain::table::MatrixPart;
 use crate::long::{LongPair, PathPoint, PathState};
-use crate::score::{Mode, Scoring};
-use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, reverse_complement};
+use crate::score::Mode;
+use crate::seq::{Alphabet, SequenceId, SequenceStore};
 
 /// Default time between saves.
-const SAVE_EVERY: Duration = Duration::from_secs(30);
+pub(super) const SAVE_EVERY: Duration = Duration::from_secs(30);
 /// Margin in rows and columns around the corner of the matrix where every good alignment starts. It
 /// is the shorter length divided by `CORNER_MARGIN`, but at least `MIN_MARGIN`. Alignments of
 /// unrelated sequences and most repeats are shorter than the margin.
@@ -91,13 +91,8 @@ impl LongAlignment {
         if self.strand != Strands::Plus && self.scoring.alphabet != Alphabet::Dna {
             return Err(Error::usage_of("strand", "only DNA and RNA have a minus strand"));
         }
-        if self.top == 0 {
-            return Err(Error::usage_value("top", self.top, "at least 1 is needed"));
-        }
+        self.check_top(self.top)?;
         let is_local = self.scoring.mode == Mode::Local;
-        if self.top > 1 && !is_local {
-            return Err(Error::usage_value("top", self.top, "only local mode finds several alignments of a pair"));
-        }
         if is_local && self.min_score < 1 {
             return Err(Error::usage_value("min_score", self.min_score, "a local alignment scores at least 1"));
         }
@@ -106,6 +101,17 @@ impl LongAlignment {
         }
         if self.chunk == Some(0) {
             return Err(Error::usage_value("chunk", 0, "chunks have at least one row"));
+        }
+        Ok(())
+    }
+
+    /// Checks the maximum number of alignments of a pair.
+    pub(super) fn check_top(&self, top: u32) -> Result<()> {
+        if top == 0 {
+            return Err(Error::usage_value("top", top, "at least 1 is needed"));
+        }
+        if top > 1 && self.scoring.mode != Mode::Local {
+            return Err(Error::usage_value("top", top, "only local mode finds several alignments of a pair"));
         }
         Ok(())
     }
@@ -120,14 +126,10 @@ impl LongAlignment {
     }
 
     /// Returns these strands of the query, each paired with the target.
-    fn sides(&self, strands: &[Strand]) -> Result<Vec<StrandMatrix>> {
-        let codes = self.query.codes(self.query_id);
-        let target: Arc<[Code]> = self.target.codes(self.target_id).into();
+    fn sides(&self, strands: &[Strand], copies: &mut CodeCopies) -> Result<Vec<StrandMatrix>> {
+        let target = copies.target(&self.target, self.target_id);
         let side = |&strand: &Strand| {
-            let query: Arc<[Code]> = match strand {
-                Strand::Plus => codes.into(),
-                Strand::Minus => reverse_complement(codes).into(),
-            };
+            let query = copies.query(&self.query, self.query_id, strand);
             let pair = LongPair { query, target: Arc::clone(&target), scoring: Arc::clone(&self.scoring) };
             StrandMatrix { strand, pair, forbidden: Vec::new(), pass: None, bound: 0 }
         };
@@ -138,60 +140,22 @@ impl LongAlignment {
         }
     }
 
-    /// Returns the fingerprint that a checkpoint stores. The pattern names every field, so that a
-    /// new one cannot be forgotten.
-    fn fingerprint(&self) -> Fingerprint {
-        let LongAlignment {
-            query,
-            query_id,
-            target,
-            target_id,
-            scoring,
-            want,
-            strand,
-            top,
-            min_score,
-            prune,
-            origin,
-            // These fields only determine how the result is computed. A later run uses the sizes of
-            // the first run.
-            method: _,
-            strip: _,
-            chunk: _,
-            host_memory: _,
-            checkpoint: _,
-            tuning: _,
-        } = self;
-        let Scoring { alphabet, substitution: _, gaps, end_gaps, mode } = &**scoring;
-        let job = Fingerprint::default()
-            .with_bytes("query", [query.codes(*query_id)])
-            .with_bytes("target", [target.codes(*target_id)])
-            .with("alphabet", alphabet.letters())
-            .with("scores", scores(scoring))
-            .with("gap_first", gaps.first)
-            .with("gap_next", gaps.next)
-            .with("mode", format!("{mode:?}, end gaps {end_gaps:?}"))
-            .with("want", format!("{want:?}"))
-            .with("strand", format!("{strand:?}"))
-            .with("top", top)
-            .with("min_score", min_score)
-            .with("prune", prune);
-        origin.iter().fold(job, Fingerprint::merge)
-    }
-
-    /// Computes the alignments of these strands, best first.
+    /// Computes the alignments of these strands, best first. Alignments that score less than
+    /// `score_floor` may be missing.
     ///
     /// # Errors
     /// The errors of [`Job::feed`](crate::jobs::Job::feed).
     pub(super) fn execute(
         &self,
         strands: &[Strand],
+        score_floor: i64,
+        copies: &mut CodeCopies,
         engine_pool: &mut EnginePool,
         run: &Run,
     ) -> Result<(Vec<LongHit>, Summary<LongDetails>)> {
         let begin = Instant::now();
         self.check()?;
-        let sides = self.sides(strands)?;
+        let sides = self.sides(strands, copies)?;
         let is_local = self.scoring.mode == Mode::Local;
         let memory = self.host_memory.unwrap_or_else(default_limit);
         // The start of an alignment is known only after its traceback. Further alignments must not
@@ -233,7 +197,8 @@ impl LongAlignment {
             best: Arc::default(),
             watch: Watch { interrupt: &run.interrupt, progress: Some(&advance) },
         };
-        let mut runner = LongRunner { job: self, needs_traceback, shared, summary };
+        let min_score = self.min_score.max(score_floor);
+        let mut runner = LongRunner { job: self, min_score, needs_traceback, shared, summary };
         let hits = if is_local { runner.local(sides)? } else { runner.global(sides)? };
         let LongRunner { shared, mut summary, .. } = runner;
         if let Some(checkpoint) = &shared.checkpoint {
@@ -263,19 +228,10 @@ fn score_overflow(pair: &LongPair) -> Error {
     ))
 }
 
-/// Returns a checksum of the scores of all pairs of symbols.
-fn scores(scoring: &Scoring) -> String {
-    let size = scoring.alphabet.size() as Code;
-    let pairs = (1..size).flat_map(|a| (1..size).map(move |b| (a, b)));
-    let table = &scoring.substitution;
-    let bytes: Vec<u8> = pairs
-        .flat_map(|(a, b)| table.score(a, b).to_le_bytes().into_iter().chain([table.is_match(a, b).into()]))
-        .collect();
-    format!("{:016x}", checksum(&bytes))
-}
-
 struct LongRunner<'a> {
     job: &'a LongAlignment,
+    /// Minimum score of a reported local alignment.
+    min_score: i64,
     needs_traceback: bool,
     shared: JobShared<'a>,
     summary: Summary<LongDetails>,
@@ -422,7 +378,7 @@ impl LongRunner<'_> {
 
     fn local(&mut self, mut sides: Vec<StrandMatrix>) -> Result<Vec<LongHit>> {
         if self.shared.prune {
-            self.shared.best.raise(self.job.min_score.min(i32::MAX.into()) as i32);
+            self.shared.best.raise(self.min_score.min(i32::MAX.into()) as i32);
             self.bound(&mut sides);
         }
         let earlier = self.shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(HITS));
@@ -447,7 +403,7 @@ impl LongRunner<'_> {
                     ));
                 }
             }
-            let reached = |best: &(usize, i32, PathPoint)| i64::from(best.1) >= self.job.min_score;
+            let reached = |best: &(usize, i32, PathPoint)| i64::from(best.1) >= self.min_score;
             let Some((index, score, end)) = best.filter(reached) else { break };
             if self.job.top == 1 {
                 // The kept borders of the other strand are not needed.

@@ -105,6 +105,15 @@ impl EnginePool {
         members.into_iter().map(|(_, member)| member).collect()
     }
 
+    /// Returns engines for separate pairs on the threads of the only engine. Returns none if there
+    /// are several engines, or if the engine cannot be divided.
+    pub(crate) fn engines_of_threads(&mut self) -> Vec<Box<dyn LongEngine>> {
+        match &mut self.members[..] {
+            [only] => only.query(|engine| engine.engines_of_threads()).unwrap_or_default(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Runs a task on the members with these numbers, each on a separate thread, until all of them
     /// have returned or were abandoned. Returns the results of the members that returned. Calls
     /// `lost` with the number of each member that panicked or was abandoned, before other threads

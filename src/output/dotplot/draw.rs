@@ -8,11 +8,11 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::Picture;
+use super::axis::{Axis, Orientation, axes};
 use crate::error::{Error, Result};
 use crate::output::long::{LongContext, LongPairAlignment};
 use crate::output::plot::bitmap::encode_rgb;
 use crate::output::strokes;
-use crate::output::ticks::ticks;
 use crate::seq::Alphabet;
 
 /// Size of the picture in units. A unit is a pixel in SVG.
@@ -92,36 +92,32 @@ impl Plot {
     fn new(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Self> {
         let (left, top, right, bottom) = MARGINS;
         let (across, up) = (SIZE.0 - left - right, SIZE.1 - top - bottom);
-        let (target_length, query_length) = (context.target_length(), context.query_length());
-        let x = |position: f64| f64::from(left) + position / f64::from(target_length.max(1)) * f64::from(across);
-        let y = |position: f64| f64::from(SIZE.1 - bottom) - position / f64::from(query_length.max(1)) * f64::from(up);
+        let [targets, queries] = axes(context);
+        let x = |position: f64| f64::from(left) + position / targets.span() * f64::from(across);
+        let y = |position: f64| f64::from(SIZE.1 - bottom) - position / queries.span() * f64::from(up);
         let mut plot = Plot { paths: Vec::new(), grid: Vec::new(), labels: Vec::new() };
         let black = RGBColor(0, 0, 0);
         let mut label = |text: String, at, anchor, size, colour, is_upright| {
             plot.labels.push(Label { text, at, anchor, size, colour, is_upright });
         };
-        for tick in ticks(0.0, f64::from(target_length), false).into_iter().filter(|t| *t <= f64::from(target_length)) {
-            let tick_position = x(tick).round() as i32;
-            plot.grid.push([(tick_position, top), (tick_position, SIZE.1 - bottom)]);
-            label(grouped(tick as u64), (tick_position, SIZE.1 - bottom + 14), HPos::Center, 12, black, false);
+        for line in targets.lines() {
+            let position = x(line).round() as i32;
+            plot.grid.push([(position, top), (position, SIZE.1 - bottom)]);
         }
-        for tick in ticks(0.0, f64::from(query_length), false).into_iter().filter(|t| *t <= f64::from(query_length)) {
-            let tick_position = y(tick).round() as i32;
-            plot.grid.push([(left, tick_position), (SIZE.0 - right, tick_position)]);
-            label(grouped(tick as u64), (left - 8, tick_position), HPos::Right, 12, black, false);
+        for (text, middle) in targets.labels(f64::from(across), Orientation::Across) {
+            label(text, (x(middle).round() as i32, SIZE.1 - bottom + 14), HPos::Center, 12, black, false);
+        }
+        for line in queries.lines() {
+            let position = y(line).round() as i32;
+            plot.grid.push([(left, position), (SIZE.0 - right, position)]);
+        }
+        for (text, middle) in queries.labels(f64::from(up), Orientation::Up) {
+            label(text, (left - 8, y(middle).round() as i32), HPos::Right, 12, black, false);
         }
         let unit = if context.alphabet() == Alphabet::Dna { "bp" } else { "residues" };
-        let named = |name: &str, length: u32| {
-            // A name that is too long for its axis would extend beyond the picture.
-            let most = 60;
-            let is_long = name.chars().count() > most;
-            let name: String = name.chars().take(if is_long { most - 3 } else { most }).collect();
-            format!("{name}{} ({} {unit})", if is_long { "..." } else { "" }, grouped(length.into()))
-        };
         let middle = (left + across / 2, top + up / 2);
-        let target = named(context.target_name(), target_length);
-        label(target, (middle.0, SIZE.1 - bottom + 44), HPos::Center, 15, black, false);
-        label(named(context.query_name(), query_length), (24, middle.1), HPos::Center, 15, black, true);
+        label(targets.title(unit), (middle.0, SIZE.1 - bottom + 44), HPos::Center, 15, black, false);
+        label(queries.title(unit), (24, middle.1), HPos::Center, 15, black, true);
         label(title(context, alignments)?, (middle.0, 24), HPos::Center, 17, black, false);
         let strands = [(false, "forward"), (true, "reverse complement")];
         let present = strands.into_iter().filter(|(strand, _)| alignments.iter().any(|one| one.is_reverse == *strand));
@@ -131,7 +127,7 @@ impl Plot {
             x_position += 100;
         }
         for one in alignments {
-            plot.paths.push((colour(one.is_reverse), path(context, one, x, y)?));
+            plot.paths.push((colour(one.is_reverse), path(context, one, &[&targets, &queries], x, y)?));
         }
         Ok(plot)
     }
@@ -172,7 +168,8 @@ fn colour(is_reverse: bool) -> RGBColor {
 }
 
 fn title(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<String> {
-    let Some(best) = alignments.first() else { return Ok("no alignment".into()) };
+    // Among equal scores, the first one.
+    let Some(best) = alignments.iter().rev().max_by_key(|one| one.score) else { return Ok("no alignment".into()) };
     let (context, pair) = context.pair(best)?;
     let columns = context.columns(&pair)?;
     let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
@@ -186,6 +183,7 @@ fn title(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<
 fn path(
     all: &LongContext,
     alignment: &LongPairAlignment<'_>,
+    [targets, queries]: &[&Axis<'_>; 2],
     x: impl Fn(f64) -> f64,
     y: impl Fn(f64) -> f64,
 ) -> Result<Vec<(i32, i32)>> {
@@ -193,9 +191,11 @@ fn path(
     let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
     let columns = context.columns(&pair)?;
     let (mut i, mut j) = (columns.query.start, columns.target.start);
+    let query_length = all.queries().length(alignment.query_id);
+    let (before_target, before_query) = (targets.start(alignment.target_id), queries.start(alignment.query_id));
     let tick_position = |i: u32, j: u32| {
-        let i = if alignment.is_reverse { all.query_length() - i } else { i };
-        (x(f64::from(j)), y(f64::from(i)))
+        let i = if alignment.is_reverse { query_length - i } else { i };
+        (x(before_target + f64::from(j)), y(before_query + f64::from(i)))
     };
     let mut last = tick_position(i, j);
     let mut points = vec![last];
@@ -213,19 +213,6 @@ fn path(
     let mut pixels: Vec<(i32, i32)> = points.into_iter().map(|(x, y)| (x.round() as i32, y.round() as i32)).collect();
     pixels.dedup();
     Ok(pixels)
-}
-
-/// Formats a number with thousands separators.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (tick_position, digit) in digits.chars().enumerate() {
-        if tick_position > 0 && (digits.len() - tick_position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Draws a label as text.
@@ -253,14 +240,4 @@ fn trace<Backend: DrawingBackend>(area: &DotPlotArea<Backend>, label: &Label, sc
         area.draw(&PathElement::new(line.into_iter().map(point).collect::<Vec<_>>(), style))?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_thousands_separators() {
-        assert_eq!([0, 999, 1000, 48502, 4_639_675].map(grouped), ["0", "999", "1,000", "48,502", "4,639,675"]);
-    }
 }

@@ -29,12 +29,17 @@ fn context(mode: Mode, end_gaps: EndGaps) -> LongContext {
     let query = store(&[("other", "AC"), ("query", "CCGATTACAGGRTTT")]);
     let target = store(&[("target", "GATTCAGGATTGTAA")]);
     let scoring = Scoring { mode, end_gaps, gaps: Gaps { first: 7, next: 2 }, ..Scoring::truong() };
-    let (query, target) = (StoredSequence { store: query, id: 1 }, StoredSequence { store: target, id: 0 });
-    LongContext::new(query, target, scoring, true)
+    let queries = StoredRecords { store: query, ids: vec![1] };
+    let targets = StoredRecords { store: target, ids: vec![0] };
+    LongContext::new(queries, targets, scoring, vec![1])
 }
 
 fn range(start: u32, end: u32) -> Range32 {
     Range32 { start, end }
+}
+
+fn score_of(is_reverse: bool, score: i64, query: Range32, target: Range32) -> LongPairAlignment<'static> {
+    LongPairAlignment { query_id: 1, target_id: 0, is_reverse, score, query, target, cigar: None }
 }
 
 fn cigar(text: &str) -> Cigar {
@@ -76,6 +81,8 @@ fn every_format_has_alignments_on_both_strands() {
     let (first, second, third) = (cigar("4=1I7="), cigar("5="), cigar("2="));
     let alignments = [
         LongPairAlignment {
+            query_id: 1,
+            target_id: 0,
             is_reverse: false,
             score: 48,
             query: range(2, 14),
@@ -83,6 +90,8 @@ fn every_format_has_alignments_on_both_strands() {
             cigar: Some(&first),
         },
         LongPairAlignment {
+            query_id: 1,
+            target_id: 0,
             is_reverse: true,
             score: 25,
             query: range(4, 9),
@@ -90,6 +99,8 @@ fn every_format_has_alignments_on_both_strands() {
             cigar: Some(&second),
         },
         LongPairAlignment {
+            query_id: 1,
+            target_id: 0,
             is_reverse: false,
             score: 10,
             query: range(12, 14),
@@ -117,6 +128,8 @@ fn every_format_has_alignments_on_both_strands() {
 fn whole_sequences_with_free_and_charged_ends() {
     let columns = cigar("2I4=1I7=1I4D");
     let alignments = |is_reverse| LongPairAlignment {
+        query_id: 1,
+        target_id: 0,
         is_reverse,
         score: 48,
         query: range(0, 15),
@@ -132,10 +145,8 @@ fn whole_sequences_with_free_and_charged_ends() {
 #[test]
 fn formats_with_scores_alone_have_no_alignment() {
     let context = context(Mode::Local, EndGaps::Charged);
-    let alignments = [
-        LongPairAlignment { is_reverse: false, score: 48, query: range(13, 14), target: range(10, 11), cigar: None },
-        LongPairAlignment { is_reverse: true, score: 25, query: range(4, 5), target: range(14, 15), cigar: None },
-    ];
+    let alignments =
+        [score_of(false, 48, range(13, 14), range(10, 11)), score_of(true, 25, range(4, 5), range(14, 15))];
     let text: String = formats(true).iter().map(|format| written(format, &context, &alignments).unwrap()).collect();
     insta::assert_snapshot!(text);
     assert!(written(&LongFormat::Paf, &context, &alignments).is_err());
@@ -154,6 +165,8 @@ fn pictures_show_the_paths() {
     let (first, second) = (cigar("4=1I7="), cigar("5="));
     let alignments = [
         LongPairAlignment {
+            query_id: 1,
+            target_id: 0,
             is_reverse: false,
             score: 48,
             query: range(2, 14),
@@ -161,6 +174,8 @@ fn pictures_show_the_paths() {
             cigar: Some(&first),
         },
         LongPairAlignment {
+            query_id: 1,
+            target_id: 0,
             is_reverse: true,
             score: 25,
             query: range(4, 9),

@@ -1,0 +1,44 @@
+//! Copies of the sequences of a pair, which its matrices share.
+
+use std::sync::Arc;
+
+use crate::seq::{Code, SequenceId, SequenceStore, Strand, reverse_complement};
+
+/// The sequences of the last pair. The next pair reuses those that it has in common with it.
+/// Devices keep them in memory and recognise them by their addresses.
+#[derive(Debug, Default)]
+pub(super) struct CodeCopies {
+    plus: Option<CodeCopy>,
+    minus: Option<CodeCopy>,
+    target: Option<CodeCopy>,
+}
+
+#[derive(Debug)]
+struct CodeCopy {
+    id: SequenceId,
+    codes: Arc<[Code]>,
+}
+
+impl CodeCopies {
+    /// Returns a strand of a query. All calls must have the same store.
+    pub(super) fn query(&mut self, store: &SequenceStore, id: SequenceId, strand: Strand) -> Arc<[Code]> {
+        match strand {
+            Strand::Plus => CodeCopy::get(&mut self.plus, id, || store.codes(id).into()),
+            Strand::Minus => CodeCopy::get(&mut self.minus, id, || reverse_complement(store.codes(id)).into()),
+        }
+    }
+
+    /// Returns a target. All calls must have the same store.
+    pub(super) fn target(&mut self, store: &SequenceStore, id: SequenceId) -> Arc<[Code]> {
+        CodeCopy::get(&mut self.target, id, || store.codes(id).into())
+    }
+}
+
+impl CodeCopy {
+    fn get(last: &mut Option<CodeCopy>, id: SequenceId, copy: impl FnOnce() -> Arc<[Code]>) -> Arc<[Code]> {
+        match last {
+            Some(last) if last.id == id => Arc::clone(&last.codes),
+            _ => Arc::clone(&last.insert(CodeCopy { id, codes: copy() }).codes),
+        }
+    }
+}
