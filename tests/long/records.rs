@@ -1,4 +1,4 @@
-//! Many records: the results are those of each pair alone, on all engines.
+//! Many records: the rows equal the rows of each pair alone, on all engines.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::seq::{Code, SequenceId, SequenceStore, Strand, reverse_complement};
 
-/// The sequences of the last pair. The next pair reuses those that it has in common with it.
+/// Sequences of the last pair. The next pair reuses a sequence that it shares with the last pair.
 /// Devices keep them in memory and recognise them by their addresses.
 #[derive(Debug, Default)]
 pub(super) struct CodeCopies {

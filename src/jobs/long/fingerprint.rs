@@ -1,4 +1,4 @@
-//! Fingerprints of jobs for long pairs, by which a checkpoint refuses other jobs.
+//! Fingerprints of jobs for long pairs. A checkpoint refuses another job by its fingerprint.
 
 use super::LongAlignment;
 use super::checkpoint::checksum;

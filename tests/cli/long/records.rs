@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use super::*;
 
-/// Three queries: a gene, a sequence without relatives, and parts of two targets, one of them on the
+/// Three queries: a gene, a sequence without relatives, and parts of two targets, the second on the
 /// other strand.
 const QUERIES: &str = ">gene first\nTTGACCATGGCTAAGCTTACGGATCCATTGCGTACGATTAGCCAGTNCATGCAAGT\n>lone\nACACACACACAC\n\
      >both\nCCATGGCTAAGCTAACGGATTGCGTACGATTAGGGTACCTTTCAGAGACTTGACCAGGTT\n";
