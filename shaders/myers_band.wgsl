@@ -34,7 +34,7 @@ fn bits_of(code: u32, word: u32, begin: u32, words: u32) -> u32 {
         let made_of = params.sets[code >> 3u] >> (4u * (code & 7u));
         var bits = 0u;
         for (var row = 0u; row < 4u; row++) {
-            bits |= select(0u, bases[row * ROW_WORDS + word], (made_of >> row & 1u) == 1u);
+            bits |= select(0u, bases[row * ROW_WORDS + word], ((made_of >> row) & 1u) == 1u);
         }
         return bits;
     }
@@ -106,7 +106,7 @@ fn main(
             var carry = 0u;
             for (var w = 0u; w < WORDS; w++) {
                 let upper = bits_of(code, word + w + 1u, run.z, words);
-                let equal = lower >> shift | upper << 1u << (31u - shift);
+                let equal = (lower >> shift) | ((upper << 1u) << (31u - shift));
                 lower = upper;
                 same[w] = (((equal & more[w]) + more[w] + carry) ^ more[w]) | equal | less[w];
                 along_more[w] = less[w] | ~(same[w] | more[w]);

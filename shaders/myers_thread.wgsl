@@ -44,7 +44,7 @@ fn main(
             let last = advance(&column, vec2<u32>(INPUT, 0u), pair, symbols, 0u, pads, t);
             symbols >>= BITS;
             if (TRACK) {
-                key += 1u + (last.x >> 31u << POSITION_BITS) - (last.y >> 31u << POSITION_BITS);
+                key += 1u + ((last.x >> 31u) << POSITION_BITS) - ((last.y >> 31u) << POSITION_BITS);
                 if (!IS_OVERLAP) {
                     best = min(best, key);
                 } else if (key < best) {

@@ -174,7 +174,7 @@ fn pattern_rows(m: u32, words: u32, word: u32, pads: u32) -> u32 {
 fn symbols_from(at: u32) -> u32 {
     let index = min(at / SYMBOLS, params.text_words - 2u);
     let shift = at % SYMBOLS * BITS;
-    return texts[index] >> shift | texts[index + 1u] << 1u << (31u - shift);
+    return (texts[index] >> shift) | ((texts[index + 1u] << 1u) << (31u - shift));
 }
 
 // Returns the largest number of edits of an overlap that contains this many symbols of the two

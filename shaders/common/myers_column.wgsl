@@ -41,7 +41,7 @@ fn matches(pair: Pair, code: u32, is_mixed: bool, w: u32, first: u32, pads: u32,
         let bases = params.sets[code >> 3u] >> (4u * (code & 7u));
         var bits = PADS & ~pattern_rows(pair.m, pair.words, word, pads);
         for (var row = 0u; row < 4u; row++) {
-            bits |= select(0u, rows[(row * WORDS + w) * WG + t], (bases >> row & 1u) == 1u);
+            bits |= select(0u, rows[(row * WORDS + w) * WG + t], ((bases >> row) & 1u) == 1u);
         }
         return bits;
     }
@@ -79,8 +79,8 @@ fn advance_by(
         let same = (((equal & more) + more + carry) ^ more) | equal | less;
         let along_more = less | ~(same | more);
         let along_less = more & same;
-        let shifted = along_more << 1u | last.x >> 31u;
-        (*column).more[w] = (along_less << 1u | carry) | ~(same | shifted);
+        let shifted = (along_more << 1u) | (last.x >> 31u);
+        (*column).more[w] = ((along_less << 1u) | carry) | ~(same | shifted);
         (*column).less[w] = shifted & same;
         last = vec2<u32>(along_more, along_less);
     }

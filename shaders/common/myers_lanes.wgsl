@@ -97,7 +97,7 @@ fn scan(pair: Pair, task: u32, place: u32, lane: u32, columns: u32, t: u32) {
                         }
                     }
                     if (STRIPS && is_last) {
-                        along |= (more << 1u | less) << (2u * (j % 16u));
+                        along |= ((more << 1u) | less) << (2u * (j % 16u));
                         if (j % 16u == 15u || j + 1u == active_count) {
                             scratch[border + (params.column_begin + j) / 16u] = along;
                             along = 0u;
