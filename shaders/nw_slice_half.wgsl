@@ -39,6 +39,8 @@ const TASK_TOO_LONG: u32 = 2u;
 
 const SLICE2: u32 = SLICE / 2u;
 const SLICE4: u32 = SLICE / 4u;
+// Value of score 1. Multiplication by it is exact, while WGSL allows a division to be inexact.
+const SCORE_UNIT: f32 = 1.0 / 2048.0;
 
 // Values of both pairs.
 alias S = vec2<f16>;
@@ -59,7 +61,7 @@ var<workgroup> wg_task: u32;
 var<workgroup> profile: array<vec4<f16>, CODES * STRIDE2>;
 
 fn numbers(values: vec2<i32>) -> S {
-    return vec2<f16>(vec2<f32>(values) / 2048.0);
+    return vec2<f16>(vec2<f32>(values) * SCORE_UNIT);
 }
 
 fn rounded(values: S) -> vec2<i32> {
@@ -111,7 +113,7 @@ fn symbols_of(task: Task, columns: u32, word: u32) -> u32 {
 }
 
 fn step_of(row: u32, symbol: u32) -> f16 {
-    return f16(f32(table[row + symbol]) / 2048.0);
+    return f16(f32(table[row + symbol]) * SCORE_UNIT);
 }
 
 fn steps_of(row: u32, a: u32, b: u32) -> vec4<f16> {

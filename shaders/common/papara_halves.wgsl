@@ -5,9 +5,11 @@ alias S = vec2<f16>;
 alias V = vec4<f16>;
 
 const S_ZERO: S = vec2<f16>(0.0h);
+// Value of score 1. Multiplication by it is exact, while WGSL allows a division to be inexact.
+const SCORE_UNIT: f32 = 1.0 / 2048.0;
 
 fn number(value: i32) -> S {
-    return vec2<f16>(f16(f32(value) / 2048.0));
+    return vec2<f16>(f16(f32(value) * SCORE_UNIT));
 }
 
 fn rounded(value: S) -> vec2<i32> {

@@ -5,9 +5,11 @@ alias S = vec2<f16>;
 alias B = vec4<f16>;
 
 const S_ZERO: S = vec2<f16>(0.0h);
+// Value of score 1. Multiplication by it is exact, while WGSL allows a division to be inexact.
+const SCORE_UNIT: f32 = 1.0 / 2048.0;
 
 fn number(value: i32) -> S {
-    return vec2<f16>(f16(f32(value) / 2048.0));
+    return vec2<f16>(f16(f32(value) * SCORE_UNIT));
 }
 
 // Returns the scores of the two pairs. 2048 stands for 2048 or more.
@@ -55,5 +57,5 @@ fn unpacked(words: vec2<i32>) -> B {
 // Returns a score as a half float. The score of padding is far below all others, and -2048 is low
 // enough for it.
 fn score_of(row: u32, symbol: u32) -> f16 {
-    return f16(f32(max(table[row + symbol], -2048)) / 2048.0);
+    return f16(f32(max(table[row + symbol], -2048)) * SCORE_UNIT);
 }
