@@ -5,7 +5,9 @@
 //             has the position g * (WG / LANES) + s and its task.
 // Layout:     see common/myers.wgsl and common/myers_lanes.wgsl.
 // Invariant:  see common/myers_lanes.wgsl. The lanes of a pair are adjacent in one subgroup.
-// Uniform:    a subgroup makes as many steps as its longest text requires.
+// Uniform:    a subgroup makes as many steps as its longest text requires. This number comes from
+//             subgroupMax. Compilers that cannot prove that it is uniform need
+//             `diagnostic(off, subgroup_uniformity)`.
 // Limits:     LANES is a power of two and at most the subgroup size, which is a power of two as
 //             well.
 // Oracle:     src/edit/oracle.rs

@@ -57,7 +57,6 @@ struct Pair {
     row_pad: i32,
     first_b_word: u32,
     b_begin: u32,
-    groups: u32,
     checkpoints: u32,
     below: u32,
     states: u32,
@@ -104,8 +103,9 @@ fn border_words(pair: Pair, group: u32) -> array<vec4<i32>, 2> {
     return array<vec4<i32>, 2>(v, v - params.opening);
 }
 
-// Computes all rows of a pass. Stores checkpoints if a traceback follows.
-fn sweep(pair: Pair, pass_index: u32) {
+// Computes all rows of a pass in `groups` groups of steps. Stores checkpoints if a traceback
+// follows.
+fn sweep(pair: Pair, pass_index: u32, groups: u32) {
     let lane = pair.lane;
     let rows = pair.task.rows_words * 4u;
     let column_begin = i32(pass_index * UNIT + lane * COLUMNS) - pair.column_pad;
@@ -133,7 +133,7 @@ fn sweep(pair: Pair, pass_index: u32) {
     var sent = vec2<i32>(0);
     var last_v = vec4<i32>(0);
     var last_e = vec4<i32>(0);
-    for (var group = 0u; group < pair.groups; group++) {
+    for (var group = 0u; group < groups; group++) {
         if (DIRECTIONS && group % BLOCK_GROUPS == 0u && group > 0u) {
             let state = state_of(pair, pass_index, group / BLOCK_GROUPS);
             for (var c4 = 0u; c4 < COLUMNS4; c4++) {
@@ -481,7 +481,7 @@ fn main(
         }
 
         // Phase 1: the pair. Spare teams repeat the last target.
-        var task = tasks[task_index];
+        let task = tasks[task_index];
         let b = targets[task.first + min(team, task.count - 1u)];
         let passes = task.columns / UNIT;
         let groups = task.rows_words + LANES / 4u;
@@ -491,21 +491,23 @@ fn main(
         let ways = states + select(0u, passes * checkpoints * STATE_QUADS * LANES, DIRECTIONS);
         let own_runs_begin = ways + select(0u, BLOCK_GROUPS * WORDS * LANES, DIRECTIONS);
         let quads = own_runs_begin + run_quads(task);
-        task.arena = workgroup.x / params.slots_an_arena;
         let begin = workgroup.x % params.slots_an_arena * params.slot_quads + team * quads;
-        task.arena_begin = begin;
-        pair_runs = ArenaPart(task.arena, begin + own_runs_begin, 1u);
+        // Only this copy depends on the team. Loop bounds come from `task`, which is uniform.
+        var own_task = task;
+        own_task.arena = workgroup.x / params.slots_an_arena;
+        own_task.arena_begin = begin;
+        pair_runs = ArenaPart(own_task.arena, begin + own_runs_begin, 1u);
         let pair = Pair(
-            task, lane, task.query_symbols, b.symbols, i32(task.columns - task.query_symbols),
+            own_task, lane, task.query_symbols, b.symbols, i32(task.columns - task.query_symbols),
             i32(task.rows_words * 4u) - i32(b.symbols), task.rows_words - (b.symbols + 3u) / 4u, b.end_word - task.rows_words,
-            groups, checkpoints, begin + below, begin + states, begin + ways);
+            checkpoints, begin + below, begin + states, begin + ways);
 
         // Phase 2: the sweep, or the passes of this dispatch.
         for (var pass_index = params.slice_begin; pass_index < min(passes, params.slice_end); pass_index++) {
             make_profile(task, pass_index, t);
             // Safe: lane 0 reads the last column that the last lane wrote only after this barrier.
             storageBarrier();
-            sweep(pair, pass_index);
+            sweep(pair, pass_index, groups);
         }
         storageBarrier();
         if (params.slice_end != LAST) {
@@ -524,12 +526,12 @@ fn main(
         // Phase 4: the traceback, block by block.
         if (DIRECTIONS && params.traces_back != 0u) {
             start_traceback(end.i, end.j, pair.m, pair.n, turned);
+            if (t == 0u) {
+                atomicStore(&wg_left, 0u);
+            }
+            workgroupBarrier();
             loop {
                 let stands = is_own && trace_i > 0u && trace_j > 0u;
-                if (t == 0u) {
-                    atomicStore(&wg_left, 0u);
-                }
-                workgroupBarrier();
                 if (stands) {
                     atomicStore(&wg_left, 1u);
                 }
@@ -549,6 +551,12 @@ fn main(
                 if (stands && lane == 0u) {
                     trace_block(pair, place);
                 }
+                if (t == 0u) {
+                    atomicStore(&wg_left, 0u);
+                }
+                // Safe: the other lanes wait here for the traceback, so that all lanes take part in
+                // the shuffles.
+                workgroupBarrier();
                 let first_lane = sg_lane - lane;
                 trace_i = subgroupShuffle(trace_i, first_lane);
                 trace_j = subgroupShuffle(trace_j, first_lane);

@@ -40,7 +40,8 @@ fn main(
     let passes = min(params.slice_end, task.columns / (sg_lanes * COLUMNS));
     // Every subgroup takes the same number of turns: SLOTS, a power of two, is a multiple of the
     // number of subgroups. Spare slots repeat the last target.
-    for (var slot = sg_index; slot < SLOTS; slot += sg_count) {
+    for (var round = 0u; round < SLOTS / sg_count; round++) {
+        let slot = round * sg_count + sg_index;
         if (sg_lane == 0u) {
             store(corners(task, slot), 0u, vec4<i32>(i32(sg_lanes)));
         }

@@ -145,18 +145,23 @@ fn main(
     }
     // Safe: the load is a barrier before and after it.
     let node = workgroupUniformLoad(&wg_node);
-    is_back = half == 1u;
+    let backwards = half == 1u;
+    is_back = backwards;
     let middle = node.m / 2u;
-    let own_rows = select(middle, node.m - middle, is_back);
+    let own_rows = select(middle, node.m - middle, backwards);
     let row_begin = r * ROWS * WG;
     // Wraps below 0 to a value after the last column.
     let column_begin = (params.diagonal - r) * TILE;
     if (node.m < 2u || row_begin >= own_rows || params.diagonal < r || column_begin >= node.n) {
         return;
     }
-    width = min(TILE, node.n - column_begin);
+    // Bounds of loops with barriers are not read from private variables, which compilers do not
+    // consider uniform.
+    let tile_width = min(TILE, node.n - column_begin);
+    width = tile_width;
     let height = min(ROWS * WG, own_rows - row_begin);
-    last_lane = (height - 1u) / ROWS;
+    let end_lane = (height - 1u) / ROWS;
+    last_lane = end_lane;
     let right = node.b + node.n;
     let below = node.a + node.m;
     rows_begin = problem.rows + half * problem.n + node.b + column_begin;
@@ -221,7 +226,7 @@ fn main(
     workgroupBarrier();
 
     // Phase 2: compute the tile, chunk by chunk.
-    let steps = width + last_lane;
+    let steps = tile_width + end_lane;
     for (var begin = 0u; begin < steps; begin += CHUNK) {
         var products: array<vec4<i32>, CHUNK>;
         // Columns of the matrix, counted from 0.

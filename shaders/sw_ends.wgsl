@@ -89,7 +89,9 @@ fn main(
         // Spare lanes repeat the last pair. They write their own scratch memory and no result.
         let place = task.first + min(t, task.count - 1u);
         let pair = pairs[place];
-        let m = pair.query_symbols;
+        // All pairs of a task have this query.
+        let query_begin = pairs[task.first].query;
+        let m = pairs[task.first].query_symbols;
         let by_rows = pair.by_rows != 0u;
         let slices = (m + SLICE - 1u) / SLICE;
         let slice_end = min(params.slice_end, slices);
@@ -118,7 +120,7 @@ fn main(
         // No alignment enters the slices before the one with the end.
         let first_slice = select(0u, seed / SLICE, REVERSE);
         for (var s = params.slice_begin; s < slice_end; s++) {
-            make_profile(s, pair.query, m, t);
+            make_profile(s, query_begin, m, t);
             var slice_rows = select(rows, 0u, s < first_slice);
             if (REVERSE && best.row != NO_INDEX) {
                 // In later columns, only earlier rows come before the best cell.

@@ -48,7 +48,10 @@
 //             conclusion, because they use only values that were known before the dispatch:
 //             `best_floor`, `left_reached`, and the u32 values of this turn.
 // Uniform:    Strip and steps follow from the workgroup's number or ticket. All lanes make all
-//             steps.
+//             steps of a batch, or all skip it. Barriers depend only on values of the import
+//             `lanes` that are uniform in the workgroup. With lanes_subgroup, shuffles depend on
+//             any_of_all(). Compilers that cannot prove that its result is uniform need
+//             `diagnostic(off, subgroup_uniformity)`.
 // Limits:     The number of rows is a multiple of 4. Values fit in 32 bits (LongPair::fits).
 // Oracle:     src/long/oracle.rs
 // Constants:  LANES, CELLS, CLASSES (different query symbols), CODES, BATCH (steps between
@@ -199,8 +202,11 @@ fn first_working_strip(strip: u32, t: u32) -> u32 {
         if (params.left_reached + reach_of(0u, max(params.base, 0)) >= params.best_floor) {
             return 0u;
         }
-    } else if (i32(u32(records[turn_index(params.first_strip - 1u, params.turn)]) >> 1u) * i32(BATCH) < params.lag) {
-        return params.first_strip;
+    } else {
+        let pruned = of_first(u32(records[turn_index(params.first_strip - 1u, params.turn)]) >> 1u, t);
+        if (i32(pruned) * i32(BATCH) < params.lag) {
+            return params.first_strip;
+        }
     }
     for (var begin = params.first_strip; begin <= strip; begin += AT_ONCE * LANES) {
         var before = 0;
@@ -329,15 +335,15 @@ fn compute_block(lane: ptr<function, Lane>, symbols: u32, left_h: vec4<i32>, lef
     return greatest;
 }
 
-@compute @workgroup_size(LANES)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) t: u32) {
-    var strip = params.first_strip + workgroup.x;
+// Computes the steps of a strip in this dispatch. The import `lanes` calls it for every lane.
+fn compute_strip(workgroup: u32, t: u32) {
+    var strip = params.first_strip + workgroup;
     if (PERSISTENT) {
         var ticket = 0u;
         if (t == 0u) {
             ticket = atomicAdd(&shared_best.ticket, 1u);
         }
-        strip = params.first_strip + of_first(ticket, t);
+        strip = params.first_strip + uniform_of_first(ticket, t);
     }
     if (strip >= params.strips) {
         return;
@@ -372,7 +378,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         }
         var at_work = 0u;
         if (params.steps >= params.lag) {
-            at_work = first_working_strip(strip, t);
+            at_work = uniform_of_first(first_working_strip(strip, t), t);
         }
         if (at_work >= strip && strip > params.first_strip) {
             clear_until = 0x7fffffff;
@@ -521,6 +527,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 let number = bitcast<i32>(value ^ FLIP);
                 incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u] = number;
                 highest = max(highest, number);
+            } else if (w < BATCH_WORDS) {
+                // Rows outside the panel. Lanes read these entries but do not use them.
+                incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u] = 0;
             }
         }
         // Safe: makes the new values visible to the lane that reads them.
@@ -540,8 +549,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         let is_plain = lowest_end > 0 && highest_end < i32(blocks)
             && u32(highest_end) / params.mark_blocks == u32(lowest_end - 1) / params.mark_blocks;
         var known = 0;
+        var go = true;
         if (PRUNE) {
-            var go = true;
             known = max(params.best_floor, bitcast<i32>(of_first(bitcast<u32>(known_ahead), t)));
             // Lower scores need not be recorded.
             record = max(record, known - 1);
@@ -572,121 +581,117 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     clear_marks(lane_column, batch - i32(t), upcoming);
                     next_mark = u32(max(upcoming, 0)) / params.mark_blocks + 1u;
                 }
-                for (var w = t; w < BATCH_WORDS; w += LANES) {
-                    let place = value_index(w, batch - i32(LANES) + 1, right_begin, right_mask);
-                    if (place != NO_INDEX) {
-                        atomicStore(&vertical[place], clear_value(w));
-                    }
-                }
                 if (upcoming >= 0 && u32(upcoming) < blocks) {
                     word = query_classes[params.query_begin + u32(upcoming)];
                 }
                 pruned++;
                 pruned_in_row++;
-                continue;
+            } else {
+                known_ahead = atomicLoad(&shared_best.best);
+                pruned_in_row = 0u;
             }
-            known_ahead = atomicLoad(&shared_best.best);
-            pruned_in_row = 0u;
         }
-        let before = lane;
-        let record_before = record;
-        // The compiler does not know this number of steps, so it does not unroll the long loop,
-        // which would be slower.
-        let batch_steps = u32(min(step_end - batch, i32(BATCH)));
-        if (is_plain) {
-            for (var s = 0u; s < batch_steps; s++) {
-                let block = u32(batch + i32(s)) - t;
-                let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
-                let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
-                let symbols = word;
-                word = query_classes[params.query_begin + block + 1u];
-                let greatest = compute_block(&lane, symbols, left_h, left_gap, record, t, is_end);
-                if (BEST) {
-                    record = greatest;
-                }
-                if (t == LANES - 1u) {
-                    outgoing[2u * s] = lane.sent_h;
-                    outgoing[2u * s + 1u] = lane.sent_gap;
-                }
-            }
-        } else {
-            var mark_end = next_mark * params.mark_blocks;
-            for (var s = 0u; s < BATCH; s++) {
-                let block = batch + i32(s) - i32(t);
-                let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
-                let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
-                if (block >= 0 && u32(block) < blocks) {
+        if (go) {
+            let before = lane;
+            let record_before = record;
+            // The compiler does not know this number of steps, so it does not unroll the long loop,
+            // which would be slower.
+            let batch_steps = u32(min(step_end - batch, i32(BATCH)));
+            if (is_plain) {
+                for (var s = 0u; s < batch_steps; s++) {
+                    let block = u32(batch + i32(s)) - t;
+                    let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
+                    let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
                     let symbols = word;
-                    if (u32(block) + 1u < blocks) {
-                        word = query_classes[params.query_begin + u32(block) + 1u];
-                    }
+                    word = query_classes[params.query_begin + block + 1u];
                     let greatest = compute_block(&lane, symbols, left_h, left_gap, record, t, is_end);
                     if (BEST) {
                         record = greatest;
                     }
-                    if (u32(block) + 1u == mark_end || u32(block) + 1u == blocks) {
-                        let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
-                        // Only one lane is here at a time. The other lanes wait, and so do all
-                        // strips to the right. Therefore there is one test for all columns, except
-                        // in the lane with the panel's last column.
-                        let place = at + u32(lane_column) + 1u;
-                        if (lane_column >= 0 && u32(lane_column) + CELLS <= params.columns) {
-                            for (var c = 0u; c < CELLS; c++) {
-                                horizontal[place + c] = vec2<i32>(lane.h[c], entering_gap(&lane, c));
-                            }
-                        } else if (lane_column >= 0) {
-                            for (var c = 0u; c < CELLS; c++) {
-                                if (u32(lane_column) + c < params.columns) {
+                    if (t == LANES - 1u) {
+                        outgoing[2u * s] = lane.sent_h;
+                        outgoing[2u * s + 1u] = lane.sent_gap;
+                    }
+                }
+            } else {
+                var mark_end = next_mark * params.mark_blocks;
+                for (var s = 0u; s < BATCH; s++) {
+                    let block = batch + i32(s) - i32(t);
+                    let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
+                    let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
+                    if (block >= 0 && u32(block) < blocks) {
+                        let symbols = word;
+                        if (u32(block) + 1u < blocks) {
+                            word = query_classes[params.query_begin + u32(block) + 1u];
+                        }
+                        let greatest = compute_block(&lane, symbols, left_h, left_gap, record, t, is_end);
+                        if (BEST) {
+                            record = greatest;
+                        }
+                        if (u32(block) + 1u == mark_end || u32(block) + 1u == blocks) {
+                            let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
+                            // Only one lane is here at a time. The other lanes wait, and so do all
+                            // strips to the right. Therefore there is one test for all columns,
+                            // except in the lane with the panel's last column.
+                            let place = at + u32(lane_column) + 1u;
+                            if (lane_column >= 0 && u32(lane_column) + CELLS <= params.columns) {
+                                for (var c = 0u; c < CELLS; c++) {
                                     horizontal[place + c] = vec2<i32>(lane.h[c], entering_gap(&lane, c));
                                 }
+                            } else if (lane_column >= 0) {
+                                for (var c = 0u; c < CELLS; c++) {
+                                    if (u32(lane_column) + c < params.columns) {
+                                        horizontal[place + c] = vec2<i32>(lane.h[c], entering_gap(&lane, c));
+                                    }
+                                }
                             }
+                            if (lane_column == 0) {
+                                horizontal[at] = vec2<i32>(lane.corner, lane.corner + params.first);
+                            }
+                            next_mark++;
+                            mark_end += params.mark_blocks;
                         }
-                        if (lane_column == 0) {
-                            horizontal[at] = vec2<i32>(lane.corner, lane.corner + params.first);
-                        }
-                        next_mark++;
-                        mark_end += params.mark_blocks;
                     }
-                }
-                if (t == LANES - 1u) {
-                    outgoing[2u * s] = lane.sent_h;
-                    outgoing[2u * s + 1u] = lane.sent_gap;
+                    if (t == LANES - 1u) {
+                        outgoing[2u * s] = lane.sent_h;
+                        outgoing[2u * s + 1u] = lane.sent_gap;
+                    }
                 }
             }
-        }
-        if (BEST) {
-            let is_new = record > record_before;
-            if (any_of_all(is_new, t)) {
-                let top = highest_of_all(select(0, record, is_new), t);
-                if (top > strip_best) {
-                    strip_best = top;
-                    strip_step = batch;
-                    kept = 0u;
-                }
-                if (top == strip_best && batch - strip_step < i32(SLOTS * BATCH)) {
-                    let slot = params.strips * (HEAD_WORDS + TURN_WORDS) + (strip * SLOTS + kept) * SLOT_WORDS;
-                    for (var c = 0u; c < CELLS; c++) {
-                        records[slot + c * LANES + t] = before.h[c];
-                        records[slot + (CELLS + c) * LANES + t] = before.gap[c];
+            if (BEST) {
+                let is_new = record > record_before;
+                if (any_of_all(is_new, t)) {
+                    let top = highest_of_all(select(0, record, is_new), t);
+                    if (top > strip_best) {
+                        strip_best = top;
+                        strip_step = batch;
+                        kept = 0u;
                     }
-                    let rest = slot + 2u * CELLS * LANES + t;
-                    for (var r = 0u; r < 4u; r++) {
-                        records[rest + r * LANES] = before.sent_h[r];
-                        records[rest + (4u + r) * LANES] = before.sent_gap[r];
+                    if (top == strip_best && batch - strip_step < i32(SLOTS * BATCH)) {
+                        let slot = params.strips * (HEAD_WORDS + TURN_WORDS) + (strip * SLOTS + kept) * SLOT_WORDS;
+                        for (var c = 0u; c < CELLS; c++) {
+                            records[slot + c * LANES + t] = before.h[c];
+                            records[slot + (CELLS + c) * LANES + t] = before.gap[c];
+                        }
+                        let rest = slot + 2u * CELLS * LANES + t;
+                        for (var r = 0u; r < 4u; r++) {
+                            records[rest + r * LANES] = before.sent_h[r];
+                            records[rest + (4u + r) * LANES] = before.sent_gap[r];
+                        }
+                        records[rest + 8u * LANES] = before.corner;
+                        let entered = slot + (2u * CELLS + 9u) * LANES;
+                        for (var w = t; w < BATCH_WORDS; w += LANES) {
+                            records[entered + w] = incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u];
+                        }
+                        if (t == 0u) {
+                            records[entered + BATCH_WORDS] = batch;
+                        }
+                        kept++;
                     }
-                    records[rest + 8u * LANES] = before.corner;
-                    let entered = slot + (2u * CELLS + 9u) * LANES;
-                    for (var w = t; w < BATCH_WORDS; w += LANES) {
-                        records[entered + w] = incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u];
-                    }
-                    if (t == 0u) {
-                        records[entered + BATCH_WORDS] = batch;
-                    }
-                    kept++;
-                }
-                if (PRUNE) {
-                    if (t == 0u && top > known) {
-                        atomicMax(&shared_best.best, top);
+                    if (PRUNE) {
+                        if (t == 0u && top > known) {
+                            atomicMax(&shared_best.best, top);
+                        }
                     }
                 }
             }
@@ -697,7 +702,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         for (var w = t; w < BATCH_WORDS; w += LANES) {
             let place = value_index(w, batch - i32(LANES) + 1, right_begin, right_mask);
             if (place != NO_INDEX) {
-                atomicStore(&vertical[place], to_ordered_bits(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
+                var value = clear_value(w);
+                if (go) {
+                    value = to_ordered_bits(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]);
+                }
+                atomicStore(&vertical[place], value);
             }
         }
     }

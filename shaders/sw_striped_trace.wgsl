@@ -254,7 +254,7 @@ fn main(
     if (point.w == 0u) {
         return;
     }
-    let path = wg_path;
+    let path = workgroupUniformLoad(&wg_path);
     run_place = path.runs_begin;
     loop {
         var area = Rectangle(path.start_row, path.start_column, 0u, 0u);

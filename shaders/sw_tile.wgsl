@@ -4,7 +4,9 @@
 //             computes the s-th target of each turn. The workgroup owns the queries.
 // Layout:     the layout of common/tile.wgsl.
 // Invariant:  the invariant of common/tile.wgsl. The lanes of a pair are adjacent in one subgroup.
-// Uniform:    a subgroup makes as many steps as its longest target needs.
+// Uniform:    a subgroup makes as many steps as its longest target needs. This number comes from
+//             subgroupMax. Compilers that cannot prove that it is uniform need
+//             `diagnostic(off, subgroup_uniformity)`.
 // Limits:     LANES, a power of two, is at most the subgroup size, which is also a power of two;
 //             scores below 2^29.
 // Oracle:     src/pairs/oracle/smith_waterman.rs

@@ -6,7 +6,9 @@
 //             Their scores are adjacent in the profile, so that a cell need not pack values.
 // Layout:     the layout of common/tile.wgsl.
 // Invariant:  the invariant of common/tile.wgsl. The lanes of a pair are adjacent in one subgroup.
-// Uniform:    a subgroup makes as many steps as its longest target needs.
+// Uniform:    a subgroup makes as many steps as its longest target needs. This number comes from
+//             subgroupMax. Compilers that cannot prove that it is uniform need
+//             `diagnostic(off, subgroup_uniformity)`.
 // Limits:     LANES, a power of two, is at most the subgroup size, which is also a power of two.
 //             Scores of 2048 and more are reported as 2048, and the host has them computed again in
 //             i32. No score of a symbol and no cost of a gap symbol exceeds 1000

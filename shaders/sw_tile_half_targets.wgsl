@@ -8,7 +8,9 @@
 // Layout:     the layout of common/tile.wgsl.
 // Invariant:  the invariant of common/tile.wgsl. The lanes of a pair are adjacent in one subgroup.
 //             After the end of the shorter target, its rows are padding.
-// Uniform:    a subgroup makes as many steps as its longest target needs.
+// Uniform:    a subgroup makes as many steps as its longest target needs. This number comes from
+//             subgroupMax. Compilers that cannot prove that it is uniform need
+//             `diagnostic(off, subgroup_uniformity)`.
 // Limits:     the limits of sw_tile_half.wgsl.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
 //

@@ -1,4 +1,8 @@
 // Communication between the lanes of a strip by subgroup operations. The workgroup is one subgroup.
+// The results of these operations are uniform, but a compiler may be unable to prove it. Barriers
+// therefore depend only on uniform_of_first(), which loads from workgroup memory.
+
+var<workgroup> wg_first: u32;
 
 // Returns the value that the left lane passed to this call. All lanes must call it.
 fn from_left(value: vec4<i32>, t: u32, turn: u32) -> vec4<i32> {
@@ -26,4 +30,18 @@ fn any_of_all(value: bool, t: u32) -> bool {
 // Returns the first lane's value. All lanes must call it.
 fn of_first(value: u32, t: u32) -> u32 {
     return subgroupBroadcast(value, 0u);
+}
+
+// Returns the first lane's value. All lanes must call it. Barriers may depend on the result.
+fn uniform_of_first(value: u32, t: u32) -> u32 {
+    if (t == 0u) {
+        wg_first = value;
+    }
+    return workgroupUniformLoad(&wg_first);
+}
+
+// Lanes are numbered as shuffles number them. The order of invocations in a workgroup may differ.
+@compute @workgroup_size(LANES)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(subgroup_invocation_id) t: u32) {
+    compute_strip(workgroup.x, t);
 }

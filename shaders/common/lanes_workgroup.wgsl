@@ -4,6 +4,7 @@
 
 var<workgroup> passed: array<vec4<i32>, 2u * LANES>;
 var<workgroup> wg_highest: atomic<i32>;
+var<workgroup> wg_result: i32;
 var<workgroup> wg_first: u32;
 
 // Returns the value that the left lane passed to this call. All lanes must call it, with turns that
@@ -17,15 +18,17 @@ fn from_left(value: vec4<i32>, t: u32, turn: u32) -> vec4<i32> {
 
 // Returns the greatest value of all lanes, but at least 0. All lanes must call it.
 fn highest_of_all(value: i32, t: u32) -> i32 {
-    // Safe: all lanes have read the result of the previous call.
-    workgroupBarrier();
+    // Safe: only lane 0 has read the result of the previous call.
     if (t == 0u) {
         atomicStore(&wg_highest, 0);
     }
     workgroupBarrier();
     atomicMax(&wg_highest, value);
     workgroupBarrier();
-    return atomicLoad(&wg_highest);
+    if (t == 0u) {
+        wg_result = atomicLoad(&wg_highest);
+    }
+    return workgroupUniformLoad(&wg_result);
 }
 
 // Returns whether the value is true in any lane. All lanes must call it.
@@ -39,4 +42,14 @@ fn of_first(value: u32, t: u32) -> u32 {
         wg_first = value;
     }
     return workgroupUniformLoad(&wg_first);
+}
+
+// Returns the first lane's value. All lanes must call it. Barriers may depend on the result.
+fn uniform_of_first(value: u32, t: u32) -> u32 {
+    return of_first(value, t);
+}
+
+@compute @workgroup_size(LANES)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) t: u32) {
+    compute_strip(workgroup.x, t);
 }

@@ -244,7 +244,7 @@ impl StripedVariant {
 
     /// Returns the bytes of workgroup memory.
     pub const fn workgroup_bytes(&self) -> u32 {
-        let exchange = if self.shuffle { 0 } else { 2 * self.lanes * 16 + 8 };
+        let exchange = if self.shuffle { 4 } else { 2 * self.lanes * 16 + 12 };
         self.classes * self.strip() * 4 + 2 * self.batch * 8 * 4 + exchange
     }
 
