@@ -1,10 +1,8 @@
 //! HTML reports in headless Chromium, on desktops and phones, in light and in dark mode.
 
-mod browser;
-
 use std::fmt::Write;
 
-use self::browser::{Browser, Screen};
+use super::support::browser::{Browser, Screen};
 use super::{GENES, file, folder, pairwave, path};
 
 const PROTEINS: [&str; 2] = ["assets/proteins/queries.fasta", "assets/proteins/subjects.fasta"];

@@ -1,6 +1,8 @@
 //! Every shader, in every variant that is used, is parsed, validated, and translated to SPIR-V, MSL
 //! and HLSL.
 
+mod dawn;
+
 use std::fmt::Debug;
 
 use naga::back::{hlsl, msl, spv};
@@ -379,12 +381,17 @@ fn has_halves(source: &str) -> bool {
     source.starts_with("enable f16;")
 }
 
+/// Returns whether a shader uses subgroup operations.
+fn has_subgroups(source: &str) -> bool {
+    source.contains("subgroupShuffle")
+}
+
 /// Parses and validates a shader. Returns the input of the back ends.
 fn validated(source: &str) -> Result<(naga::Module, naga::valid::ModuleInfo), String> {
     let module = naga::front::wgsl::parse_str(source).map_err(|error| error.emit_to_string(source))?;
     // Like a device, allows extensions only in shaders that request them.
     let mut capabilities = Capabilities::empty();
-    capabilities.set(Capabilities::SUBGROUP, source.contains("subgroupShuffle"));
+    capabilities.set(Capabilities::SUBGROUP, has_subgroups(source));
     capabilities.set(Capabilities::SHADER_FLOAT16, has_halves(source));
     // Packing pairs of half floats in words is supported everywhere except in old OpenGL.
     capabilities.set(Capabilities::SHADER_FLOAT16_IN_FLOAT32, source.contains("pack2x16float"));

@@ -3,6 +3,7 @@
 
 mod adapter;
 pub mod blocks;
+pub mod browser;
 pub mod check;
 pub mod clustal;
 pub mod codec;

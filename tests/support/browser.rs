@@ -12,16 +12,18 @@ use tempfile::TempDir;
 /// After this time without a message, the browser is considered dead.
 const SILENCE: Duration = Duration::from_secs(180);
 
+/// A screen on which pages are opened.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Screen {
+pub struct Screen {
     width: u32,
     height: u32,
-    pub(super) is_dark: bool,
+    /// Whether the system prefers dark pages.
+    pub is_dark: bool,
 }
 
 impl Screen {
     /// Desktops before phones.
-    pub(super) const ALL: [Screen; 4] = [
+    pub const ALL: [Screen; 4] = [
         Screen { width: 1400, height: 900, is_dark: false },
         Screen { width: 1400, height: 900, is_dark: true },
         Screen { width: 390, height: 844, is_dark: true },
@@ -29,7 +31,8 @@ impl Screen {
     ];
 }
 
-pub(super) struct Browser {
+/// A running browser with one page.
+pub struct Browser {
     process: Child,
     requests: ChildStdin,
     messages: Receiver<Value>,
@@ -44,13 +47,19 @@ pub(super) struct Browser {
 
 impl Browser {
     /// Starts Chromium with an empty page.
-    pub(super) fn start() -> Self {
-        let profile = super::folder();
+    pub fn start() -> Self {
+        Self::start_with(&["--disable-gpu"])
+    }
+
+    /// Starts Chromium with these options and an empty page.
+    pub fn start_with(options: &[&str]) -> Self {
+        let profile = tempfile::tempdir().expect("a temporary directory");
         // Chromium reads requests from descriptor 3 and writes answers to descriptor 4.
         let mut process = Command::new("sh")
             .args(["-c", "exec chromium \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", "sh"])
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
+            .args(["--headless", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
             .args(["--disable-extensions", "--disable-background-networking", "--remote-debugging-pipe"])
+            .args(options)
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank")
             .stdin(Stdio::piped())
@@ -119,7 +128,7 @@ impl Browser {
     }
 
     /// Opens a page and waits until it is loaded.
-    pub(super) fn open(&mut self, page: &str, screen: Screen) {
+    pub fn open(&mut self, page: &str, screen: Screen) {
         let Screen { width, height, is_dark } = screen;
         let scheme = if is_dark { "dark" } else { "light" };
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 760 });
@@ -137,7 +146,7 @@ impl Browser {
     }
 
     /// Returns the value of an expression, or of the promise that it is.
-    pub(super) fn value(&mut self, expression: &str) -> Value {
+    pub fn value(&mut self, expression: &str) -> Value {
         let parameters = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let mut result = self.request("Runtime.evaluate", parameters);
         assert!(result["exceptionDetails"].is_null(), "{expression}: {}", result["exceptionDetails"]);
@@ -145,7 +154,7 @@ impl Browser {
     }
 
     /// Waits until an expression is true.
-    pub(super) fn wait_for(&mut self, expression: &str) {
+    pub fn wait_for(&mut self, expression: &str) {
         let poll = format!(
             "new Promise((done, failed) => {{ const end = Date.now() + 120e3, poll = () => ({expression}) ? done() \
              : Date.now() > end ? failed(new Error('not shown')) : setTimeout(poll, 10); poll(); }})"
@@ -154,7 +163,7 @@ impl Browser {
     }
 
     /// Fails if the page threw an exception, or if the console has an entry.
-    pub(super) fn assert_no_problems(&mut self, context: &str) {
+    pub fn assert_no_problems(&mut self, context: &str) {
         // Entries precede the answer.
         self.value("0");
         assert!(self.problems.is_empty(), "{context}: {:#?}", self.problems);
