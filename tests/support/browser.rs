@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// After this time without a message, the browser is considered dead.
 const SILENCE: Duration = Duration::from_secs(180);
 
-/// A screen on which pages are opened.
+/// Size and colours of a screen.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
     width: u32,
