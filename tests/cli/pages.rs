@@ -89,22 +89,76 @@ fn every_device_passes_its_self_test() {
     }
 }
 
+/// Runs the self-test of the first adapter with these environment variables. Returns the description
+/// of the adapter. Fails if a kernel fails.
+fn self_test(variables: &[(&str, &str)]) -> serde_json::Value {
+    let mut command = pairwave(&["devices", "--self-test", "--device", "0", "--json"]);
+    let run = command.envs(variables.iter().copied()).assert().success().stderr("");
+    let devices: serde_json::Value = serde_json::from_slice(&run.get_output().stdout).expect("it is JSON");
+    let tests = devices[0]["self_test"].as_array().expect("a list");
+    assert!(tests.len() > 1 && tests.iter().all(|test| test["failure"].is_null()), "{tests:?}");
+    devices[0].clone()
+}
+
 /// Software Vulkan has subgroups as wide as its vectors, whose width can be chosen. Hardware
 /// adapters ignore the setting.
+fn assert_subgroups(device: &serde_json::Value, lanes: u64) {
+    if support::adapter().is_software() {
+        assert_eq!(device["subgroup_sizes"][0].as_u64(), Some(lanes));
+    }
+}
+
 #[test]
 fn devices_test_themselves_with_other_subgroups() {
     needs_adapter();
-    for bits in ["128", "512"] {
-        let mut command = pairwave(&["devices", "--self-test", "--device", "0", "--json"]);
-        let run = command.env("LP_NATIVE_VECTOR_WIDTH", bits).assert().success().stderr("");
-        let devices: serde_json::Value = serde_json::from_slice(&run.get_output().stdout).expect("it is JSON");
-        if support::adapter().is_software() {
-            let lanes = bits.parse::<u64>().expect("a number") / 32;
-            assert_eq!(devices[0]["subgroup_sizes"][0].as_u64(), Some(lanes));
-        }
-        let tests = devices[0]["self_test"].as_array().expect("a list");
-        assert!(tests.len() > 1 && tests.iter().all(|test| test["failure"].is_null()), "{tests:?}");
-    }
+    assert_subgroups(&self_test(&[("LP_NATIVE_VECTOR_WIDTH", "512")]), 16);
+}
+
+/// The Khronos validation layer checks the use of Vulkan, all SPIR-V, and hazards between dispatches
+/// and copies.
+#[cfg(target_os = "linux")]
+#[test]
+fn self_tests_obey_the_rules_of_vulkan() {
+    needs_adapter();
+    let folder = folder();
+    let log = path(&folder, "log");
+    let settings = format!(
+        "khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n\
+         khronos_validation.report_flags = error,warn,info\n\
+         khronos_validation.log_filename = {log}\n\
+         khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT\n\
+         khronos_validation.disables = VK_VALIDATION_FEATURE_DISABLE_SHADER_VALIDATION_CACHING_EXT\n"
+    );
+    file(&folder, "vk_layer_settings.txt", settings);
+    let device = self_test(&[
+        ("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation"),
+        ("VK_LAYER_SETTINGS_PATH", folder.path().to_str().expect("the path is text")),
+        ("LP_NATIVE_VECTOR_WIDTH", "128"),
+    ]);
+    assert_subgroups(&device, 4);
+    let log = std::fs::read_to_string(log).expect("the layer writes a log (Debian's package vulkan-validationlayers)");
+    assert!(log.contains("Khronos Validation Layer Active"), "{log}");
+    assert!(log.contains("VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION"), "{log}");
+    assert_eq!(problems(&log), Vec::<&str>::new());
+    let wrong = "VUID-vkCmdDispatch-None-02699(ERROR / SPEC): msgNum: 1 - Validation Error";
+    assert_eq!(problems(&format!("{log}\n{wrong}\n    Objects: 1\n")), [wrong]);
+}
+
+/// Returns the warnings and errors in a log of the validation layer.
+#[cfg(target_os = "linux")]
+fn problems(log: &str) -> Vec<&str> {
+    log.lines().filter(|line| line.contains("): msgNum: ") && !line.contains("(INFO / ")).collect()
+}
+
+/// SwiftShader, the software Vulkan of Chromium, is a second driver. It has subgroups of four lanes
+/// and no half floats.
+#[cfg(target_os = "linux")]
+#[test]
+fn another_driver_passes_the_self_test() {
+    let driver = "/usr/lib/chromium/vk_swiftshader_icd.json";
+    assert!(std::path::Path::new(driver).exists(), "{driver} is missing (Debian's package chromium)");
+    let device = self_test(&[("VK_DRIVER_FILES", driver), ("VK_ICD_FILENAMES", driver)]);
+    assert!(device["name"].as_str().expect("a name").contains("SwiftShader"), "{device}");
 }
 
 #[test]
