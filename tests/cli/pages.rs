@@ -244,6 +244,7 @@ fn files_of_the_documentation(folder: &TempDir) {
     let read: String = gene(0).chars().filter(|letter| letter.is_ascii_alphabetic()).skip(100).take(80).collect();
     file(folder, "reads.fq", format!("@r\n{read}\n+\n{}\n", "I".repeat(read.len())));
     file(folder, "probe.fa", format!(">probe\n{}\n", &read[..20]));
+    file(folder, "contigs.fa", format!(">contig1\n{}\n>contig2\n{}\n", &read[..50], &read[20..]));
     file(folder, "candidates.tsv", "r\tchr1\t90\t190\n");
     let length = |index: usize| gene(index).chars().filter(char::is_ascii_alphabetic).count();
     let record = format!("chr1\t{}\t100\t900\t+\tchr1\t{}\t110\t880\t0\t0\t255\n", length(0), length(1));
