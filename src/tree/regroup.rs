@@ -23,7 +23,7 @@ pub fn regroup(
     from_one: impl Fn(usize, &[usize]) -> Vec<f64> + Sync,
     threads: &rayon::ThreadPool,
 ) -> GuideTree {
-    let nodes = Nodes::new(tree);
+    let nodes = SubtreeNodes::new(tree);
     let mut largest = largest.max(1);
     let mut roots = nodes.subtrees(tree, largest);
     while roots.len() > MAX_SUBTREES || roots.len() * roots.len() / 2 > pairs.max(1) {
@@ -46,16 +46,16 @@ pub fn regroup(
 }
 
 /// Sizes and heights of all nodes of a tree.
-struct Nodes {
+struct SubtreeNodes {
     /// Number of leaves below each node.
     leaves: Vec<usize>,
     /// Distance of each node to the leaves below it.
     heights: Vec<f64>,
 }
 
-impl Nodes {
+impl SubtreeNodes {
     fn new(tree: &GuideTree) -> Self {
-        let mut nodes = Nodes { leaves: vec![1; tree.leaves], heights: vec![0.0; tree.leaves] };
+        let mut nodes = SubtreeNodes { leaves: vec![1; tree.leaves], heights: vec![0.0; tree.leaves] };
         for join in &tree.joins {
             let [first, second] = join.children.map(|child| child as usize);
             nodes.leaves.push(nodes.leaves[first] + nodes.leaves[second]);
