@@ -19,7 +19,12 @@ const ENVIRONMENT: &str = "\
 PAIRWAVE_CACHE_DIR  Directory for measurements of devices and compiled kernels
                     [default: pairwave in the user's cache directory]
 PAIRWAVE_LOG        Messages on standard error, as in PAIRWAVE_LOG=pairwave=debug
-NO_COLOR            Disables colours";
+NO_COLOR            Disables colours
+WGPU_ADAPTER_NAME   Part of the name of the GPU that jobs use without --device
+WGPU_BACKEND        Graphics interfaces whose GPUs are listed, as in WGPU_BACKEND=vulkan
+WGPU_POWER_PREF     'low' lists integrated GPUs first
+WGPU_ALLOW_UNDERLYING_NONCOMPLIANT_ADAPTER
+                    1 lists GPUs whose Vulkan does not conform, such as dzn in WSL2";
 
 const CITATION: &str = concat!(
     "pairwave ",

@@ -1,5 +1,8 @@
 //! Lists adapters and finds the selected ones.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::OnceLock;
 
 use serde::Serialize;
@@ -139,19 +142,23 @@ impl FoundAdapter {
 }
 
 /// Returns every adapter that can run compute shaders, hardware before software. The list may be
-/// empty.
+/// empty. wgpu's variables `WGPU_BACKEND` and `WGPU_ALLOW_UNDERLYING_NONCOMPLIANT_ADAPTER` decide
+/// which adapters are listed, and `WGPU_POWER_PREF=low` lists integrated GPUs first.
 pub fn enumerate() -> Vec<FoundAdapter> {
+    let backends = wgpu::Backends::PRIMARY & wgpu::Backends::PRIMARY.with_env();
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends: wgpu::Backends::PRIMARY,
-        // Disables validation layers and driver messages in every build profile.
-        flags: wgpu::InstanceFlags::empty(),
+        backends,
+        // Without wgpu's variables, validation layers and driver messages are disabled in every
+        // build profile.
+        flags: wgpu::InstanceFlags::empty().with_env(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
-    let mut adapters: Vec<wgpu::Adapter> = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY))
+    let mut adapters: Vec<wgpu::Adapter> = pollster::block_on(instance.enumerate_adapters(backends))
         .into_iter()
         .filter(|adapter| adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS))
         .collect();
-    adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
+    let is_integrated_first = wgpu::PowerPreference::from_env() == Some(wgpu::PowerPreference::LowPower);
+    adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type, is_integrated_first));
     let mut descriptions: Vec<AdapterDescription> =
         adapters.iter().enumerate().map(|(index, adapter)| describe(index, adapter)).collect();
     label(&mut descriptions);
@@ -179,14 +186,16 @@ fn label(descriptions: &mut [AdapterDescription]) {
     }
 }
 
-/// Returns the sort key of a device type. Faster types come first.
-fn rank(kind: wgpu::DeviceType) -> u8 {
+/// Returns the sort key of a device type. Faster types come first, but integrated GPUs before all
+/// others if `is_integrated_first`.
+fn rank(kind: wgpu::DeviceType, is_integrated_first: bool) -> u8 {
     match kind {
-        wgpu::DeviceType::DiscreteGpu => 0,
-        wgpu::DeviceType::VirtualGpu => 1,
-        wgpu::DeviceType::IntegratedGpu => 2,
-        wgpu::DeviceType::Other => 3,
-        wgpu::DeviceType::Cpu => 4,
+        wgpu::DeviceType::IntegratedGpu if is_integrated_first => 0,
+        wgpu::DeviceType::DiscreteGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::IntegratedGpu => 3,
+        wgpu::DeviceType::Other => 4,
+        wgpu::DeviceType::Cpu => 5,
     }
 }
 
@@ -266,9 +275,10 @@ impl Device {
     }
 }
 
-/// Finds the devices that `--device` values select. Without values, returns the first hardware
-/// adapter, or the CPU engine if there is none. Software Vulkan is slower than the CPU engine and
-/// must be selected by name.
+/// Finds the devices that `--device` values select. Without values, returns the first adapter that
+/// wgpu's variable `WGPU_ADAPTER_NAME` selects, or else the first hardware adapter, or the CPU
+/// engine if there is none. Software Vulkan is slower than the CPU engine and must be selected by
+/// name.
 ///
 /// A value is an index in the list of `pairwave devices`, a PCI bus id, a part of a name in any
 /// case, `cpu`, or `all` (every hardware adapter and the CPU engine). A number that is not an index
@@ -277,13 +287,14 @@ impl Device {
 /// graphics interfaces list is used only once, and so is a device that several values select.
 ///
 /// # Errors
-/// [`Error::Usage`] for a value that selects nothing. The message lists the available devices.
+/// [`Error::Usage`] for a value or a variable that selects nothing. The message lists the available
+/// devices.
 pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
     if wanted.len() == 1 && wanted[0].eq_ignore_ascii_case("cpu") {
         return Ok(vec![Device::Cpu]);
     }
     if wanted.is_empty() {
-        return Ok(vec![best_device()]);
+        return Ok(vec![best_device()?]);
     }
     let adapters = enumerate();
     let described: Vec<&AdapterDescription> = adapters.iter().map(|adapter| &adapter.description).collect();
@@ -309,15 +320,29 @@ pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
     Ok(devices)
 }
 
-/// Returns the first hardware adapter, or the CPU engine if there is none. Jobs ask several times,
-/// and a driver may take a tenth of a second to start, so the adapters are listed once in a process.
-fn best_device() -> Device {
-    static BEST: OnceLock<Device> = OnceLock::new();
-    let find = || {
-        let best = enumerate().into_iter().find(|adapter| !adapter.is_software());
-        best.map_or(Device::Cpu, |adapter| Device::Adapter(Box::new(adapter)))
+/// Returns the device of jobs without `--device`. Jobs ask several times, and a driver may take a
+/// tenth of a second to start, so the adapters are listed once in a process.
+fn best_device() -> Result<Device> {
+    static BEST: OnceLock<std::result::Result<Device, String>> = OnceLock::new();
+    let name = || std::env::var("WGPU_ADAPTER_NAME").ok().filter(|name| !name.is_empty());
+    BEST.get_or_init(|| best_of(enumerate(), name().as_deref())).clone().map_err(Error::usage)
+}
+
+/// Returns the first adapter that a name selects. Without a name, returns the first hardware
+/// adapter, or the CPU engine if there is none.
+///
+/// # Errors
+/// A message if the name selects nothing.
+fn best_of(adapters: Vec<FoundAdapter>, name: Option<&str>) -> std::result::Result<Device, String> {
+    let Some(name) = name else {
+        let best = adapters.into_iter().find(|adapter| !adapter.is_software());
+        return Ok(best.map_or(Device::Cpu, |adapter| Device::Adapter(Box::new(adapter))));
     };
-    BEST.get_or_init(find).clone()
+    let described: Vec<&AdapterDescription> = adapters.iter().map(|adapter| &adapter.description).collect();
+    match find(&described, name) {
+        Ok(indices) => Ok(Device::Adapter(Box::new(adapters[indices[0]].clone()))),
+        Err(error) => Err(format!("WGPU_ADAPTER_NAME: {error}")),
+    }
 }
 
 /// Returns the indices of the adapters that a value selects, at least one.
@@ -365,112 +390,4 @@ fn cards(adapters: &[&AdapterDescription], wanted: impl Fn(&AdapterDescription) 
         }
     }
     taken.into_iter().map(|adapter| adapter.index).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cpu_is_found_without_adapters() {
-        assert!(matches!(choose(&["CPU".into()]).unwrap()[..], [Device::Cpu]));
-    }
-
-    #[test]
-    fn error_for_an_unknown_name_lists_the_devices() {
-        for wrong in ["no such device", "4711", ""] {
-            let error = choose(&[wrong.into()]).unwrap_err();
-            assert!(matches!(error, Error::Usage(_)));
-            assert!(error.to_string().ends_with("cpu"), "{error}");
-        }
-    }
-
-    #[test]
-    fn adapter_selected_by_index_and_name_is_used_once() {
-        let Some(first) = enumerate().into_iter().next() else {
-            panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
-        };
-        let name = first.description.name.to_uppercase();
-        let devices = choose(&["0".into(), name[..4].into(), "cpu".into()]).unwrap();
-        assert!(matches!(&devices[..], [Device::Adapter(adapter), Device::Cpu] if adapter.description.index == 0));
-    }
-
-    /// Returns descriptions with these names, kinds, interfaces and PCI bus ids.
-    fn described(list: &[(&str, &'static str, &str, &str)]) -> Vec<AdapterDescription> {
-        let adapters = list.iter().enumerate().map(|(index, &(name, kind, backend, bus))| AdapterDescription {
-            index,
-            name: name.into(),
-            label: String::new(),
-            vendor: "NVIDIA".into(),
-            backend: backend.into(),
-            kind,
-            driver: String::new(),
-            pci_bus_id: bus.into(),
-            memory_bytes: None,
-            subgroup_sizes: [32, 32],
-            workgroup_memory_bytes: 1 << 15,
-            max_buffer_bytes: 1 << 30,
-            max_binding_bytes: 1 << 30,
-            max_workgroup_invocations: 1024,
-            features: Vec::new(),
-        });
-        let mut adapters: Vec<AdapterDescription> = adapters.collect();
-        label(&mut adapters);
-        adapters
-    }
-
-    fn labels(adapters: &[AdapterDescription]) -> Vec<&str> {
-        adapters.iter().map(|adapter| adapter.label.as_str()).collect()
-    }
-
-    /// Returns two equal cards and a third one, each with two interfaces, and a software adapter.
-    fn node() -> Vec<AdapterDescription> {
-        described(&[
-            ("Tesla C2075", "discrete", "vulkan", "0000:03:00.0"),
-            ("Tesla C2050", "discrete", "vulkan", "0000:82:00.0"),
-            ("Tesla C2075", "discrete", "vulkan", "0000:84:00.0"),
-            ("Tesla C2075", "discrete", "dx12", "0000:03:00.0"),
-            ("Tesla C2050", "discrete", "dx12", ""),
-            ("llvmpipe (tesla)", "cpu", "vulkan", ""),
-        ])
-    }
-
-    #[test]
-    fn name_selects_all_its_cards_and_bus_id_or_index_one() {
-        let node = node();
-        let node: Vec<&AdapterDescription> = node.iter().collect();
-        let find = |value: &str| find(&node, value).unwrap();
-        assert_eq!(find("c2075"), [0, 2]);
-        assert_eq!(find("C2050"), [1]);
-        assert_eq!(find("Tesla"), [0, 1, 2]);
-        assert_eq!(find("LLVM"), [5]);
-        assert_eq!(find("0000:84:00.0"), [2]);
-        assert_eq!(find("0000:03:00.0"), [0]);
-        assert_eq!(find("3"), [3]);
-        // These numbers are not indices, but parts of names.
-        assert_eq!(find("2075"), [0, 2]);
-        assert_eq!(find("2050"), [1]);
-        assert_eq!(cards(&node, |adapter| adapter.kind != "cpu"), [0, 1, 2]);
-    }
-
-    #[test]
-    fn labels_of_cards_with_one_name_differ() {
-        let two = |bus: [&str; 2]| described(&bus.map(|bus| ("NVIDIA H200", "discrete", "vulkan", bus)));
-        assert_eq!(
-            labels(&two(["0000:03:00.0", "0000:84:00.0"])),
-            ["NVIDIA H200 (0000:03:00.0)", "NVIDIA H200 (0000:84:00.0)"]
-        );
-        for bus in [["", ""], ["0000:03:00.0", "0000:03:00.0"]] {
-            assert_eq!(labels(&two(bus)), ["NVIDIA H200 (device 0)", "NVIDIA H200 (device 1)"]);
-        }
-        assert_eq!(labels(&described(&[("Arc A770", "discrete", "vulkan", "0000:03:00.0")])), ["Arc A770"]);
-    }
-
-    #[test]
-    fn all_selects_every_hardware_adapter_and_the_cpu() {
-        let devices = choose(&["all".into()]).unwrap();
-        assert!(matches!(devices.last(), Some(Device::Cpu)));
-        let software = devices.iter().any(|device| matches!(device, Device::Adapter(adapter) if adapter.is_software()));
-        assert!(!software);
-    }
 }
