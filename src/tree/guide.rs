@@ -46,16 +46,22 @@ impl GuideTree {
 
     /// Returns the leaves from left to right.
     pub fn order(&self) -> Vec<u32> {
-        let mut order = Vec::with_capacity(self.leaves);
-        let mut stack: Vec<u32> =
-            (self.leaves + self.joins.len()).checked_sub(1).map(|root| root as u32).into_iter().collect();
+        (self.leaves + self.joins.len()).checked_sub(1).map_or_else(Vec::new, |root| self.leaves_below(root as u32))
+    }
+
+    /// Returns the leaves below a node from left to right; a leaf is below itself.
+    ///
+    /// # Panics
+    /// Panics if the tree has no such node.
+    pub fn leaves_below(&self, node: u32) -> Vec<u32> {
+        let (mut leaves, mut stack) = (Vec::new(), vec![node]);
         while let Some(node) = stack.pop() {
             match (node as usize).checked_sub(self.leaves) {
-                None => order.push(node),
+                None => leaves.push(node),
                 Some(join) => stack.extend(self.joins[join].children.iter().rev()),
             }
         }
-        order
+        leaves
     }
 }
 

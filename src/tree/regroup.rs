@@ -2,7 +2,7 @@
 
 use super::{Distances, GuideTree, Join, average_linkage};
 
-/// Maximum number of subtrees that are kept. Their distances need at most 128 MiB.
+/// Maximum number of subtrees that are kept. Their distances need at most 64 MiB.
 const MAX_SUBTREES: usize = 4000;
 
 /// Maximum number of members of a subtree whose distances to other subtrees are computed.
@@ -31,7 +31,8 @@ pub fn regroup(
         roots = nodes.subtrees(tree, largest);
     }
     let per_subtree = (2 * pairs / (roots.len() * roots.len()).max(1)).isqrt().clamp(1, MAX_MEMBERS);
-    let members: Vec<Vec<usize>> = roots.iter().map(|&root| spread(&below(tree, root), per_subtree)).collect();
+    let members: Vec<Vec<usize>> =
+        roots.iter().map(|&root| spread(&tree.leaves_below(root as u32), per_subtree)).collect();
     let distances = Distances::filled(roots.len(), threads, |subtree, row| {
         let others = members[..subtree].concat();
         for &member in &members[subtree] {
@@ -42,7 +43,7 @@ pub fn regroup(
             }
         }
     });
-    nodes.rejoin(tree, &roots, &average_linkage(distances))
+    nodes.rejoin(tree, largest, &roots, &average_linkage(distances))
 }
 
 /// Sizes and heights of all nodes of a tree.
@@ -78,16 +79,12 @@ impl SubtreeNodes {
         roots
     }
 
-    /// Joins subtrees along another tree, whose leaves they are.
-    fn rejoin(&self, tree: &GuideTree, roots: &[usize], upper: &GuideTree) -> GuideTree {
-        let mut is_kept = vec![false; self.leaves.len()];
-        roots.iter().for_each(|&root| is_kept[root] = true);
-        for (at, join) in tree.joins.iter().enumerate().rev() {
-            join.children.iter().for_each(|&child| is_kept[child as usize] |= is_kept[tree.leaves + at]);
-        }
+    /// Joins the largest subtrees of at most `largest` leaves, whose roots are given, along another
+    /// tree. Its leaves are the subtrees, in the order of `roots`.
+    fn rejoin(&self, tree: &GuideTree, largest: usize, roots: &[usize], upper: &GuideTree) -> GuideTree {
         let mut joins: Vec<Join> = Vec::with_capacity(tree.joins.len());
         let mut numbers: Vec<u32> = (0..self.leaves.len() as u32).collect();
-        for (node, join) in (tree.leaves..).zip(&tree.joins).filter(|&(node, _)| is_kept[node]) {
+        for (node, join) in (tree.leaves..).zip(&tree.joins).filter(|&(node, _)| self.leaves[node] <= largest) {
             numbers[node] = (tree.leaves + joins.len()) as u32;
             joins.push(Join { children: join.children.map(|child| numbers[child as usize]), ..*join });
         }
@@ -108,22 +105,10 @@ impl SubtreeNodes {
     }
 }
 
-/// Returns the leaves below a node, from left to right.
-fn below(tree: &GuideTree, node: usize) -> Vec<usize> {
-    let (mut leaves, mut stack) = (Vec::new(), vec![node]);
-    while let Some(node) = stack.pop() {
-        match node.checked_sub(tree.leaves) {
-            None => leaves.push(node),
-            Some(join) => stack.extend(tree.joins[join].children.iter().rev().map(|&child| child as usize)),
-        }
-    }
-    leaves
-}
-
 /// Returns at most `count` leaves at regular intervals.
-fn spread(leaves: &[usize], count: usize) -> Vec<usize> {
+fn spread(leaves: &[u32], count: usize) -> Vec<usize> {
     let count = count.min(leaves.len());
-    (0..count).map(|at| leaves[(2 * at + 1) * leaves.len() / (2 * count)]).collect()
+    (0..count).map(|at| leaves[(2 * at + 1) * leaves.len() / (2 * count)] as usize).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Sequences that represent a group of aligned sequences. Their pairs with those of another group
-//! show which columns of the two groups are homologous.
+//! Sequences that represent a group of aligned sequences. The pairs of representatives of two groups
+//! show which columns are homologous.
 
 use std::borrow::Borrow;
 
@@ -8,13 +8,13 @@ use crate::posterior::floats::LANES;
 use crate::posterior::kernel::CUTOFF;
 use crate::posterior::sparse::Sparse;
 
-/// Fraction of the representatives that are selected for the columns that they cover.
+/// One representative in `COVERING` is selected for the columns that it covers.
 const COVERING: usize = 3;
 
 /// Number of representatives that cover a column sufficiently.
 const SUFFICIENT_COVER: u8 = 2;
 
-/// Minimum number of insufficiently covered columns for which a representative is selected.
+/// Minimum number of columns without a sufficient cover that a selected sequence adds to.
 const MIN_COVERED: usize = 8;
 
 /// A sequence that represents a part of its group.
@@ -110,8 +110,9 @@ fn column_count(representatives: &[Representative]) -> usize {
 }
 
 /// Selects at most `limit` representatives. Two thirds are spread evenly over the weights, and their
-/// new weights add up to the weight of all. The others cover columns in which these have no
-/// residues, as far as there are such columns, and keep their weights.
+/// new weights add up to the total weight. One third covers the columns in which fewer than
+/// [`SUFFICIENT_COVER`] selected sequences have residues. These sequences keep their weights. If
+/// there are no such columns, fewer representatives are selected.
 pub(super) fn select_representatives(all: Vec<Representative>, limit: usize) -> Vec<Representative> {
     if limit == 0 {
         return Vec::new();
@@ -152,8 +153,8 @@ fn add_cover(cover: &mut [u8], one: &Representative) {
     one.places.iter().for_each(|&place| cover[place as usize] = cover[place as usize].saturating_add(1));
 }
 
-/// Adds those of `others` that cover the most insufficiently covered columns, one after the other,
-/// up to `limit` representatives.
+/// Adds sequences from `others`, up to `limit` representatives. Each time, the sequence is added that
+/// covers the most columns without a sufficient cover.
 fn add_covering(selected: &mut Vec<Representative>, mut others: Vec<Representative>, limit: usize, cover: &mut [u8]) {
     while selected.len() < limit {
         let gain =

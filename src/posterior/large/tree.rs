@@ -119,13 +119,7 @@ pub(super) fn families(tree: &GuideTree, lengths: &[usize], fits: impl Fn(&Subtr
 
 /// Returns the leaves below a node, in increasing order.
 fn leaves(tree: &GuideTree, node: usize) -> Vec<usize> {
-    let (mut leaves, mut stack) = (Vec::new(), vec![node]);
-    while let Some(node) = stack.pop() {
-        match node.checked_sub(tree.leaves) {
-            None => leaves.push(node),
-            Some(join) => stack.extend(tree.joins[join].children.iter().map(|&child| child as usize)),
-        }
-    }
+    let mut leaves: Vec<usize> = tree.leaves_below(node as u32).into_iter().map(|leaf| leaf as usize).collect();
     leaves.sort_unstable();
     leaves
 }
