@@ -31,8 +31,8 @@
 //             locations is required.
 //             A lane that polls too often sets `stuck` and continues with wrong values. The host
 //             then discards the results of the panel.
-// Invariant:  After step s, block s - t of lane t is final. After a batch, all its borders are in
-//             global memory.
+// Invariant:  After step s, block s - t of lane t is final. When the next batch begins, all borders
+//             of a batch are in global memory.
 //             After a batch, the slots of a strip contain the first batch in which a lane reached
 //             the strip's best score. They also contain those of the following SLOTS - 1 batches in
 //             which another lane reached it, because lanes to the right reach a block later. The
@@ -335,6 +335,16 @@ fn compute_block(lane: ptr<function, Lane>, symbols: u32, left_h: vec4<i32>, lef
     return greatest;
 }
 
+// Writes the right border of a batch, which the last lane has left in `outgoing`. All lanes call it.
+fn store_outgoing(batch: i32, t: u32, right_begin: u32, right_mask: u32) {
+    for (var w = t; w < BATCH_WORDS; w += LANES) {
+        let place = value_index(w, batch - i32(LANES) + 1, right_begin, right_mask);
+        if (place != NO_INDEX) {
+            atomicStore(&vertical[place], to_ordered_bits(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
+        }
+    }
+}
+
 // Computes the steps of a strip in this dispatch. The import `lanes` calls it for every lane.
 fn compute_strip(workgroup: u32, t: u32) {
     var strip = params.first_strip + workgroup;
@@ -498,9 +508,15 @@ fn compute_strip(workgroup: u32, t: u32) {
             ahead[k] = atomicLoad(&vertical[place]);
         }
     }
+    // First step of the batch whose right border is in `outgoing`; -1 if there is none.
+    var sent_batch = -1;
     for (var batch = step_begin; batch < step_end; batch += i32(BATCH)) {
-        // Safe: the barrier keeps the values of the last batch until all lanes have read them.
+        // Safe: the barrier keeps the values of the last batch in `incoming` until all lanes have
+        // read them, and makes those of the last lane in `outgoing` visible.
         workgroupBarrier();
+        if (sent_batch >= 0) {
+            store_outgoing(sent_batch, t, right_begin, right_mask);
+        }
         var highest = 0;
         for (var k = 0u; k < VALUES_A_LANE; k++) {
             let w = k * LANES + t;
@@ -580,6 +596,12 @@ fn compute_strip(workgroup: u32, t: u32) {
                 if (!is_plain) {
                     clear_marks(lane_column, batch - i32(t), upcoming);
                     next_mark = u32(max(upcoming, 0)) / params.mark_blocks + 1u;
+                }
+                for (var w = t; w < BATCH_WORDS; w += LANES) {
+                    let place = value_index(w, batch - i32(LANES) + 1, right_begin, right_mask);
+                    if (place != NO_INDEX) {
+                        atomicStore(&vertical[place], clear_value(w));
+                    }
                 }
                 if (upcoming >= 0 && u32(upcoming) < blocks) {
                     word = query_classes[params.query_begin + u32(upcoming)];
@@ -697,18 +719,12 @@ fn compute_strip(workgroup: u32, t: u32) {
             }
         }
 
-        // All lanes write the right border. Safe: the barrier makes the last lane's values visible.
-        workgroupBarrier();
-        for (var w = t; w < BATCH_WORDS; w += LANES) {
-            let place = value_index(w, batch - i32(LANES) + 1, right_begin, right_mask);
-            if (place != NO_INDEX) {
-                var value = clear_value(w);
-                if (go) {
-                    value = to_ordered_bits(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]);
-                }
-                atomicStore(&vertical[place], value);
-            }
-        }
+        sent_batch = select(-1, batch, go);
+    }
+    // Safe: the barrier makes the values of the last lane visible.
+    workgroupBarrier();
+    if (sent_batch >= 0) {
+        store_outgoing(sent_batch, t, right_begin, right_mask);
     }
 
     // Phase 3: store the state for the next dispatch.
