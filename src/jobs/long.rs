@@ -34,6 +34,7 @@ mod blocks;
 mod bound;
 mod checkpoint;
 mod copies;
+mod empty;
 mod fingerprint;
 pub mod open;
 mod parts;

@@ -135,8 +135,7 @@ fn protein(gaps: Gaps, mode: Mode, end_gaps: EndGaps) -> Scoring {
 fn job(query: &[Code], target: &[Code], scoring: Scoring) -> LongAlignment {
     let (alphabet, scoring) = (scoring.alphabet, Arc::new(scoring));
     let store = |codes: &[Code]| support::store(alphabet, &[codes.to_vec()]);
-    let tuning =
-        LongTuning { grid_pitch: Some(64), panel_columns: None, belt_rows: None, save_every: Some(Duration::ZERO) };
+    let tuning = LongTuning { grid_pitch: Some(64), save_every: Some(Duration::ZERO), ..LongTuning::default() };
     LongAlignment { tuning, ..LongAlignment::new(store(query), 0, store(target), 0, scoring) }
 }
 
@@ -311,6 +310,39 @@ fn a_hopeless_strand_is_skipped() {
                 (pruned.summary.cells - pruned.summary.details.pruned_cells, pruned.summary.cells / 2);
             eprintln!("{strand:?}, hopeless {is_hopeless}: {left} of {a_strand} cells a strand were computed");
             assert!(left < a_strand / if is_hopeless { 2 } else { 1 });
+        }
+    }
+}
+
+/// A sequence is compared only with the part of the other one that contains its words, on the strand
+/// that contains them.
+#[test]
+fn parts_with_few_common_words_are_not_computed() {
+    let rng = &mut support::rng(19);
+    let [inside, before, after] = [1000, 5000, 3000].map(|length| support::random_codes(rng, Alphabet::Dna, length));
+    let copy = support::mutated(rng, Alphabet::Dna, &inside, 2);
+    let genome = [&before[..], &copy[..], &after[..]].concat();
+    let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
+    for (query, target) in [(&inside, &genome), (&genome, &inside)] {
+        for (query, strand) in [(query.clone(), Strand::Plus), (reverse_complement(query), Strand::Minus)] {
+            let whole = LongAlignment { strand: Strands::Both, prune: false, ..job(&query, target, scoring.clone()) };
+            let expected = hits(&whole, vec![Box::new(CpuLong::new(2))]);
+            assert_eq!(expected[0].strand, strand);
+            let tuning = LongTuning { min_empty_cells: Some(0), ..whole.tuning.clone() };
+            let pruned = LongAlignment { prune: true, tuning, ..whole };
+            let directory = tempfile::tempdir().expect("a directory");
+            let checkpoint = LongAlignment { checkpoint: Some(directory.path().into()), ..pruned.clone() };
+            for (job, engines) in [
+                (&pruned, vec![Box::new(CpuLong::new(2)) as Box<dyn LongEngine>]),
+                (&pruned, three_engines()),
+                (&checkpoint, three_engines()),
+            ] {
+                let LongResult { hits, summary, .. } = run(job, engines).expect("the pair is aligned");
+                assert_eq!(hits, expected);
+                assert_eq!(summary.cells, 2 * query.len() as u64 * target.len() as u64);
+                let computed = summary.cells - summary.details.pruned_cells;
+                assert!(computed < summary.cells / 5 * 2, "{computed} of {} cells", summary.cells);
+            }
         }
     }
 }

@@ -7,6 +7,8 @@
 //! a gap where it costs least. The best part of the path is a valid alignment, so its score is a
 //! lower bound of the best score. The time is nearly proportional to the lengths.
 
+use std::sync::Arc;
+
 use crate::long::LongPair;
 use crate::seq::{Alphabet, Code};
 
@@ -27,9 +29,28 @@ type KmerAnchor = (u32, u32);
 /// A k-mer and its position.
 type KmerPosition = (u64, u32);
 
+/// Sampled k-mers of the last target. The next pair often has the same target.
+#[derive(Debug)]
+pub(super) struct TargetWords {
+    target: Arc<[Code]>,
+    one_of: u64,
+    words: Vec<KmerPosition>,
+}
+
+impl TargetWords {
+    /// Returns the words of a target, which are computed if the last target was another one.
+    fn get<'a>(last: &'a mut Option<TargetWords>, target: &Arc<[Code]>, one_of: u64) -> &'a [KmerPosition] {
+        let is_same = |last: &&mut TargetWords| Arc::ptr_eq(&last.target, target) && last.one_of == one_of;
+        if last.as_mut().filter(is_same).is_none() {
+            *last = Some(TargetWords { target: Arc::clone(target), one_of, words: words(target, one_of) });
+        }
+        last.as_ref().map_or(&[], |last| &last.words)
+    }
+}
+
 /// Returns lower bounds of the best local scores of pairs with the same target and queries of the
 /// same length. Returns none for proteins.
-pub(super) fn bounds(pairs: &[&LongPair]) -> Vec<i32> {
+pub(super) fn bounds(pairs: &[&LongPair], last_target: &mut Option<TargetWords>) -> Vec<i32> {
     let Some(first) = pairs.iter().find(|pair| pair.scoring.alphabet == Alphabet::Dna) else { return Vec::new() };
     let longest = first.query.len().max(first.target.len());
     let wanted = (longest / ONE_OF).clamp(MIN_WORDS, MAX_WORDS);
@@ -37,9 +58,9 @@ pub(super) fn bounds(pairs: &[&LongPair]) -> Vec<i32> {
     // Each sequence has a separate thread, because the first rows wait for the bounds.
     std::thread::scope(|scope| {
         let queries: Vec<_> = pairs.iter().map(|pair| scope.spawn(|| words(&pair.query, one_of))).collect();
-        let target = words(&first.target, one_of);
+        let target = TargetWords::get(last_target, &first.target, one_of);
         let bound = |(pair, query): (&&LongPair, std::thread::ScopedJoinHandle<Vec<KmerPosition>>)| {
-            let chain = chain(anchors(&query.join().ok()?, &target));
+            let chain = chain(anchors(&query.join().ok()?, target));
             Some(i32::try_from(best_part(pair, &chain)).unwrap_or(i32::MAX))
         };
         pairs.iter().zip(queries).map(|both| bound(both).unwrap_or(0)).collect()
@@ -56,6 +77,11 @@ const BASES: [u8; 256] = {
     }
     bases
 };
+
+/// Returns the number of the base that a code stands for; `None` if it stands for several.
+pub(super) fn base_of(code: Code) -> Option<u8> {
+    Some(BASES[code as usize]).filter(|&base| base != NO_BASE)
+}
 
 /// Returns the sampled k-mers that occur once in the sample of a sequence, with their positions,
 /// sorted. Samples one in `one_of` k-mers on average; `one_of` is a power of two.
@@ -191,7 +217,7 @@ mod tests {
     }
 
     fn bound(pair: &LongPair) -> i64 {
-        let bounds = bounds(&[pair]);
+        let bounds = bounds(&[pair], &mut None);
         assert_eq!(bounds.len(), 1);
         bounds[0].into()
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::bound::TargetWords;
 use crate::seq::{Code, SequenceId, SequenceStore, Strand, reverse_complement};
 
 /// Sequences of the last pair. The next pair reuses a sequence that it shares with the last pair.
@@ -11,6 +12,8 @@ pub(super) struct CodeCopies {
     plus: Option<CodeCopy>,
     minus: Option<CodeCopy>,
     target: Option<CodeCopy>,
+    /// Words of the last target of a bound.
+    pub(super) target_words: Option<TargetWords>,
 }
 
 #[derive(Debug)]

@@ -1,11 +1,13 @@
 //! Runs a job for a long pair.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::bound::bounds;
+use super::bound::{TargetWords, bounds};
 use super::checkpoint::Checkpoint;
 use super::copies::CodeCopies;
+use super::empty::empty_parts;
 use super::parts::{JobShared, MatrixSweep};
 use super::traceback::{LongTraceback, TracebackOptions};
 use super::{LongAlignment, LongDetails, LongHit, LongWant, Strand, Strands};
@@ -33,6 +35,9 @@ const MIN_MARGIN: u32 = 1024;
 /// Divisor of the number of cells in the matrix. The corner is swept separately only if its number
 /// of cells does not exceed the quotient.
 const CORNER_PART: u64 = 8;
+/// Minimum number of cells of a part that is left out. To compute fewer cells takes no longer than to
+/// start another sweep behind them.
+const MIN_EMPTY_CELLS: u64 = 1 << 26;
 /// Name of the note with the alignments found so far.
 const HITS: &str = "hits.json";
 /// Name of the note with all alignments.
@@ -46,6 +51,8 @@ struct StrandMatrix {
     pass: Option<MatrixSweep>,
     /// A lower bound of the best score of the strand; 0 if unknown.
     bound: i32,
+    /// Parts that no alignment of the best score passes through. They are not swept.
+    empty: Vec<ForbiddenRectangle>,
 }
 
 impl StrandMatrix {
@@ -68,6 +75,20 @@ impl StrandMatrix {
         };
         self.forbidden.push(ForbiddenRectangle { query, target: target.clone() });
         self.pass = None;
+    }
+
+    /// Returns the number of rows and columns between empty parts.
+    fn size_left(&self) -> (u32, u32) {
+        let (m, n) = (self.pair.query.len() as u32, self.pair.target.len() as u32);
+        let columns = self.empty.iter().filter(|part| part.query == (0..m)).map(|part| part.target.len() as u32);
+        let rows = self.empty.iter().filter(|part| part.query != (0..m)).map(|part| part.query.len() as u32);
+        (m - rows.sum::<u32>(), n - columns.sum::<u32>())
+    }
+
+    /// Returns the number of cells in empty parts.
+    fn empty_cells(&self) -> u64 {
+        let size = |range: &Range<u32>| u64::from(range.end - range.start);
+        self.empty.iter().map(|part| size(&part.query) * size(&part.target)).sum()
     }
 }
 
@@ -131,13 +152,36 @@ impl LongAlignment {
         let side = |&strand: &Strand| {
             let query = copies.query(&self.query, self.query_id, strand);
             let pair = LongPair { query, target: Arc::clone(&target), scoring: Arc::clone(&self.scoring) };
-            StrandMatrix { strand, pair, forbidden: Vec::new(), pass: None, bound: 0 }
+            StrandMatrix { strand, pair, forbidden: Vec::new(), pass: None, bound: 0, empty: Vec::new() }
         };
         let sides: Vec<StrandMatrix> = strands.iter().map(side).collect();
         match sides.iter().find(|side| !side.pair.fits()) {
             Some(side) => Err(score_overflow(&side.pair)),
             None => Ok(sides),
         }
+    }
+
+    fn host_memory(&self) -> u64 {
+        self.host_memory.unwrap_or_else(default_limit)
+    }
+
+    /// Returns whether alignments are traced back. The start of an alignment is known only after its
+    /// traceback, and further alignments must not overlap it.
+    fn needs_traceback(&self) -> bool {
+        self.want == LongWant::Alignment || self.top > 1
+    }
+
+    /// Returns the sizes of the parts of a matrix, or of what is left of it after pruning.
+    fn matrix_cut(&self, (rows, columns): (u32, u32), engine_pool: &mut EnginePool) -> MatrixCut {
+        let suits = engine_pool.by_speed().into_iter().find_map(|quickest| {
+            quickest.query(|engine| EngineSizes {
+                keeps_columns: engine.keeps_columns(),
+                traces_whole: engine.can_trace(rows, columns, self.method.unwrap_or_default()),
+            })
+        });
+        engine_pool.remove_abandoned();
+        let suits = suits.unwrap_or_default();
+        MatrixCut::new((rows, columns), self.needs_traceback(), self.host_memory(), suits, &self.tuning)
     }
 
     /// Computes the alignments of these strands, best first. Alignments that score less than
@@ -157,20 +201,10 @@ impl LongAlignment {
         self.check()?;
         let sides = self.sides(strands, copies)?;
         let is_local = self.scoring.mode == Mode::Local;
-        let memory = self.host_memory.unwrap_or_else(default_limit);
-        // The start of an alignment is known only after its traceback. Further alignments must not
-        // overlap it.
-        let needs_traceback = self.want == LongWant::Alignment || self.top > 1;
+        let memory = self.host_memory();
+        let needs_traceback = self.needs_traceback();
         let (m, n) = (self.query.length(self.query_id), self.target.length(self.target_id));
-        let suits = engine_pool.by_speed().into_iter().find_map(|quickest| {
-            quickest.query(|engine| EngineSizes {
-                keeps_columns: engine.keeps_columns(),
-                traces_whole: engine.can_trace(m, n, self.method.unwrap_or_default()),
-            })
-        });
-        let suits = suits.unwrap_or_default();
-        engine_pool.remove_abandoned();
-        let mut cut = MatrixCut::new((m, n), needs_traceback, memory, suits, &self.tuning);
+        let mut cut = self.matrix_cut((m, n), engine_pool);
         let mut checkpoint = None;
         if let Some(directory) = &self.checkpoint {
             let every = self.tuning.save_every.unwrap_or(SAVE_EVERY);
@@ -198,7 +232,8 @@ impl LongAlignment {
             watch: Watch { interrupt: &run.interrupt, progress: Some(&advance) },
         };
         let min_score = self.min_score.max(score_floor);
-        let mut runner = LongRunner { job: self, min_score, needs_traceback, shared, summary };
+        let target_words = &mut copies.target_words;
+        let mut runner = LongRunner { job: self, min_score, needs_traceback, target_words, shared, summary };
         let hits = if is_local { runner.local(sides)? } else { runner.global(sides)? };
         let LongRunner { shared, mut summary, .. } = runner;
         if let Some(checkpoint) = &shared.checkpoint {
@@ -233,6 +268,7 @@ struct LongRunner<'a> {
     /// Minimum score of a reported local alignment.
     min_score: i64,
     needs_traceback: bool,
+    target_words: &'a mut Option<TargetWords>,
     shared: JobShared<'a>,
     summary: Summary<LongDetails>,
 }
@@ -242,10 +278,13 @@ impl LongRunner<'_> {
     fn sweep(&mut self, side: &mut StrandMatrix) -> Result<()> {
         if side.pass.is_none() {
             let begin = Instant::now();
-            let pass = MatrixSweep::run(&side.pair, &side.forbidden, &side.name(), &mut self.shared)?;
+            let left_out = [&side.forbidden[..], &side.empty].concat();
+            let pass = MatrixSweep::run(&side.pair, &left_out, &side.name(), &mut self.shared)?;
+            let empty_cells = side.empty_cells();
+            self.shared.watch.progress.inspect(|progress| progress(empty_cells));
             self.summary.details.sweep_seconds += begin.elapsed().as_secs_f64();
-            self.summary.cells += pass.cells;
-            self.summary.details.pruned_cells += pass.pruned_cells;
+            self.summary.cells += pass.cells + empty_cells;
+            self.summary.details.pruned_cells += pass.pruned_cells + empty_cells;
             side.pass = Some(pass);
         }
         Ok(())
@@ -253,15 +292,42 @@ impl LongRunner<'_> {
 
     /// Computes lower bounds of the best scores of all strands. The sweep of every strand prunes by
     /// the greatest bound from the first row on.
-    fn bound(&self, sides: &mut [StrandMatrix]) {
+    fn bound(&mut self, sides: &mut [StrandMatrix]) {
         let begin = Instant::now();
-        let bounds = bounds(&sides.iter().map(|side| &side.pair).collect::<Vec<_>>());
+        let pairs: Vec<&LongPair> = sides.iter().map(|side| &side.pair).collect();
+        let bounds = bounds(&pairs, self.target_words);
         for (side, bound) in sides.iter_mut().zip(bounds) {
             side.bound = bound;
             self.shared.best.raise(bound);
             tracing::debug!(strand = ?side.strand, score = bound, "lower bound");
         }
         tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "bounds");
+    }
+
+    /// Finds the parts of all matrices that the words of their sequences prove to contain no
+    /// alignment of the best known score.
+    fn find_empty_parts(&mut self, sides: &mut [StrandMatrix]) {
+        let begin = Instant::now();
+        // The best score may depend on other pairs. A resumed job must find the same parts again.
+        let of_pair = sides.iter().map(|side| side.bound.into()).fold(self.job.min_score, i64::max);
+        let known = if self.shared.checkpoint.is_some() { of_pair } else { self.shared.best.get().into() };
+        let Ok(known) = i32::try_from(known) else { return };
+        let min_cells = self.job.tuning.min_empty_cells.unwrap_or(MIN_EMPTY_CELLS);
+        std::thread::scope(|scope| {
+            for side in sides.iter_mut() {
+                scope.spawn(move || side.empty = empty_parts(&side.pair, known, min_cells));
+            }
+        });
+        for side in sides.iter() {
+            tracing::debug!(strand = ?side.strand, parts = side.empty.len(), cells = side.empty_cells(), "empty parts");
+        }
+        tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "empty parts found");
+        // A resumed job must continue with the same parts.
+        if self.shared.checkpoint.is_none() {
+            let left = sides.iter().map(StrandMatrix::size_left);
+            let left = left.fold((0, 0), |left, side| (left.0.max(side.0), left.1.max(side.1)));
+            self.shared.cut = self.job.matrix_cut(left, self.shared.engine_pool);
+        }
     }
 
     /// Skips a strand if a small part of its matrix proves that it has no alignment of the best
@@ -276,7 +342,7 @@ impl LongRunner<'_> {
         let (known, greatest) = (self.shared.best.get(), pair.scoring.substitution.max_score().max(1));
         // If a strand is known to reach half of the score, its corner would probably prove nothing,
         // and would be swept twice.
-        if side.pass.is_some() || known <= 0 || bound > known / 2 {
+        if side.pass.is_some() || known <= 0 || bound > known / 2 || !side.empty.is_empty() {
             return Ok(());
         }
         let symbols = known as u32 / greatest as u32;
@@ -380,6 +446,7 @@ impl LongRunner<'_> {
         if self.shared.prune {
             self.shared.best.raise(self.min_score.min(i32::MAX.into()) as i32);
             self.bound(&mut sides);
+            self.find_empty_parts(&mut sides);
         }
         let earlier = self.shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(HITS));
         let mut hits: Vec<LongHit> = earlier.unwrap_or_default();

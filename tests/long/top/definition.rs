@@ -87,6 +87,7 @@ fn any_job(rng: &mut Rng, query: &[Code], target: &[Code], scoring: &Scoring) ->
         panel_columns: choose_one(rng, &cuts),
         belt_rows: choose_one(rng, &cuts),
         save_every: None,
+        min_empty_cells: choose_one(rng, &[None, Some(0)]),
     };
     let min_score = choose_one(rng, &[1, 1, 2, 9]) * i64::from(scoring.substitution.max_score()).max(4) / 4;
     let (top, strand) = (1 + rng.below(9), choose_one(rng, &STRANDS));

@@ -58,6 +58,7 @@ fn tuning(rng: &mut Rng) -> LongTuning {
         panel_columns: Some(choose_one(rng, &[64, 128, 192])),
         belt_rows: None,
         save_every: Some(Duration::ZERO),
+        min_empty_cells: choose_one(rng, &[None, Some(0)]),
     }
 }
 
