@@ -358,9 +358,10 @@ pub trait LongEngine: Send {
         false
     }
 
-    /// Returns engines that use the threads of this one, one thread each, to compute separate pairs
-    /// at the same time. Returns none if the engine cannot be divided.
-    fn engines_of_threads(&self) -> Vec<Box<dyn LongEngine>> {
+    /// Returns engines that share the threads or the device of this one, to compute separate pairs
+    /// at the same time. On the CPU, each has one thread. This engine must not compute as long as
+    /// they exist. Returns none if the engine cannot be divided.
+    fn engines_for_pairs(&mut self) -> Vec<Box<dyn LongEngine>> {
         Vec::new()
     }
 

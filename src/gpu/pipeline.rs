@@ -1,6 +1,7 @@
 //! Pipelines: shader sources with constants, each compiled only once.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::bindings;
 use super::device::Gpu;
@@ -10,13 +11,13 @@ use crate::error::Result;
 /// A change of a shader's text before compilation.
 pub(crate) type Rewrite = Box<dyn Fn(String) -> String + Send>;
 
-/// The pipelines of a device for programs of one kind.
+/// The pipelines of a device for programs of one kind. Engines of one device can share them.
 pub(crate) struct Pipelines<P> {
     runtime_checks: bool,
     rewrite: Option<Rewrite>,
     /// Layouts by the stem of a kernel and the number of arenas.
     layouts: HashMap<(&'static str, u32), wgpu::BindGroupLayout>,
-    known: HashMap<P, Compiled>,
+    known: Arc<Mutex<HashMap<P, Compiled>>>,
 }
 
 /// A program that is ready for dispatches.
@@ -37,28 +38,40 @@ impl Compiled {
 
 impl<P> Default for Pipelines<P> {
     fn default() -> Self {
-        Pipelines { runtime_checks: false, rewrite: None, layouts: HashMap::new(), known: HashMap::new() }
+        Pipelines { runtime_checks: false, rewrite: None, layouts: HashMap::new(), known: Arc::default() }
     }
 }
 
 impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines<P> {
     /// Compiles future programs with wgpu's bounds and loop checks.
     pub(crate) fn with_runtime_checks(self) -> Self {
-        Pipelines { runtime_checks: true, known: HashMap::new(), ..self }
+        Pipelines { runtime_checks: true, known: Arc::default(), ..self }
+    }
+
+    /// Returns pipelines for another engine on the same device. What one of the two compiles, both
+    /// have. Does not copy a change of sources.
+    pub(crate) fn shared(&self) -> Self {
+        let (layouts, known) = (self.layouts.clone(), Arc::clone(&self.known));
+        Pipelines { runtime_checks: self.runtime_checks, rewrite: None, layouts, known }
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<P, Compiled>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the sources of future programs before compilation.
     pub(crate) fn with_rewrite(self, rewrite: Rewrite) -> Self {
-        Pipelines { rewrite: Some(rewrite), known: HashMap::new(), ..self }
+        Pipelines { rewrite: Some(rewrite), known: Arc::default(), ..self }
     }
 
     /// Returns the pipeline of a program, and compiles it if necessary.
     pub(crate) fn get(&mut self, gpu: &Gpu, program: P) -> Result<Compiled> {
-        if let Some(compiled) = self.known.get(&program) {
-            return Ok(compiled.clone());
+        let known = self.known().get(&program).cloned();
+        if let Some(compiled) = known {
+            return Ok(compiled);
         }
         let compiled = self.program_source(gpu, program)?.compile(gpu)?;
-        self.known.insert(program, compiled.clone());
+        self.known().insert(program, compiled.clone());
         Ok(compiled)
     }
 
@@ -66,7 +79,7 @@ impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines
     pub(crate) fn get_all(&mut self, gpu: &Gpu, programs: &[P]) -> Result<Vec<Compiled>> {
         let mut missing: Vec<P> = Vec::new();
         for &program in programs {
-            if !self.known.contains_key(&program) && !missing.contains(&program) {
+            if !self.known().contains_key(&program) && !missing.contains(&program) {
                 missing.push(program);
             }
         }
@@ -80,7 +93,7 @@ impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines
                 done.collect()
             });
             for (program, compiled) in missing.into_iter().zip(compiled) {
-                self.known.insert(program, compiled?);
+                self.known().insert(program, compiled?);
             }
         }
         programs.iter().map(|&program| self.get(gpu, program)).collect()

@@ -63,6 +63,7 @@ use crate::engine::patience::PATIENCE;
 use crate::engine::stats;
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
+use crate::gpu::adapter::Device;
 use crate::gpu::kernels::Family;
 use crate::long::chain::engine_pool::EnginePool;
 use crate::long::{LongEngine, Method};
@@ -271,11 +272,13 @@ pub struct LongEngines {
     pub engines: Vec<Box<dyn LongEngine>>,
     /// Opens an engine that continues the job if all others fail. With `None` the job then fails.
     pub reserve: Option<Reserve>,
+    /// The CPU, if it may compute small pairs on its threads beside devices.
+    pub host: Option<Box<dyn LongEngine>>,
 }
 
 impl From<Vec<Box<dyn LongEngine>>> for LongEngines {
     fn from(engines: Vec<Box<dyn LongEngine>>) -> Self {
-        LongEngines { engines, reserve: None }
+        LongEngines { engines, ..LongEngines::default() }
     }
 }
 
@@ -283,15 +286,18 @@ impl From<Vec<Box<dyn LongEngine>>> for LongEngines {
 #[doc(hidden)]
 pub struct LongSession {
     engine_pool: EnginePool,
+    /// The CPU, if it may compute small pairs on its threads beside devices.
+    host: Option<Box<dyn LongEngine>>,
 }
 
 impl LongSession {
-    fn new(LongEngines { engines, reserve }: LongEngines, run: &Run) -> Self {
-        LongSession { engine_pool: EnginePool::new(engines, reserve, run.patience.unwrap_or(PATIENCE)) }
+    fn new(LongEngines { engines, reserve, host }: LongEngines, run: &Run) -> Self {
+        LongSession { engine_pool: EnginePool::new(engines, reserve, run.patience.unwrap_or(PATIENCE)), host }
     }
 
-    /// Opens the engines of a run, unless the caller has opened them.
-    fn open(start: SessionStart<LongEngines>, run: &Run) -> Result<Self> {
+    /// Opens the engines of a run for a job of this number of cells, unless the caller has opened
+    /// them.
+    fn open(start: SessionStart<LongEngines>, run: &Run, cells: u64) -> Result<Self> {
         start.check_kernel(run, Family::Long)?;
         if let Some(engines) = start.engines {
             return Ok(LongSession::new(engines, run));
@@ -299,9 +305,12 @@ impl LongSession {
         if run.tune {
             return Err(Error::usage_of("tune", "long pairs have no settings to measure: remove this option"));
         }
-        let (engines, threads) = (open::open_long(run)?, run.threads);
+        let (engines, threads) = (open::open_long(run, cells)?, run.threads);
+        let has_devices = engines.iter().any(|engine| !engine.is_host());
         let reserve: Reserve = Box::new(move || open::cpu(threads));
-        Ok(LongSession::new(LongEngines { engines, reserve: Some(reserve) }, run))
+        let may_use_host = run.devices.is_empty() || run.devices.iter().any(|device| matches!(device, Device::Cpu));
+        let host = (has_devices && may_use_host).then(|| open::cpu(threads));
+        Ok(LongSession::new(LongEngines { engines, reserve: Some(reserve), host }, run))
     }
 }
 
@@ -321,7 +330,7 @@ impl Job for LongAlignment {
 
     fn open(&self, start: SessionStart<LongEngines>, run: &Run) -> Result<LongSession> {
         self.validate()?;
-        LongSession::open(start, run)
+        LongSession::open(start, run, self.cells())
     }
 
     /// Returns the alignments of a block when it is complete, best first. The list is empty if no

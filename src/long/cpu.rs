@@ -94,7 +94,7 @@ impl LongEngine for CpuLong {
         true
     }
 
-    fn engines_of_threads(&self) -> Vec<Box<dyn LongEngine>> {
+    fn engines_for_pairs(&mut self) -> Vec<Box<dyn LongEngine>> {
         let engine = CpuLong { threads: 1, memory: self.memory / self.threads as u64, ..self.clone() };
         (0..self.threads).map(|_| Box::new(engine.clone()) as Box<dyn LongEngine>).collect()
     }

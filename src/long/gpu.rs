@@ -105,6 +105,9 @@ const WIDE_TIMES: u32 = 4;
 /// Number of borders of a wide panel that are kept as a whole, for which the device must have
 /// memory. The number follows from the width of the panel and the least distance of kept columns.
 const WIDE_BORDERS: u64 = 40;
+/// Number of pairs that a card computes at the same time. It computes cells of one pair while the
+/// host prepares another pair or follows its path.
+const PAIRS_AT_ONCE: u64 = 4;
 /// Divisor of the engine's memory that gives the bytes for resident pairs.
 const RESIDENT_PART: u64 = 16;
 
@@ -166,6 +169,23 @@ impl GpuLong {
         self.residents.set_budget(self.memory / RESIDENT_PART);
         self.kernels = self.kernels.with_memory(self.memory / 4);
         self
+    }
+
+    /// Returns an engine on the same device with this part of the memory.
+    fn sharing(&self, parts: u64) -> GpuLong {
+        let memory = self.memory / parts;
+        GpuLong {
+            gpu: self.gpu.clone(),
+            pipelines: self.pipelines.shared(),
+            memory,
+            residents: Residents::new(memory / RESIDENT_PART),
+            pool: self.pool.clone(),
+            retained: None,
+            ahead: PreparedRegions::default(),
+            kernels: self.kernels.shared().with_memory(memory / 4),
+            buffers: PanelBuffers::default(),
+            ..*self
+        }
     }
 
     /// Returns the opened device.
@@ -382,6 +402,14 @@ impl LongEngine for GpuLong {
 
     fn keeps_columns(&self) -> bool {
         true
+    }
+
+    fn engines_for_pairs(&mut self) -> Vec<Box<dyn LongEngine>> {
+        // The returned engines use the whole memory.
+        shortage::MemoryHolder::free(self);
+        (self.buffers, self.retained) = <_>::default();
+        let engine = |_| Box::new(self.sharing(PAIRS_AT_ONCE)) as Box<dyn LongEngine>;
+        (0..PAIRS_AT_ONCE).map(engine).collect()
     }
 
     fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {

@@ -24,6 +24,17 @@ fn gpu() -> LongEngines {
     vec![Box::new(engine) as Box<dyn LongEngine>].into()
 }
 
+/// Adds threads of the CPU that compute small pairs beside devices.
+fn beside(devices: LongEngines, threads: usize) -> LongEngines {
+    LongEngines { host: Some(Box::new(CpuLong::new(threads))), ..devices }
+}
+
+/// Returns a GPU and the CPU, which compute large pairs together.
+fn both() -> LongEngines {
+    let engines = [gpu(), cpu(2)].into_iter().flat_map(|engines| engines.engines);
+    engines.collect::<Vec<_>>().into()
+}
+
 fn textbooks() -> LongEngines {
     let engine = |label: &str, speed| {
         let label = label.into();
@@ -94,7 +105,8 @@ fn results_are_those_of_each_pair_alone() {
         let expected = of_each_pair(&job, top);
         assert!(expected.len() > 6, "{} rows", expected.len());
         // A CPU with several threads computes small pairs at the same time, if there are enough.
-        for engines in [cpu(1), cpu(3), cpu(50), gpu(), textbooks()] {
+        let alone = [cpu(1), cpu(3), cpu(50), gpu(), textbooks()];
+        for engines in alone.into_iter().chain([beside(gpu(), 2), beside(textbooks(), 3), beside(both(), 2)]) {
             let (rows, summary) = computed(&job, engines);
             assert_eq!(rows, expected, "{mode:?} {end_gaps:?} {want:?}");
             assert_eq!((summary.pairs, summary.written), (24, expected.len() as u64));
@@ -124,7 +136,7 @@ fn the_best_alignments_of_queries_and_of_the_job_are_selected() {
                 all.iter().enumerate().filter(|&other| precedes(other, (index, &all[index]))).count() < top as usize
             };
             let expected: Vec<_> = (0..all.len()).filter(|&index| is_selected(index)).map(|i| all[i].clone()).collect();
-            for engines in [cpu(1), cpu(3), gpu()] {
+            for engines in [cpu(1), cpu(3), gpu(), beside(gpu(), 2)] {
                 assert_eq!(computed(&job, engines).0, expected, "{mode:?} {top_per:?} --top {top}");
             }
         }

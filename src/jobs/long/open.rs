@@ -9,13 +9,23 @@ use crate::long::LongEngine;
 use crate::long::cpu::CpuLong;
 use crate::long::gpu::GpuLong;
 
-/// Opens engines for long pairs on the devices of a run. A device that cannot be opened is skipped
-/// with a warning. If none is left, opens the CPU.
+/// Seconds that a GPU needs before its first results: it is opened, its kernels are compiled and its
+/// data are uploaded.
+const START: f64 = 0.3;
+
+/// Opens engines for a job of this number of cells on the devices of a run. A device that cannot be
+/// opened is skipped with a warning. If none is left, opens the CPU. The CPU also computes a job
+/// that it finishes before a GPU has started, unless the run names devices.
 ///
 /// # Errors
 /// [`Error::Usage`](crate::Error::Usage) for a device that does not exist.
-pub fn open_long(run: &Run) -> Result<Vec<Box<dyn LongEngine>>> {
-    let chosen = if run.devices.is_empty() { choose(&[])? } else { run.devices.clone() };
+pub fn open_long(run: &Run, cells: u64) -> Result<Vec<Box<dyn LongEngine>>> {
+    let is_small = || (cells as f64) < START * cpu(run.threads).speed();
+    let chosen = match &run.devices[..] {
+        [] if is_small() => vec![Device::Cpu],
+        [] => choose(&[])?,
+        named => named.to_vec(),
+    };
     let mut engines: Vec<Box<dyn LongEngine>> = Vec::new();
     let adapters = adapters_and_memory(&chosen, run.memory);
     // If the system starts no threads, the engines copy data on their own threads.

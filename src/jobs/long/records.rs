@@ -2,11 +2,12 @@
 //!
 //! The pairs are units, numbered in the order of the rows: by query, then by target. A block
 //! computes its pairs longest first. The engines stay open from pair to pair, and large pairs have
-//! all of them. If the CPU is the only engine, small pairs are computed at the same time, one on
-//! each thread (`compute`).
+//! all of them. If the CPU may be used, small pairs are computed at the same time, one on each
+//! thread (`compute`).
 
 mod blocks;
 mod compute;
+mod queue;
 
 use std::cmp::Reverse;
 
@@ -144,7 +145,7 @@ impl Job for LongRecordPairs {
 
     fn open(&self, start: SessionStart<LongEngines>, run: &Run) -> Result<LongSession> {
         self.validate()?;
-        LongSession::open(start, run)
+        LongSession::open(start, run, self.cells())
     }
 
     /// Passes on the alignments of a block when it is complete, by query, then by target, the best
@@ -161,7 +162,7 @@ impl Job for LongRecordPairs {
         let mut totals = BlockTotals::default();
         while let NextBlock::Block(block) = source.next() {
             subtract_cells(&pending_cells, block.cells);
-            let (rows, summary) = self.compute(&block, &mut session.engine_pool, run)?;
+            let (rows, summary) = self.compute(&block, session, run)?;
             if !rows.is_empty() {
                 sink.rows(&rows)?;
             }

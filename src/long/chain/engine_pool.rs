@@ -105,13 +105,52 @@ impl EnginePool {
         members.into_iter().map(|(_, member)| member).collect()
     }
 
-    /// Returns engines for separate pairs on the threads of the only engine. Returns none if there
-    /// are several engines, or if the engine cannot be divided.
-    pub(crate) fn engines_of_threads(&mut self) -> Vec<Box<dyn LongEngine>> {
+    /// Returns engines that compute separate pairs at the same time. Together they have the threads
+    /// and the memory of all engines. An engine that cannot be divided has none.
+    pub(crate) fn engines_for_pairs(&mut self) -> Vec<Box<dyn LongEngine>> {
+        self.remove_abandoned();
+        let divided = self.members.iter_mut().filter_map(PoolMember::divide).flatten().collect();
+        self.remove_abandoned();
+        divided
+    }
+
+    /// Returns whether the CPU is the only engine.
+    pub(crate) fn is_host_alone(&mut self) -> bool {
         match &mut self.members[..] {
-            [only] => only.query(|engine| engine.engines_of_threads()).unwrap_or_default(),
-            _ => Vec::new(),
+            [only] => only.query(|engine| engine.is_host()).unwrap_or(false),
+            _ => false,
         }
+    }
+
+    /// Returns whether the CPU is one of several engines.
+    pub(crate) fn has_host(&mut self) -> bool {
+        let hosts = self.set_aside_hosts();
+        let has_host = !hosts.is_empty();
+        self.put_back(hosts);
+        has_host
+    }
+
+    /// Removes the CPU from the engines for some time, if another engine is left.
+    pub(crate) fn set_aside_hosts(&mut self) -> Vec<PoolMember> {
+        self.remove_abandoned();
+        let is_host = |member: &mut PoolMember| member.query(|engine| engine.is_host()).unwrap_or(false);
+        let (hosts, devices): (Vec<_>, Vec<_>) = std::mem::take(&mut self.members)
+            .into_iter()
+            .map(|mut member| (is_host(&mut member), member))
+            .partition(|(is_host, _)| *is_host);
+        let members = |side: Vec<(bool, PoolMember)>| side.into_iter().map(|(_, member)| member).collect();
+        if devices.is_empty() {
+            self.members = members(hosts);
+            return Vec::new();
+        }
+        self.members = members(devices);
+        members(hosts)
+    }
+
+    /// Puts back engines that were set aside.
+    pub(crate) fn put_back(&mut self, hosts: Vec<PoolMember>) {
+        self.members.extend(hosts);
+        self.members.sort_by_key(|member| member.id);
     }
 
     /// Runs a task on the members with these numbers, each on a separate thread, until all of them
@@ -287,6 +326,12 @@ impl PoolMember {
     pub(crate) fn query<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
         let answer = catch_panic(|| f(self.engine.as_ref()));
         answer.map_err(|said| self.remove_member(format!("it panicked: {said}"))).ok()
+    }
+
+    /// Returns the engines for separate pairs. An engine that panics is abandoned.
+    fn divide(&mut self) -> Option<Vec<Box<dyn LongEngine>>> {
+        let divided = catch_panic(|| self.engine.engines_for_pairs());
+        divided.map_err(|said| self.remove_member(format!("it panicked: {said}"))).ok()
     }
 
     /// Returns whether an error is the fault of the engine, so that other engines can continue.

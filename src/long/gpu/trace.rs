@@ -102,6 +102,12 @@ impl TraceKernels {
         }
     }
 
+    /// Returns kernels for another engine on the same device, with the same pipelines.
+    pub(super) fn shared(&self) -> Self {
+        let (pipelines, gpu) = (self.pipelines.shared(), self.gpu.clone());
+        TraceKernels { pipelines, buffers: TraceBuffers::new(&gpu), gpu, ..*self }
+    }
+
     /// Compiles shaders with wgpu's bounds and loop checks, which make them slower. For tests.
     pub fn with_runtime_checks(mut self) -> Self {
         self.pipelines = self.pipelines.with_runtime_checks();

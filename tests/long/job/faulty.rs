@@ -98,7 +98,7 @@ impl LongEngine for Faulty {
 fn run(job: &LongAlignment, engines: Engines) -> Result<LongResult> {
     let reserve: Reserve = Box::new(|| Box::new(textbook("reserve", 1e8)));
     let run = Run { patience: Some(Duration::from_millis(50)), ..Run::default() };
-    run_long(job, LongEngines { engines, reserve: Some(reserve) }, &run)
+    run_long(job, LongEngines { engines, reserve: Some(reserve), host: None }, &run)
 }
 
 fn why_lost(result: &LongResult, name: &str) -> Option<String> {

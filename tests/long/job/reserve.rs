@@ -22,7 +22,7 @@ fn lost_error() -> Error {
 
 fn run(job: &LongAlignment, engines: super::Engines) -> Result<LongResult> {
     let reserve: Reserve = Box::new(|| Box::new(textbook("reserve", 1e8)));
-    run_long(job, LongEngines { engines, reserve: Some(reserve) }, &Run::default())
+    run_long(job, LongEngines { engines, reserve: Some(reserve), host: None }, &Run::default())
 }
 
 /// An engine that sweeps, but refuses to trace.

@@ -2,11 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use super::queue::{PairQueue, PairSpeeds, WaitingPair, is_small};
 use super::{LongRecordHit, LongRecordPairs, TopPer};
 use crate::engine::patience::PATIENCE;
 use crate::engine::stats::RunStats;
@@ -17,15 +17,11 @@ use crate::jobs::block::Block;
 use crate::jobs::long::checkpoint::{Checkpoint, checksum};
 use crate::jobs::long::copies::CodeCopies;
 use crate::jobs::long::run::SAVE_EVERY;
-use crate::jobs::long::{LongAlignment, LongDetails, LongHit, Strand};
+use crate::jobs::long::{LongAlignment, LongDetails, LongHit, LongSession, Strand};
 use crate::jobs::{Run, Summary};
 use crate::long::LongEngine;
 use crate::long::chain::engine_pool::EnginePool;
 use crate::seq::{SequenceId, SequenceStore};
-
-/// Maximum number of cells of a pair that one thread computes while other threads compute other
-/// pairs: at most about a second.
-const SMALL_CELLS: u64 = 1 << 32;
 
 /// Alignments of each computed pair, with the numbers of the pairs.
 type PairHits = Vec<(u64, Vec<LongHit>)>;
@@ -50,28 +46,15 @@ impl LongRecordPairs {
     pub(super) fn compute(
         &self,
         block: &Block,
-        engine_pool: &mut EnginePool,
+        session: &mut LongSession,
         run: &Run,
     ) -> Result<(Vec<LongRecordHit>, Summary<LongDetails>)> {
         let begin = Instant::now();
         let strands = self.strands_of(block)?;
         let _lock = self.checkpoint()?;
-        let mut longest_first: Vec<u64> = block.units.clone().collect();
-        longest_first.sort_by_key(|&unit| Reverse(self.cells_of(unit)));
         let floors = ListThresholds::new(self);
         let tasks = PairTasks { job: self, strands, floors: &floors, run };
-        let first_small = longest_first.partition_point(|&unit| self.cells_of(unit) > SMALL_CELLS);
-        let (large, small) = longest_first.split_at(first_small);
-        let engines = if small.len() > 1 { engine_pool.engines_of_threads() } else { Vec::new() };
-        // Threads would be idle if there were fewer pairs.
-        let are_apart = engines.len() > 1 && small.len() >= engines.len();
-        let together = if are_apart { large } else { &longest_first };
-        let (mut hits, mut summary) = tasks.one_by_one(together, engine_pool)?;
-        if are_apart {
-            let (hits_of_small, summary_of_small) = tasks.side_by_side(small, engines)?;
-            hits.extend(hits_of_small);
-            if large.is_empty() { summary = summary_of_small } else { summary.add(summary_of_small) }
-        }
+        let (mut hits, mut summary) = tasks.all(&block.units.clone().collect::<Vec<u64>>(), session)?;
         hits.sort_by_key(|(unit, _)| *unit);
         let row = |(unit, hits): (u64, Vec<LongHit>)| {
             let (query, target) = self.ids(unit);
@@ -135,11 +118,60 @@ impl PairTasks<'_> {
         Ok(done)
     }
 
+    /// Computes pairs. If there are few of them, all devices compute one pair together, and then the
+    /// next. Otherwise each device computes several pairs at the same time. Meanwhile, threads of
+    /// the CPU compute small pairs.
+    fn all(&self, units: &[u64], LongSession { engine_pool, host }: &mut LongSession) -> Result<Results> {
+        let queue = |units: &[u64], speeds| PairQueue::new(self.job, units, self.strands.len() as u64, speeds);
+        let (small, large): (Vec<u64>, Vec<u64>) = units.iter().partition(|&&unit| is_small(self.job, unit));
+        let is_host_alone = engine_pool.is_host_alone();
+        let threads = match host {
+            _ if small.len() < 2 => Vec::new(),
+            _ if is_host_alone => engine_pool.engines_for_pairs(),
+            Some(host) => host.engines_for_pairs(),
+            None => Vec::new(),
+        };
+        if is_host_alone {
+            // Threads would be idle if there were fewer pairs.
+            if threads.len() < 2 || small.len() < threads.len() {
+                return self.one_by_one(&queue(units, None), engine_pool);
+            }
+            let mut all = self.one_by_one(&queue(&large, None), engine_pool)?;
+            let queue = queue(&small, None);
+            add_all(&mut all, self.side_by_side(&queue, threads, Devices::None)?);
+            return if queue.is_empty() { Ok(all) } else { Err(Error::Internal("a thread left pairs".into())) };
+        }
+        let (mut all, mut waiting) = (Results::default(), units);
+        if engine_pool.has_host() && !are_many(units, engine_pool) {
+            // The CPU and the devices compute large pairs together.
+            if threads.is_empty() {
+                return self.one_by_one(&queue(units, None), engine_pool);
+            }
+            all = self.one_by_one(&queue(&large, None), engine_pool)?;
+            waiting = &small;
+        }
+        let hosts = engine_pool.set_aside_hosts();
+        let thread = threads.first().map_or(1.0, |engine| engine.speed());
+        let devices =
+            engine_pool.by_speed().into_iter().filter_map(|member| member.query(|engine| engine.speed())).sum();
+        let queue = queue(waiting, Some(PairSpeeds { devices, thread }));
+        let apart = if are_many(waiting, engine_pool) { engine_pool.engines_for_pairs() } else { Vec::new() };
+        let work = if apart.is_empty() { Devices::Together(engine_pool) } else { Devices::Apart(apart) };
+        let mut computed = self.side_by_side(&queue, threads, work);
+        if let (Ok(computed), false) = (&mut computed, queue.is_empty()) {
+            // Devices have failed.
+            add_all(computed, self.one_by_one(&queue, engine_pool)?);
+        }
+        engine_pool.put_back(hosts);
+        add_all(&mut all, computed?);
+        Ok(all)
+    }
+
     /// Computes pairs one after the other, each on all engines.
-    fn one_by_one(&self, units: &[u64], engine_pool: &mut EnginePool) -> Result<(PairHits, Summary<LongDetails>)> {
+    fn one_by_one(&self, queue: &PairQueue, engine_pool: &mut EnginePool) -> Result<Results> {
         let mut copies = CodeCopies::default();
         let (mut all, mut total) = (PairHits::new(), None);
-        for &unit in units {
+        while let Some(WaitingPair { unit, .. }) = queue.take_longest() {
             let (hits, summary) = self.pair(unit, None, &mut copies, engine_pool)?;
             all.push((unit, hits));
             add(&mut total, summary);
@@ -147,62 +179,142 @@ impl PairTasks<'_> {
         Ok((all, total.unwrap_or_default()))
     }
 
-    /// Computes pairs at the same time, each on one engine.
+    /// Computes pairs at the same time: small ones on these engines of threads, and any pairs on
+    /// devices. Pairs remain in the queue if their devices fail.
     fn side_by_side(
         &self,
-        units: &[u64],
-        engines: Vec<Box<dyn LongEngine>>,
-    ) -> Result<(PairHits, Summary<LongDetails>)> {
+        queue: &PairQueue,
+        threads: Vec<Box<dyn LongEngine>>,
+        devices: Devices<'_>,
+    ) -> Result<Results> {
         let begin = Instant::now();
-        let memory = self.job.settings.host_memory.unwrap_or_else(default_limit) / engines.len().max(1) as u64;
-        let (next, done) = (AtomicUsize::new(0), Mutex::new(Ok((PairHits::new(), Vec::new()))));
-        let work = |engine: Box<dyn LongEngine>| {
-            let patience: Duration = self.run.patience.unwrap_or(PATIENCE);
-            let (mut engine_pool, mut copies) = (EnginePool::new(vec![engine], None, patience), CodeCopies::default());
-            let mut total = None;
-            while let Some(&unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let computed = self.pair(unit, Some(memory), &mut copies, &mut engine_pool);
-                let mut done = lock(&done);
-                let Ok((all, _)) = &mut *done else { return };
-                match computed {
-                    Ok((hits, summary)) => {
-                        all.push((unit, hits));
-                        add(&mut total, summary);
-                    }
-                    Err(error) => {
-                        // The other threads end after their pairs.
-                        *done = Err(error);
-                        return;
-                    }
-                }
-            }
-            if let (Ok((_, totals)), Some(total)) = (&mut *lock(&done), total) {
-                totals.push(total);
-            }
+        let memory = self.job.settings.host_memory.unwrap_or_else(default_limit);
+        let (together, apart) = match devices {
+            Devices::None => (None, Vec::new()),
+            Devices::Together(engine_pool) => (Some(engine_pool), Vec::new()),
+            Devices::Apart(engines) => (None, engines),
+        };
+        let has_devices = together.is_some() || !apart.is_empty();
+        let of_devices = match (threads.is_empty(), has_devices) {
+            (true, _) => memory,
+            (false, true) => memory / 2,
+            (false, false) => 0,
+        };
+        let of_thread = (memory - of_devices) / threads.len().max(1) as u64;
+        let of_part = of_devices / apart.len().max(1) as u64;
+        let done = Mutex::new(Ok(Computed::default()));
+        let patience: Duration = self.run.patience.unwrap_or(PATIENCE);
+        let own_pool = |engine| EnginePool::new(vec![engine], None, patience);
+        let on_thread = |engine| {
+            let total = self.work(queue, (PairQueue::take_small, of_thread), &mut own_pool(engine), &done);
+            lock(&done).iter_mut().for_each(|all| all.apart.extend(total.clone()));
+        };
+        let on_device = |engine| {
+            let total = self.work(queue, (PairQueue::take_longest, of_part), &mut own_pool(engine), &done);
+            lock(&done).iter_mut().for_each(|all| all.apart.extend(total.clone()));
         };
         std::thread::scope(|scope| {
-            let mut engines = engines.into_iter();
-            let on_this_thread = engines.next();
-            for engine in engines {
-                // If the system refuses a thread, the others compute its pairs.
-                let _ = Builder::new().name("pairwave-pair".into()).spawn_scoped(scope, || work(engine));
+            let mut threads = threads.into_iter();
+            let on_this_thread = if has_devices { None } else { threads.next() };
+            // If the system refuses a thread, the others compute its pairs.
+            let start = || Builder::new().name("pairwave-pair".into());
+            for engine in apart {
+                let _ = start().spawn_scoped(scope, || on_device(engine));
             }
-            on_this_thread.into_iter().for_each(work);
+            for engine in threads {
+                let _ = start().spawn_scoped(scope, || on_thread(engine));
+            }
+            on_this_thread.into_iter().for_each(on_thread);
+            if let Some(engine_pool) = together {
+                let total = self.work(queue, (PairQueue::take_longest, of_devices), engine_pool, &done);
+                lock(&done).iter_mut().for_each(|all| all.together = total.clone());
+            }
         });
-        let (hits, totals) = done.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-        if hits.len() < units.len() {
-            return Err(Error::Internal("a thread ended before its pairs".into()));
-        }
+        let Computed { hits, apart, together } = done.into_inner().unwrap_or_else(PoisonError::into_inner)?;
         let mut engines = Vec::new();
         let mut total: Option<Summary<LongDetails>> = None;
-        for mut summary in totals {
+        for mut summary in apart {
             engines.append(&mut summary.engines);
             add(&mut total, summary);
         }
         let seconds = begin.elapsed().as_secs_f64();
-        let engines = RunStats::from_engines(engines, seconds).engines;
+        let mut engines = RunStats::from_engines(engines, seconds).engines;
+        if let Some(mut summary) = together {
+            // Two devices may have the same name.
+            engines.splice(0..0, std::mem::take(&mut summary.engines));
+            add(&mut total, summary);
+        }
         Ok((hits, Summary { engines, seconds, ..total.unwrap_or_default() }))
     }
+
+    /// Computes pairs as long as `take` returns one and no pair has failed. Returns the summary of
+    /// the computed pairs. A pair whose only engine failed returns to the queue.
+    fn work(
+        &self,
+        queue: &PairQueue,
+        (take, memory): (impl Fn(&PairQueue) -> Option<WaitingPair>, u64),
+        engine_pool: &mut EnginePool,
+        done: &Mutex<Result<Computed>>,
+    ) -> Option<Summary<LongDetails>> {
+        let (mut copies, mut total) = (CodeCopies::default(), None);
+        while let Some(pair) = take(queue) {
+            let computed = self.pair(pair.unit, Some(memory), &mut copies, engine_pool);
+            let mut done = lock(done);
+            // After an error, all threads end after their pairs.
+            let Ok(all) = &mut *done else { break };
+            match computed {
+                Ok((hits, summary)) => {
+                    all.hits.push((pair.unit, hits));
+                    add(&mut total, summary);
+                }
+                Err(Error::Device { .. } | Error::Unsuited { .. }) => {
+                    queue.give_back(pair);
+                    break;
+                }
+                Err(error) => *done = Err(error),
+            }
+        }
+        total
+    }
+}
+
+/// Minimum number of pairs per device for separate pairs on each device.
+const PAIRS_PER_DEVICE: usize = 4;
+
+/// Returns whether each device computes separate pairs.
+fn are_many(units: &[u64], engine_pool: &EnginePool) -> bool {
+    units.len() >= PAIRS_PER_DEVICE * engine_pool.members.len()
+}
+
+/// Alignments and a summary of pairs.
+type Results = (PairHits, Summary<LongDetails>);
+
+/// The devices that compute beside threads.
+enum Devices<'a> {
+    None,
+    /// All devices compute each pair together.
+    Together(&'a mut EnginePool),
+    /// Each engine computes separate pairs.
+    Apart(Vec<Box<dyn LongEngine>>),
+}
+
+/// Results of threads and devices that compute at the same time.
+#[derive(Default)]
+struct Computed {
+    hits: PairHits,
+    /// Summaries of threads and of engines with separate pairs.
+    apart: Vec<Summary<LongDetails>>,
+    together: Option<Summary<LongDetails>>,
+}
+
+/// Adds the results of later pairs.
+fn add_all(all: &mut Results, (hits, summary): Results) {
+    if all.0.is_empty() {
+        all.1 = summary
+    } else {
+        all.1.add(summary)
+    }
+    all.0.extend(hits);
 }
 
 /// Adds a summary to the total so far.
@@ -214,7 +326,7 @@ fn add(total: &mut Option<Summary<LongDetails>>, summary: Summary<LongDetails>) 
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
