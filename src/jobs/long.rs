@@ -272,7 +272,7 @@ pub struct LongEngines {
     pub engines: Vec<Box<dyn LongEngine>>,
     /// Opens an engine that continues the job if all others fail. With `None` the job then fails.
     pub reserve: Option<Reserve>,
-    /// The CPU, if it may compute small pairs on its threads beside devices.
+    /// The CPU, if its threads may compute small pairs while devices compute other pairs.
     pub host: Option<Box<dyn LongEngine>>,
 }
 
@@ -286,7 +286,7 @@ impl From<Vec<Box<dyn LongEngine>>> for LongEngines {
 #[doc(hidden)]
 pub struct LongSession {
     engine_pool: EnginePool,
-    /// The CPU, if it may compute small pairs on its threads beside devices.
+    /// The CPU, if its threads may compute small pairs while devices compute other pairs.
     host: Option<Box<dyn LongEngine>>,
 }
 

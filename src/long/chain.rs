@@ -39,7 +39,7 @@ pub struct LongTuning {
     pub belt_rows: Option<u32>,
     /// Minimum time between two saves; `None` stands for 30 s.
     pub save_every: Option<Duration>,
-    /// Minimum number of cells of a part that is left out because it contains no alignment; `None`
+    /// Minimum number of cells of a part that is skipped because it contains no alignment; `None`
     /// stands for 2^26.
     pub min_empty_cells: Option<u64>,
 }

@@ -24,8 +24,8 @@ fn gpu() -> LongEngines {
     vec![Box::new(engine) as Box<dyn LongEngine>].into()
 }
 
-/// Adds threads of the CPU that compute small pairs beside devices.
-fn beside(devices: LongEngines, threads: usize) -> LongEngines {
+/// Adds threads of the CPU that compute small pairs at the same time as devices.
+fn with_threads(devices: LongEngines, threads: usize) -> LongEngines {
     LongEngines { host: Some(Box::new(CpuLong::new(threads))), ..devices }
 }
 
@@ -106,7 +106,9 @@ fn results_are_those_of_each_pair_alone() {
         assert!(expected.len() > 6, "{} rows", expected.len());
         // A CPU with several threads computes small pairs at the same time, if there are enough.
         let alone = [cpu(1), cpu(3), cpu(50), gpu(), textbooks()];
-        for engines in alone.into_iter().chain([beside(gpu(), 2), beside(textbooks(), 3), beside(both(), 2)]) {
+        for engines in
+            alone.into_iter().chain([with_threads(gpu(), 2), with_threads(textbooks(), 3), with_threads(both(), 2)])
+        {
             let (rows, summary) = computed(&job, engines);
             assert_eq!(rows, expected, "{mode:?} {end_gaps:?} {want:?}");
             assert_eq!((summary.pairs, summary.written), (24, expected.len() as u64));
@@ -136,7 +138,7 @@ fn the_best_alignments_of_queries_and_of_the_job_are_selected() {
                 all.iter().enumerate().filter(|&other| precedes(other, (index, &all[index]))).count() < top as usize
             };
             let expected: Vec<_> = (0..all.len()).filter(|&index| is_selected(index)).map(|i| all[i].clone()).collect();
-            for engines in [cpu(1), cpu(3), gpu(), beside(gpu(), 2)] {
+            for engines in [cpu(1), cpu(3), gpu(), with_threads(gpu(), 2)] {
                 assert_eq!(computed(&job, engines).0, expected, "{mode:?} {top_per:?} --top {top}");
             }
         }

@@ -26,7 +26,7 @@ use crate::seq::{Alphabet, Code};
 /// Lengths of words that are considered. The set of words of the greatest length takes 32 MB.
 const LENGTHS: Range<u32> = 4..15;
 
-/// What an alignment of a minimum score has at least and at most.
+/// Limits of an alignment that reaches a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct WordBound {
     /// Length of a word.
@@ -75,6 +75,7 @@ fn word_bound(scoring: &Scoring, shorter: &[Code], score: i32) -> Option<WordBou
         return None;
     }
     let window = m + loss / first.min(next);
+    let runs = run_lengths(shorter);
     let bound = |k: u32| {
         let length = i64::from(k);
         // A gap of g symbols of the shorter sequence costs first + M for the first symbol, and
@@ -86,7 +87,8 @@ fn word_bound(scoring: &Scoring, shorter: &[Code], score: i32) -> Option<WordBou
             loss * (length - 1) / first,
             loss / matching,
         ];
-        let words = count_words(shorter, k) as i64 - destroyed.into_iter().max()?;
+        let all: u64 = runs.iter().map(|run| (run + 1).saturating_sub(k.into())).sum();
+        let words = all as i64 - destroyed.into_iter().max()?;
         // The number of words that a window of random bases contains, twice to be safe.
         let by_chance = 2.0 * window as f64 * m as f64 / 4f64.powi(k as i32);
         let margin = words as f64 - by_chance;
@@ -114,9 +116,10 @@ fn for_each_word(codes: &[Code], k: u32, mut f: impl FnMut(usize, usize)) {
     }
 }
 
-fn count_words(codes: &[Code], k: u32) -> u64 {
+/// Returns the lengths of the parts that contain only the four bases.
+fn run_lengths(codes: &[Code]) -> Vec<u64> {
     let runs = codes.split(|&code| base_of(code).is_none());
-    runs.map(|run| (run.len() as u64 + 1).saturating_sub(u64::from(k))).sum()
+    runs.map(|run| run.len() as u64).filter(|&length| length > 0).collect()
 }
 
 /// A set of small numbers.

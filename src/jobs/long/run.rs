@@ -35,7 +35,7 @@ const MIN_MARGIN: u32 = 1024;
 /// Divisor of the number of cells in the matrix. The corner is swept separately only if its number
 /// of cells does not exceed the quotient.
 const CORNER_PART: u64 = 8;
-/// Minimum number of cells of a part that is left out. To compute fewer cells takes no longer than to
+/// Minimum number of cells of a part that is skipped. To compute fewer cells takes no longer than to
 /// start another sweep behind them.
 const MIN_EMPTY_CELLS: u64 = 1 << 26;
 /// Name of the note with the alignments found so far.
@@ -51,7 +51,7 @@ struct StrandMatrix {
     pass: Option<MatrixSweep>,
     /// A lower bound of the best score of the strand; 0 if unknown.
     bound: i32,
-    /// Parts that no alignment of the best score passes through. They are not swept.
+    /// Parts that no alignment of the best score passes through. They are skipped.
     empty: Vec<ForbiddenRectangle>,
 }
 

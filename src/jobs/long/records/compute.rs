@@ -138,7 +138,7 @@ impl PairTasks<'_> {
             }
             let mut all = self.one_by_one(&queue(&large, None), engine_pool)?;
             let queue = queue(&small, None);
-            add_all(&mut all, self.side_by_side(&queue, threads, Devices::None)?);
+            add_all(&mut all, self.side_by_side(&queue, threads, DeviceWork::None)?);
             return if queue.is_empty() { Ok(all) } else { Err(Error::Internal("a thread left pairs".into())) };
         }
         let (mut all, mut waiting) = (Results::default(), units);
@@ -156,7 +156,7 @@ impl PairTasks<'_> {
             engine_pool.by_speed().into_iter().filter_map(|member| member.query(|engine| engine.speed())).sum();
         let queue = queue(waiting, Some(PairSpeeds { devices, thread }));
         let apart = if are_many(waiting, engine_pool) { engine_pool.engines_for_pairs() } else { Vec::new() };
-        let work = if apart.is_empty() { Devices::Together(engine_pool) } else { Devices::Apart(apart) };
+        let work = if apart.is_empty() { DeviceWork::Together(engine_pool) } else { DeviceWork::Apart(apart) };
         let mut computed = self.side_by_side(&queue, threads, work);
         if let (Ok(computed), false) = (&mut computed, queue.is_empty()) {
             // Devices have failed.
@@ -185,14 +185,14 @@ impl PairTasks<'_> {
         &self,
         queue: &PairQueue,
         threads: Vec<Box<dyn LongEngine>>,
-        devices: Devices<'_>,
+        devices: DeviceWork<'_>,
     ) -> Result<Results> {
         let begin = Instant::now();
         let memory = self.job.settings.host_memory.unwrap_or_else(default_limit);
         let (together, apart) = match devices {
-            Devices::None => (None, Vec::new()),
-            Devices::Together(engine_pool) => (Some(engine_pool), Vec::new()),
-            Devices::Apart(engines) => (None, engines),
+            DeviceWork::None => (None, Vec::new()),
+            DeviceWork::Together(engine_pool) => (Some(engine_pool), Vec::new()),
+            DeviceWork::Apart(engines) => (None, engines),
         };
         let has_devices = together.is_some() || !apart.is_empty();
         let of_devices = match (threads.is_empty(), has_devices) {
@@ -289,8 +289,8 @@ fn are_many(units: &[u64], engine_pool: &EnginePool) -> bool {
 /// Alignments and a summary of pairs.
 type Results = (PairHits, Summary<LongDetails>);
 
-/// The devices that compute beside threads.
-enum Devices<'a> {
+/// The devices that compute while threads compute small pairs.
+enum DeviceWork<'a> {
     None,
     /// All devices compute each pair together.
     Together(&'a mut EnginePool),

@@ -26,7 +26,7 @@ pub(super) struct PairSpeeds {
 /// Pairs that wait, longest first. Devices take any pair. A thread takes small pairs only.
 pub(super) struct PairQueue {
     waiting: Mutex<WaitingPairs>,
-    /// Speeds if devices compute beside the threads.
+    /// Speeds if devices compute at the same time as threads.
     speeds: Option<PairSpeeds>,
 }
 
