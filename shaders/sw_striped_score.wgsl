@@ -31,8 +31,8 @@
 //             locations is required.
 //             A lane that polls too often sets `stuck` and continues with wrong values. The host
 //             then discards the results of the panel.
-// Invariant:  After step s, block s - t of lane t is final. When the next batch begins, all borders
-//             of a batch are in global memory.
+// Invariant:  After step s, block s - t of lane t is final. After a batch, all its borders are in
+//             global memory.
 //             After a batch, the slots of a strip contain the first batch in which a lane reached
 //             the strip's best score. They also contain those of the following SLOTS - 1 batches in
 //             which another lane reached it, because lanes to the right reach a block later. The
@@ -48,10 +48,9 @@
 //             conclusion, because they use only values that were known before the dispatch:
 //             `best_floor`, `left_reached`, and the u32 values of this turn.
 // Uniform:    Strip and steps follow from the workgroup's number or ticket. All lanes make all
-//             steps of a batch, or all skip it. Barriers depend only on values of the import
-//             `lanes` that are uniform in the workgroup. With lanes_subgroup, shuffles depend on
-//             any_of_all(). Compilers that cannot prove that its result is uniform need
-//             `diagnostic(off, subgroup_uniformity)`.
+//             steps of a batch, or all skip it. Barriers depend only on uniform_of_first() and
+//             uniform_any(). With lanes_subgroup, shuffles depend on any_of_all(). Compilers that
+//             cannot prove that its result is uniform need `diagnostic(off, subgroup_uniformity)`.
 // Limits:     The number of rows is a multiple of 4. Values fit in 32 bits (LongPair::fits).
 // Oracle:     src/long/oracle.rs
 // Constants:  LANES, CELLS, CLASSES (different query symbols), CODES, BATCH (steps between
@@ -335,16 +334,6 @@ fn compute_block(lane: ptr<function, Lane>, symbols: u32, left_h: vec4<i32>, lef
     return greatest;
 }
 
-// Writes the right border of a batch, which the last lane has left in `outgoing`. All lanes call it.
-fn store_outgoing(batch: i32, t: u32, right_begin: u32, right_mask: u32) {
-    for (var w = t; w < BATCH_WORDS; w += LANES) {
-        let place = value_index(w, batch - i32(LANES) + 1, right_begin, right_mask);
-        if (place != NO_INDEX) {
-            atomicStore(&vertical[place], to_ordered_bits(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
-        }
-    }
-}
-
 // Computes the steps of a strip in this dispatch. The import `lanes` calls it for every lane.
 fn compute_strip(workgroup: u32, t: u32) {
     var strip = params.first_strip + workgroup;
@@ -508,15 +497,13 @@ fn compute_strip(workgroup: u32, t: u32) {
             ahead[k] = atomicLoad(&vertical[place]);
         }
     }
-    // First step of the batch whose right border is in `outgoing`; -1 if there is none.
-    var sent_batch = -1;
+    // Entries of rows outside the panel. Lanes read them but do not use them.
+    for (var w = t; w < BATCH_WORDS; w += LANES) {
+        incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u] = 0;
+    }
     for (var batch = step_begin; batch < step_end; batch += i32(BATCH)) {
-        // Safe: the barrier keeps the values of the last batch in `incoming` until all lanes have
-        // read them, and makes those of the last lane in `outgoing` visible.
+        // Safe: the barrier keeps the values of the last batch until all lanes have read them.
         workgroupBarrier();
-        if (sent_batch >= 0) {
-            store_outgoing(sent_batch, t, right_begin, right_mask);
-        }
         var highest = 0;
         for (var k = 0u; k < VALUES_A_LANE; k++) {
             let w = k * LANES + t;
@@ -543,13 +530,8 @@ fn compute_strip(workgroup: u32, t: u32) {
                 let number = bitcast<i32>(value ^ FLIP);
                 incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u] = number;
                 highest = max(highest, number);
-            } else if (w < BATCH_WORDS) {
-                // Rows outside the panel. Lanes read these entries but do not use them.
-                incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u] = 0;
             }
         }
-        // Safe: makes the new values visible to the lane that reads them.
-        workgroupBarrier();
         if (batch + i32(BATCH) < step_end) {
             for (var k = 0u; k < VALUES_A_LANE; k++) {
                 let place = value_index(k * LANES + t, batch + i32(BATCH) - i32(first_lane), left_begin, left_mask);
@@ -558,12 +540,6 @@ fn compute_strip(workgroup: u32, t: u32) {
                 }
             }
         }
-        // Whether all blocks of the batch are in the panel, and none of them is the last one before
-        // a mark or the last one of the panel.
-        let lowest_end = batch - i32(LANES) + 2;
-        let highest_end = batch + i32(BATCH);
-        let is_plain = lowest_end > 0 && highest_end < i32(blocks)
-            && u32(highest_end) / params.mark_blocks == u32(lowest_end - 1) / params.mark_blocks;
         var known = 0;
         var go = true;
         if (PRUNE) {
@@ -572,6 +548,7 @@ fn compute_strip(workgroup: u32, t: u32) {
             record = max(record, known - 1);
             let reach = reach_of(strip, batch);
             // No batch is pruned if a path that starts here could still reach the best score.
+            var reaches = true;
             if (reach < known) {
                 // Gaps that enter are less than the H from which they come, so the greatest H is an
                 // upper bound of all values.
@@ -580,8 +557,21 @@ fn compute_strip(workgroup: u32, t: u32) {
                     tops = max(tops, vec4<i32>(lane.h[c4 * 4u], lane.h[c4 * 4u + 1u], lane.h[c4 * 4u + 2u], lane.h[c4 * 4u + 3u]));
                 }
                 highest = max(max(tops.x, tops.y), max(tops.z, tops.w));
-                go = any_of_all(highest + reach >= known, t);
+                reaches = highest + reach >= known;
             }
+            // Safe: its barriers make the new values visible to the lane that reads them.
+            go = uniform_any(reaches, t);
+        } else {
+            // Safe: makes the new values visible to the lane that reads them.
+            workgroupBarrier();
+        }
+        // Whether all blocks of the batch are in the panel, and none of them is the last one before
+        // a mark or the last one of the panel.
+        let lowest_end = batch - i32(LANES) + 2;
+        let highest_end = batch + i32(BATCH);
+        let is_plain = lowest_end > 0 && highest_end < i32(blocks)
+            && u32(highest_end) / params.mark_blocks == u32(lowest_end - 1) / params.mark_blocks;
+        if (PRUNE) {
             if (!go) {
                 // No path through this batch can reach the best score, so all lanes drop their
                 // values.
@@ -608,123 +598,123 @@ fn compute_strip(workgroup: u32, t: u32) {
                 }
                 pruned++;
                 pruned_in_row++;
-            } else {
-                known_ahead = atomicLoad(&shared_best.best);
-                pruned_in_row = 0u;
+                continue;
             }
+            known_ahead = atomicLoad(&shared_best.best);
+            pruned_in_row = 0u;
         }
-        if (go) {
-            let before = lane;
-            let record_before = record;
-            // The compiler does not know this number of steps, so it does not unroll the long loop,
-            // which would be slower.
-            let batch_steps = u32(min(step_end - batch, i32(BATCH)));
-            if (is_plain) {
-                for (var s = 0u; s < batch_steps; s++) {
-                    let block = u32(batch + i32(s)) - t;
-                    let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
-                    let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
+        let before = lane;
+        let record_before = record;
+        // The compiler does not know this number of steps, so it does not unroll the long loop,
+        // which would be slower.
+        let batch_steps = u32(min(step_end - batch, i32(BATCH)));
+        if (is_plain) {
+            for (var s = 0u; s < batch_steps; s++) {
+                let block = u32(batch + i32(s)) - t;
+                let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
+                let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
+                let symbols = word;
+                word = query_classes[params.query_begin + block + 1u];
+                let greatest = compute_block(&lane, symbols, left_h, left_gap, record, t, is_end);
+                if (BEST) {
+                    record = greatest;
+                }
+                if (t == LANES - 1u) {
+                    outgoing[2u * s] = lane.sent_h;
+                    outgoing[2u * s + 1u] = lane.sent_gap;
+                }
+            }
+        } else {
+            var mark_end = next_mark * params.mark_blocks;
+            for (var s = 0u; s < BATCH; s++) {
+                let block = batch + i32(s) - i32(t);
+                let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
+                let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
+                if (block >= 0 && u32(block) < blocks) {
                     let symbols = word;
-                    word = query_classes[params.query_begin + block + 1u];
+                    if (u32(block) + 1u < blocks) {
+                        word = query_classes[params.query_begin + u32(block) + 1u];
+                    }
                     let greatest = compute_block(&lane, symbols, left_h, left_gap, record, t, is_end);
                     if (BEST) {
                         record = greatest;
                     }
-                    if (t == LANES - 1u) {
-                        outgoing[2u * s] = lane.sent_h;
-                        outgoing[2u * s + 1u] = lane.sent_gap;
-                    }
-                }
-            } else {
-                var mark_end = next_mark * params.mark_blocks;
-                for (var s = 0u; s < BATCH; s++) {
-                    let block = batch + i32(s) - i32(t);
-                    let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
-                    let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
-                    if (block >= 0 && u32(block) < blocks) {
-                        let symbols = word;
-                        if (u32(block) + 1u < blocks) {
-                            word = query_classes[params.query_begin + u32(block) + 1u];
-                        }
-                        let greatest = compute_block(&lane, symbols, left_h, left_gap, record, t, is_end);
-                        if (BEST) {
-                            record = greatest;
-                        }
-                        if (u32(block) + 1u == mark_end || u32(block) + 1u == blocks) {
-                            let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
-                            // Only one lane is here at a time. The other lanes wait, and so do all
-                            // strips to the right. Therefore there is one test for all columns,
-                            // except in the lane with the panel's last column.
-                            let place = at + u32(lane_column) + 1u;
-                            if (lane_column >= 0 && u32(lane_column) + CELLS <= params.columns) {
-                                for (var c = 0u; c < CELLS; c++) {
+                    if (u32(block) + 1u == mark_end || u32(block) + 1u == blocks) {
+                        let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
+                        // Only one lane is here at a time. The other lanes wait, and so do all
+                        // strips to the right. Therefore there is one test for all columns, except
+                        // in the lane with the panel's last column.
+                        let place = at + u32(lane_column) + 1u;
+                        if (lane_column >= 0 && u32(lane_column) + CELLS <= params.columns) {
+                            for (var c = 0u; c < CELLS; c++) {
+                                horizontal[place + c] = vec2<i32>(lane.h[c], entering_gap(&lane, c));
+                            }
+                        } else if (lane_column >= 0) {
+                            for (var c = 0u; c < CELLS; c++) {
+                                if (u32(lane_column) + c < params.columns) {
                                     horizontal[place + c] = vec2<i32>(lane.h[c], entering_gap(&lane, c));
                                 }
-                            } else if (lane_column >= 0) {
-                                for (var c = 0u; c < CELLS; c++) {
-                                    if (u32(lane_column) + c < params.columns) {
-                                        horizontal[place + c] = vec2<i32>(lane.h[c], entering_gap(&lane, c));
-                                    }
-                                }
                             }
-                            if (lane_column == 0) {
-                                horizontal[at] = vec2<i32>(lane.corner, lane.corner + params.first);
-                            }
-                            next_mark++;
-                            mark_end += params.mark_blocks;
                         }
-                    }
-                    if (t == LANES - 1u) {
-                        outgoing[2u * s] = lane.sent_h;
-                        outgoing[2u * s + 1u] = lane.sent_gap;
+                        if (lane_column == 0) {
+                            horizontal[at] = vec2<i32>(lane.corner, lane.corner + params.first);
+                        }
+                        next_mark++;
+                        mark_end += params.mark_blocks;
                     }
                 }
+                if (t == LANES - 1u) {
+                    outgoing[2u * s] = lane.sent_h;
+                    outgoing[2u * s + 1u] = lane.sent_gap;
+                }
             }
-            if (BEST) {
-                let is_new = record > record_before;
-                if (any_of_all(is_new, t)) {
-                    let top = highest_of_all(select(0, record, is_new), t);
-                    if (top > strip_best) {
-                        strip_best = top;
-                        strip_step = batch;
-                        kept = 0u;
+        }
+        if (BEST) {
+            let is_new = record > record_before;
+            if (any_of_all(is_new, t)) {
+                let top = highest_of_all(select(0, record, is_new), t);
+                if (top > strip_best) {
+                    strip_best = top;
+                    strip_step = batch;
+                    kept = 0u;
+                }
+                if (top == strip_best && batch - strip_step < i32(SLOTS * BATCH)) {
+                    let slot = params.strips * (HEAD_WORDS + TURN_WORDS) + (strip * SLOTS + kept) * SLOT_WORDS;
+                    for (var c = 0u; c < CELLS; c++) {
+                        records[slot + c * LANES + t] = before.h[c];
+                        records[slot + (CELLS + c) * LANES + t] = before.gap[c];
                     }
-                    if (top == strip_best && batch - strip_step < i32(SLOTS * BATCH)) {
-                        let slot = params.strips * (HEAD_WORDS + TURN_WORDS) + (strip * SLOTS + kept) * SLOT_WORDS;
-                        for (var c = 0u; c < CELLS; c++) {
-                            records[slot + c * LANES + t] = before.h[c];
-                            records[slot + (CELLS + c) * LANES + t] = before.gap[c];
-                        }
-                        let rest = slot + 2u * CELLS * LANES + t;
-                        for (var r = 0u; r < 4u; r++) {
-                            records[rest + r * LANES] = before.sent_h[r];
-                            records[rest + (4u + r) * LANES] = before.sent_gap[r];
-                        }
-                        records[rest + 8u * LANES] = before.corner;
-                        let entered = slot + (2u * CELLS + 9u) * LANES;
-                        for (var w = t; w < BATCH_WORDS; w += LANES) {
-                            records[entered + w] = incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u];
-                        }
-                        if (t == 0u) {
-                            records[entered + BATCH_WORDS] = batch;
-                        }
-                        kept++;
+                    let rest = slot + 2u * CELLS * LANES + t;
+                    for (var r = 0u; r < 4u; r++) {
+                        records[rest + r * LANES] = before.sent_h[r];
+                        records[rest + (4u + r) * LANES] = before.sent_gap[r];
                     }
-                    if (PRUNE) {
-                        if (t == 0u && top > known) {
-                            atomicMax(&shared_best.best, top);
-                        }
+                    records[rest + 8u * LANES] = before.corner;
+                    let entered = slot + (2u * CELLS + 9u) * LANES;
+                    for (var w = t; w < BATCH_WORDS; w += LANES) {
+                        records[entered + w] = incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u];
+                    }
+                    if (t == 0u) {
+                        records[entered + BATCH_WORDS] = batch;
+                    }
+                    kept++;
+                }
+                if (PRUNE) {
+                    if (t == 0u && top > known) {
+                        atomicMax(&shared_best.best, top);
                     }
                 }
             }
         }
 
-        sent_batch = select(-1, batch, go);
-    }
-    // Safe: the barrier makes the values of the last lane visible.
-    workgroupBarrier();
-    if (sent_batch >= 0) {
-        store_outgoing(sent_batch, t, right_begin, right_mask);
+        // All lanes write the right border. Safe: the barrier makes the last lane's values visible.
+        workgroupBarrier();
+        for (var w = t; w < BATCH_WORDS; w += LANES) {
+            let place = value_index(w, batch - i32(LANES) + 1, right_begin, right_mask);
+            if (place != NO_INDEX) {
+                atomicStore(&vertical[place], to_ordered_bits(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
+            }
+        }
     }
 
     // Phase 3: store the state for the next dispatch.

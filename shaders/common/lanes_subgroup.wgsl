@@ -27,6 +27,12 @@ fn any_of_all(value: bool, t: u32) -> bool {
     return subgroupAny(value);
 }
 
+// Returns whether the value is true in any lane. All lanes must call it. Barriers may depend on the
+// result. All values in workgroup memory that were written before are visible after it.
+fn uniform_any(value: bool, t: u32) -> bool {
+    return uniform_of_first(select(0u, 1u, subgroupAny(value)), t) != 0u;
+}
+
 // Returns the first lane's value. All lanes must call it.
 fn of_first(value: u32, t: u32) -> u32 {
     return subgroupBroadcast(value, 0u);

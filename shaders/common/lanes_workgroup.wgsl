@@ -36,6 +36,12 @@ fn any_of_all(value: bool, t: u32) -> bool {
     return highest_of_all(select(0, 1, value), t) > 0;
 }
 
+// Returns whether the value is true in any lane. All lanes must call it. Barriers may depend on the
+// result. All values in workgroup memory that were written before are visible after it.
+fn uniform_any(value: bool, t: u32) -> bool {
+    return any_of_all(value, t);
+}
+
 // Returns the first lane's value. All lanes must call it.
 fn of_first(value: u32, t: u32) -> u32 {
     if (t == 0u) {
