@@ -32,8 +32,9 @@ pub(super) struct ScoringChoice {
 /// Scores of pairs of symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SymbolScoreTable {
-    /// Match, mismatch and ambiguity rule for nucleotides.
-    Nucleotide { match_score: i32, mismatch: i32, ambiguity: Ambiguity },
+    /// Match, mismatch and ambiguity rule for nucleotides, and the score of every pair with an
+    /// ambiguous code, if it is fixed.
+    Nucleotide { match_score: i32, mismatch: i32, ambiguity: Ambiguity, ambiguous: Option<i32> },
     /// Substitution matrix, a built-in name or a file, with all scores multiplied by `times`.
     Matrix { name: PathBuf, times: i32 },
     /// Scores of a named scheme.
@@ -111,6 +112,7 @@ impl ScoringChoice {
                     match_score: args.match_score.unwrap_or(match_score),
                     mismatch: args.mismatch.unwrap_or(mismatch),
                     ambiguity: ambiguity.unwrap_or(rule),
+                    ambiguous: named.filter(|_| ambiguity.is_none()).and_then(NamedScheme::ambiguous_score),
                 })
             }
             (None, None) => None,
@@ -159,8 +161,9 @@ impl ScoringChoice {
             }
             // The options equal the scheme's scores. The scheme's table is used, because it may
             // have other scores besides these.
-            (Some(SymbolScoreTable::Nucleotide { match_score, mismatch, ambiguity }), _)
-                if named.nucleotide() == Some((*match_score, *mismatch, *ambiguity)) =>
+            (Some(SymbolScoreTable::Nucleotide { match_score, mismatch, ambiguity, ambiguous }), _)
+                if named.nucleotide() == Some((*match_score, *mismatch, *ambiguity))
+                    && named.ambiguous_score() == *ambiguous =>
             {
                 SymbolScoreTable::Named(named)
             }
@@ -206,8 +209,9 @@ impl ResolvedScheme {
     /// Returns the scheme in the form that engines use.
     pub(super) fn scoring(&self) -> Result<Scoring> {
         let scoring = match &self.table {
-            &SymbolScoreTable::Nucleotide { match_score, mismatch, ambiguity } => {
-                Scoring::nucleotide(match_score, mismatch, ambiguity, self.gaps, self.end_gaps)?
+            &SymbolScoreTable::Nucleotide { match_score, mismatch, ambiguity, ambiguous } => {
+                let scoring = Scoring::nucleotide(match_score, mismatch, ambiguity, self.gaps, self.end_gaps)?;
+                ambiguous.map_or(Ok(scoring.clone()), |score| scoring.with_ambiguous_score(score))?
             }
             SymbolScoreTable::Matrix { name, times } => {
                 let matrix = SubstitutionMatrix::open(name)?;
@@ -336,7 +340,8 @@ mod tests {
     fn one_number_leaves_the_others_at_their_defaults() {
         let args = ScoringArgs { mismatch: Some(-2), gap_open: Some(3), ..Default::default() };
         let scheme = choice(args).unwrap().resolve(Alphabet::Dna).unwrap();
-        let table = SymbolScoreTable::Nucleotide { match_score: 5, mismatch: -2, ambiguity: Ambiguity::Overlap };
+        let (ambiguity, ambiguous) = (Ambiguity::Overlap, None);
+        let table = SymbolScoreTable::Nucleotide { match_score: 5, mismatch: -2, ambiguity, ambiguous };
         assert_eq!((scheme.table, scheme.gaps), (table, Gaps { first: 8, next: 5 }));
         assert_eq!(scheme.end_gaps, EndGaps::Charged);
         let scores_only = ScoringArgs { match_score: Some(4), ..Default::default() };
@@ -407,6 +412,20 @@ mod tests {
         let (match_score, mismatch, ambiguity) = (Some(2), Some(-4), Some(AmbiguityName::Mean));
         assert_eq!(of(ScoringArgs { match_score, mismatch, ambiguity, ..Default::default() }), plain);
         assert_ne!(of(ScoringArgs { mismatch: Some(-5), ..Default::default() }), plain);
+    }
+
+    #[test]
+    fn scores_of_ambiguous_codes_stay_until_a_rule_is_given() {
+        let score_of_n = |args: ScoringArgs| {
+            let args = ScoringArgs { scheme: Some("asm5".into()), ..args };
+            let scoring = choice(args).unwrap().resolve(Alphabet::Dna).unwrap().scoring().unwrap();
+            (scoring.substitution.score(1, 2), scoring.substitution.score(1, 15))
+        };
+        assert_eq!(score_of_n(ScoringArgs::default()), (-19, -1));
+        assert_eq!(score_of_n(ScoringArgs { mismatch: Some(-7), ..Default::default() }), (-7, -1));
+        for (rule, score) in [(AmbiguityName::Zero, 0), (AmbiguityName::Overlap, 1), (AmbiguityName::Mean, -14)] {
+            assert_eq!(score_of_n(ScoringArgs { ambiguity: Some(rule), ..Default::default() }), (-19, score));
+        }
     }
 
     #[test]

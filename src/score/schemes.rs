@@ -23,14 +23,22 @@ pub struct NamedScheme {
 /// Scores of pairs of symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SchemeScores {
-    /// Match and mismatch scores for nucleotides, each multiplied by `times`.
-    Nucleotide { match_score: i32, mismatch_score: i32, ambiguity: Ambiguity, times: i32 },
+    /// Match and mismatch scores for nucleotides, each multiplied by `times`. If there is an
+    /// `ambiguous` score, every pair with an ambiguous code has it.
+    Nucleotide { match_score: i32, mismatch_score: i32, ambiguity: Ambiguity, ambiguous: Option<i32>, times: i32 },
     /// Built-in matrices for nucleotides and for proteins, with all scores multiplied by `times`.
     Matrix { nucleotides: Option<&'static str>, proteins: Option<&'static str>, times: i32 },
 }
 
 const fn nucleotide(match_score: i32, mismatch_score: i32, ambiguity: Ambiguity) -> SchemeScores {
-    SchemeScores::Nucleotide { match_score, mismatch_score, ambiguity, times: 1 }
+    SchemeScores::Nucleotide { match_score, mismatch_score, ambiguity, ambiguous: None, times: 1 }
+}
+
+/// Returns minimap2's scores: a pair with an ambiguous code scores -1 (`--score-N 1`). It counts as
+/// a match if the sets of bases intersect.
+const fn minimap2(match_score: i32, mismatch_score: i32) -> SchemeScores {
+    let ambiguous = Some(-1);
+    SchemeScores::Nucleotide { match_score, mismatch_score, ambiguity: Ambiguity::Zero, ambiguous, times: 1 }
 }
 
 /// All named schemes.
@@ -81,8 +89,35 @@ pub const SCHEMES: &[NamedScheme] = &[
         name: "megablast",
         source: "NCBI BLAST+: -task megablast (-reward 1 -penalty -2, gaps 0 + 2.5 k); doubled here to be integers",
         // Mean scores are rounded before they are doubled.
-        table: SchemeScores::Nucleotide { match_score: 1, mismatch_score: -2, ambiguity: Ambiguity::Mean, times: 2 },
+        table: SchemeScores::Nucleotide {
+            match_score: 1,
+            mismatch_score: -2,
+            ambiguity: Ambiguity::Mean,
+            ambiguous: None,
+            times: 2,
+        },
         gaps: Gaps::linear(5),
+        end_gaps: EndGaps::Charged,
+    },
+    NamedScheme {
+        name: "asm5",
+        source: "minimap2: -x asm5 (-A1 -B19 -O39,81 -E3,1), gaps of up to 21 symbols; pairs with N score -1",
+        table: minimap2(1, -19),
+        gaps: Gaps::from_blast(39, 3),
+        end_gaps: EndGaps::Charged,
+    },
+    NamedScheme {
+        name: "asm10",
+        source: "minimap2: -x asm10 (-A1 -B9 -O16,41 -E2,1), gaps of up to 25 symbols; pairs with N score -1",
+        table: minimap2(1, -9),
+        gaps: Gaps::from_blast(16, 2),
+        end_gaps: EndGaps::Charged,
+    },
+    NamedScheme {
+        name: "asm20",
+        source: "minimap2: -x asm20 (-A1 -B4 -O6,26 -E2,1), gaps of up to 20 symbols; pairs with N score -1",
+        table: minimap2(1, -4),
+        gaps: Gaps::from_blast(6, 2),
         end_gaps: EndGaps::Charged,
     },
     NamedScheme {
@@ -120,8 +155,9 @@ impl NamedScheme {
             Error::usage(format!("the scoring scheme {name} has no scores for {letters}"))
         };
         let (scoring, times) = match (self.table, alphabet) {
-            (SchemeScores::Nucleotide { match_score, mismatch_score, ambiguity, times }, Alphabet::Dna) => {
-                (Scoring::nucleotide(match_score, mismatch_score, ambiguity, self.gaps, self.end_gaps)?, times)
+            (SchemeScores::Nucleotide { match_score, mismatch_score, ambiguity, ambiguous, times }, Alphabet::Dna) => {
+                let scoring = Scoring::nucleotide(match_score, mismatch_score, ambiguity, self.gaps, self.end_gaps)?;
+                (ambiguous.map_or(Ok(scoring.clone()), |score| scoring.with_ambiguous_score(score))?, times)
             }
             (SchemeScores::Matrix { nucleotides: Some(name), times, .. }, Alphabet::Dna)
             | (SchemeScores::Matrix { proteins: Some(name), times, .. }, Alphabet::Protein) => {
@@ -141,12 +177,21 @@ impl NamedScheme {
     }
 
     /// Returns the match score, the mismatch score and the rule for ambiguous codes, if the scheme
-    /// has no matrix.
+    /// has no matrix. If there is an [ambiguous score](NamedScheme::ambiguous_score), the rule only
+    /// decides which columns count as matches.
     pub fn nucleotide(&self) -> Option<(i32, i32, Ambiguity)> {
         match self.table {
-            SchemeScores::Nucleotide { match_score, mismatch_score, ambiguity, times } => {
+            SchemeScores::Nucleotide { match_score, mismatch_score, ambiguity, times, .. } => {
                 Some((times * match_score, times * mismatch_score, ambiguity))
             }
+            SchemeScores::Matrix { .. } => None,
+        }
+    }
+
+    /// Returns the score of every pair with an ambiguous code, if the scheme has a fixed one.
+    pub fn ambiguous_score(&self) -> Option<i32> {
+        match self.table {
+            SchemeScores::Nucleotide { ambiguous, .. } => ambiguous,
             SchemeScores::Matrix { .. } => None,
         }
     }
@@ -225,6 +270,41 @@ mod tests {
         assert_eq!(scores, [2, -4, -2, -4, -2, -2]);
         assert_eq!(megablast.nucleotide(), Some((2, -4, Ambiguity::Mean)));
         assert_eq!(megablast.costs(), "match 2, mismatch -4, gaps 0 + 5 k, end gaps the same");
+    }
+
+    #[test]
+    fn presets_of_minimap2_have_its_scores() {
+        // -A, -B, both pieces of -O and -E, and the greatest length for which the first piece costs
+        // no more than the second one.
+        for (name, a, b, (open, further), (extend, next), longest) in [
+            ("asm5", 1, 19, (39, 81), (3, 1), 21),
+            ("asm10", 1, 9, (16, 41), (2, 1), 25),
+            ("asm20", 1, 4, (6, 26), (2, 1), 20),
+        ] {
+            let scheme = NamedScheme::find(name).unwrap();
+            let scoring = scheme.scoring(Alphabet::Dna).unwrap();
+            let code = |letter| Alphabet::Dna.encode(letter).unwrap();
+            let score = |a, b| scoring.substitution.score(code(a), code(b));
+            assert_eq!((score(b'A', b'A'), score(b'A', b'C'), score(b'U', b'T')), (a, -b, a), "{name}");
+            // minimap2 reads every other letter as N.
+            for pair in [(b'A', b'N'), (b'N', b'N'), (b'R', b'R'), (b'R', b'Y'), (b'C', b'R')] {
+                assert_eq!(score(pair.0, pair.1), -1, "{name}");
+            }
+            let is_match = |a, b| scoring.substitution.is_match(code(a), code(b));
+            assert!(is_match(b'A', b'N') && is_match(b'R', b'R') && !is_match(b'R', b'Y'));
+            assert_eq!(scoring.gaps, Gaps::from_blast(open, extend), "{name}");
+            assert!(scheme.source.contains(&format!("gaps of up to {longest} symbols")));
+            for length in 1..100u64 {
+                let second = i64::from(further) + i64::from(next) * length as i64;
+                assert_eq!(scoring.gaps.cost(length) <= second, length <= longest, "{name} {length}");
+            }
+            assert_eq!((scheme.nucleotide(), scheme.ambiguous_score()), (Some((a, -b, Ambiguity::Zero)), Some(-1)));
+            assert_eq!(
+                scheme.costs(),
+                format!("match {a}, mismatch -{b}, gaps {open} + {extend} k, end gaps the same")
+            );
+            assert!(scheme.scoring(Alphabet::Protein).is_err());
+        }
     }
 
     #[test]

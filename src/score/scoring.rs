@@ -188,6 +188,19 @@ impl Scoring {
         Ok(Scoring { substitution, ..self })
     }
 
+    /// Gives every pair of DNA codes with an ambiguous code the same score. The pairs that count as
+    /// matches stay the same.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if the score is beyond [`MAX_SCORE`].
+    pub fn with_ambiguous_score(self, score: i32) -> Result<Self> {
+        within_bounds(score).map_err(|wrong| Error::usage(format!("score {score} of ambiguous codes: {wrong}")))?;
+        let (alphabet, before) = (self.alphabet, self.substitution);
+        let is_base = |code| alphabet.is_unambiguous(code);
+        let entry = |a, b| (if is_base(a) && is_base(b) { before.score(a, b) } else { score }, before.is_match(a, b));
+        Ok(Scoring { substitution: Substitution::from_fn(alphabet, entry), ..self })
+    }
+
     fn checked(alphabet: Alphabet, substitution: Substitution, gaps: Gaps, end_gaps: EndGaps) -> Result<Self> {
         let Gaps { first, next } = gaps;
         if first < 0 || next < 0 {

@@ -70,7 +70,19 @@ fn scores_are_those_of_vsearch() {
 fn schemes_that_have_names() {
     let help = pairwave(&["allpairs", "--scheme", "help"]).assert().success().stderr("");
     let list = String::from_utf8(help.get_output().stdout.clone()).expect("text");
-    for name in ["pairwave", "truong", "vsearch", "needle", "blastn", "blastn-short", "megablast", "blastp"] {
+    for name in [
+        "pairwave",
+        "truong",
+        "vsearch",
+        "needle",
+        "blastn",
+        "blastn-short",
+        "megablast",
+        "asm5",
+        "asm10",
+        "asm20",
+        "blastp",
+    ] {
         assert!(list.contains(&format!("\n{name} ")), "{list}");
     }
     let folder = folder();

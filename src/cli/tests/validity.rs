@@ -49,6 +49,7 @@ fn independent_options_can_be_combined() {
             match_score: 1,
             mismatch: -4,
             ambiguity: Zero,
+            ambiguous: None,
         },
         gaps: Gaps {
             first: 3,
