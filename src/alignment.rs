@@ -3,6 +3,7 @@
 //! This module does not depend on the algorithm that computed an alignment.
 
 pub mod cigar;
+pub mod circular;
 pub mod confidence;
 pub mod forbidden;
 pub mod insert;
@@ -14,6 +15,7 @@ pub mod verify;
 use std::ops::Range;
 
 pub use cigar::{Cigar, Op, ParseCigarError};
+pub use circular::CircularSides;
 pub use confidence::{ColumnSelection, Confidence, confidence_sign};
 pub use forbidden::ForbiddenRectangle;
 pub use multiple::MultipleAlignment;

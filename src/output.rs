@@ -228,6 +228,9 @@ pub struct LongPairEnd {
     pub query_end: u32,
     /// Number of target symbols up to the end of the alignment.
     pub target_end: u32,
+    /// Number of the alignment from 1, if any sequence is circular. All parts of an alignment have
+    /// the same number.
+    pub number: Option<u32>,
 }
 
 impl LongPairEnd {

@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors name them, with the option to type for each.
-const FLAGS: [(&str, &str); 72] = [
+const FLAGS: [(&str, &str); 73] = [
     ("against", "--against"),
     ("aligned", "--aligned"),
     ("all_ends", "--all-ends"),
@@ -14,6 +14,7 @@ const FLAGS: [(&str, &str); 72] = [
     ("candidates", "--pairs"),
     ("checkpoint", "--checkpoint"),
     ("chunk", "--chunk"),
+    ("circular", "--circular"),
     ("counts", "--counts"),
     ("coverage.both", "--min-cov"),
     ("coverage.query", "--query-cov"),

@@ -13,7 +13,7 @@ use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
 use super::size;
 use pairwave::gpu::kernels::{self, Family, selectable};
-use pairwave::jobs::long::{Strands, TopPer};
+use pairwave::jobs::long::{CircularSides, Strands, TopPer};
 use pairwave::long::Method;
 use pairwave::output::{Field, LongFormat, LongPaths};
 use pairwave::score::Mode;
@@ -36,6 +36,7 @@ pub(super) struct Long {
     pub scoring: ScoringChoice,
     /// Strands to align; `None` is both for nucleotides, and the only strand of proteins.
     pub strand: Option<Strands>,
+    pub circular: CircularSides,
     pub top: u32,
     pub top_per: TopPer,
     pub min_score: Option<i64>,
@@ -66,6 +67,8 @@ impl TryFrom<LongArgs> for Long {
             check_alphabet(alphabet, args.strands.given(), &format)?;
         }
         check_mode(&args, scoring.mode())?;
+        check_circular(&args, scoring.mode(), &format)?;
+        let circular = circular(&args);
         check_alignment(&args)?;
         check_kernel(&args)?;
         for (option, number) in [("--top", args.top), ("--strip", args.strip), ("--chunk", args.chunk)] {
@@ -91,6 +94,7 @@ impl TryFrom<LongArgs> for Long {
             read,
             scoring,
             strand: args.strands.given(),
+            circular,
             top: args.top.unwrap_or(1),
             top_per: args.top_per.map(TopPer::from).unwrap_or_default(),
             min_score: args.scores.min_score,
@@ -129,6 +133,38 @@ fn check_mode(args: &LongArgs, mode: Mode) -> Result<()> {
     }
     if args.no_prune {
         return Err(Error::usage("--no-prune applies only to --mode local: end to end, every cell is computed"));
+    }
+    Ok(())
+}
+
+/// Returns which sequences are circular.
+fn circular(args: &LongArgs) -> CircularSides {
+    CircularSides { query: args.circular || args.circular_query, target: args.circular || args.circular_target }
+}
+
+/// Rejects what does not suit circular sequences, and the field that only they have.
+fn check_circular(args: &LongArgs, mode: Mode, format: &LongFormat) -> Result<()> {
+    if !circular(args).any() {
+        return match format {
+            LongFormat::Tsv(fields) | LongFormat::JsonLines(fields) if fields.contains(&Field::long_number()) => {
+                let message =
+                    "--fields: 'alignment' numbers alignments of circular sequences: remove it, or add --circular";
+                Err(Error::usage(message))
+            }
+            _ => Ok(()),
+        };
+    }
+    let given = [("--circular", args.circular), ("--circular-query", args.circular_query)];
+    let option = given.iter().find(|(_, is_given)| *is_given).map_or("--circular-target", |(option, _)| *option);
+    if mode != Mode::Local {
+        return Err(Error::usage(format!(
+            "{option} applies only to --mode local, because an alignment end to end starts at the origin: remove it"
+        )));
+    }
+    if args.results.score_only {
+        return Err(Error::usage(format!(
+            "{option} needs alignments, to find where they cross the origin: remove --score-only"
+        )));
     }
     Ok(())
 }
@@ -173,9 +209,10 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
     args.rows.check_fields(has_fields)?;
     args.rows.check_score_only(args.results.score_only, has_fields)?;
     args.width.check(name == LongFormatName::Text, &args.rows.format_name())?;
+    let number = circular(args).any().then(Field::long_number);
     let fields = |defaults: fn(bool) -> Vec<&'static Field>| match &args.rows.fields {
         Some(list) => Field::parse_long_list(list, args.results.score_only),
-        None => Ok(defaults(args.results.score_only)),
+        None => Ok(defaults(args.results.score_only).into_iter().chain(number).collect()),
     };
     Ok(match name {
         LongFormatName::Tsv => LongFormat::Tsv(fields(Field::long_tsv_defaults)?),

@@ -7,6 +7,8 @@
 //! (`traceback`). A job that must survive being killed saves its state in a directory
 //! (`checkpoint`). Every alignment is rescored before it is reported.
 //!
+//! Local alignments may cross the origins of circular sequences (`circular`).
+//!
 //! # Several local alignments
 //!
 //! The first alignment is the best local alignment of both strands. Each further one is the best
@@ -32,7 +34,9 @@
 
 mod blocks;
 mod bound;
+mod check;
 mod checkpoint;
+mod circular;
 mod copies;
 mod empty;
 mod fingerprint;
@@ -41,6 +45,7 @@ mod parts;
 mod prefetch;
 mod records;
 mod run;
+mod strand;
 mod traceback;
 
 pub(super) use checkpoint::{checksum, lock_file};
@@ -52,6 +57,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use self::circular::unrolled_length;
 use self::copies::CodeCopies;
 use super::block::Block;
 use super::session::SessionStart;
@@ -70,6 +76,7 @@ use crate::long::{LongEngine, Method};
 use crate::score::Scoring;
 use crate::seq::{SequenceId, SequenceStore};
 
+pub use crate::alignment::CircularSides;
 pub use crate::long::chain::{LongTuning, Reserve};
 pub use crate::seq::{Strand, Strands};
 
@@ -101,6 +108,9 @@ pub struct LongAlignment {
     pub want: LongWant,
     /// Aligned strands of the query. Only DNA and RNA have a minus strand.
     pub strand: Strands,
+    /// The circular sequences, whose alignments may cross the origin. In local mode only. An
+    /// alignment has no symbol twice.
+    pub circular: CircularSides,
     /// Maximum number of local alignments; 1 in global mode.
     pub top: u32,
     /// Minimum score of a local alignment; at least 1.
@@ -136,12 +146,14 @@ pub struct LongHit {
     /// Score.
     pub score: i64,
     /// The aligned part of the query, counted from 0 on the query as it was read, on both strands.
-    /// `None` if only the score of a local alignment was requested, because its start is then
-    /// unknown.
+    /// If it crosses the origin of a circular query, its end exceeds the query's length. `None` if
+    /// only the score of a local alignment was requested, because its start is then unknown.
     pub query: Option<Range<u32>>,
-    /// The aligned part of the target; `None` if `query` is `None`.
+    /// The aligned part of the target; `None` if `query` is `None`. If it crosses the origin of a
+    /// circular target, its end exceeds the target's length.
     pub target: Option<Range<u32>>,
-    /// Number of query symbols before the alignment's end, *on the aligned strand*.
+    /// Number of query symbols before the alignment's end, *on the aligned strand*. In a circular
+    /// query, it counts from the origin before the alignment's start.
     pub query_end: u32,
     /// Number of target symbols before the alignment's end.
     pub target_end: u32,
@@ -220,6 +232,7 @@ impl LongAlignment {
             scoring,
             want: LongWant::Alignment,
             strand: Strands::Plus,
+            circular: CircularSides::default(),
             top: 1,
             min_score: 1,
             method: None,
@@ -249,8 +262,20 @@ impl LongAlignment {
 
     /// Returns the number of cells in the matrices of this number of strands.
     fn cells_of(&self, strands: usize) -> u64 {
-        let cells = u64::from(self.query.length(self.query_id)) * u64::from(self.target.length(self.target_id));
+        let cells = self.rows_of(self.query_id).saturating_mul(self.columns_of(self.target_id));
         cells.saturating_mul(strands as u64)
+    }
+
+    /// Returns the number of rows in the matrix of a query.
+    fn rows_of(&self, query: SequenceId) -> u64 {
+        let length = self.query.length(query);
+        if self.circular.query { unrolled_length(length) } else { length.into() }
+    }
+
+    /// Returns the number of columns in the matrix of a target.
+    fn columns_of(&self, target: SequenceId) -> u64 {
+        let length = self.target.length(target);
+        if self.circular.target { unrolled_length(length) } else { length.into() }
     }
 
     /// Refuses a checkpoint for a job in blocks.

@@ -89,6 +89,7 @@ enum LongValue {
     QueryEnd,
     TargetStart,
     TargetEnd,
+    Number,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

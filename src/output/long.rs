@@ -1,5 +1,8 @@
 //! The alignments of very long sequences, which are written all at once.
 //!
+//! An alignment of circular sequences that crosses an origin is cut there (`circular`). `vcf` cuts
+//! at the origin of the target only.
+//!
 //! Alignments are in the order of the queries, then of the targets. The best of a pair is first.
 //!
 //! `tsv`, `jsonl` and `paf` are the formats of many pairs: each alignment becomes an
@@ -7,13 +10,18 @@
 //! [`LongPairEnd`](super::LongPairEnd) defines how to write its positions. The other
 //! formats are modules of their own.
 
+mod circular;
+
 use super::fields::Field;
 use super::long_context::CONTENTS;
 use super::{Contents, FormatBody, Output, chain, delta, jsonl, maf, paf, sam, text, tsv, vcf};
 use crate::error::{Error, Result};
 
+pub use self::circular::WholeAlignment;
 pub use super::long_context::{LongContext, LongPairAlignment, LongPaths, StoredRecords};
 pub use super::sam::name_problem;
+
+pub(in crate::output) use self::circular::cut;
 
 /// An output format for long pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +56,8 @@ pub enum LongFormat {
 /// and the best alignment of a pair is first.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if a format needs alignments but there is only a score, and
+/// Returns [`Error::Usage`] if a format needs alignments but there is only a score, as do circular
+/// sequences, and
 /// [`Error::Io`] if writing fails.
 pub fn write(
     format: &LongFormat,
@@ -67,12 +76,19 @@ pub fn write(
         | LongFormat::Delta(_)
         | LongFormat::Text { .. } => contents.check_alignments()?,
     }
+    if let LongFormat::Vcf(paths) = format {
+        vcf::write(context, paths, alignments, &mut output)?;
+        return output.finish();
+    }
+    let parts = if context.circular().any() { cut(context, alignments)? } else { Vec::new() };
+    let parts: Vec<LongPairAlignment<'_>> = parts.iter().map(|part| part.alignment()).collect();
+    let alignments = if context.circular().any() { &parts } else { alignments };
     match format {
         LongFormat::Tsv(fields) => lines(&mut tsv::Tsv::new(fields), context, alignments, &mut output)?,
         LongFormat::JsonLines(fields) => lines(&mut jsonl::JsonLines::new(fields), context, alignments, &mut output)?,
         LongFormat::Paf => lines(&mut paf::Paf, context, alignments, &mut output)?,
         LongFormat::Sam { command } => sam::write(context, command, alignments, &mut output)?,
-        LongFormat::Vcf(paths) => vcf::write(context, paths, alignments, &mut output)?,
+        LongFormat::Vcf(_) => {}
         LongFormat::Maf => maf::write(context, alignments, &mut output)?,
         LongFormat::Chain => chain::write(context, alignments, &mut output)?,
         LongFormat::Delta(paths) => delta::write(context, paths, alignments, &mut output)?,

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::long::WholeAlignment;
 use super::{Contents, Context, Details, LongPairEnd, OutputPair, PairKind, Range32};
-use crate::alignment::{Alignment, Cigar};
+use crate::alignment::circular::on_other_strand;
+use crate::alignment::{Alignment, Cigar, CircularSides};
 use crate::error::{Error, Result};
 use crate::score::{IdentityDefinition, Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, Strand, reverse_complement};
@@ -20,12 +22,16 @@ pub struct LongPairAlignment<'a> {
     /// The score.
     pub score: i64,
     /// Part of the query on the file's strand. If there is only a score, just its end is valid, or
-    /// its start on the minus strand.
+    /// its start on the minus strand. If the part crosses the origin of a circular query, its end
+    /// exceeds the length.
     pub query: Range32,
-    /// Part of the target. If there is only a score, just its end is valid.
+    /// Part of the target. If there is only a score, just its end is valid. If the part crosses the
+    /// origin of a circular target, its end exceeds the length.
     pub target: Range32,
     /// The alignment along the target, if there is one.
     pub cigar: Option<&'a Cigar>,
+    /// The whole alignment if this is a part of an alignment of circular sequences.
+    pub part_of: Option<WholeAlignment>,
 }
 
 /// Selected sequences of a store.
@@ -64,6 +70,7 @@ pub struct LongContext {
     reverse_ids: Vec<SequenceId>,
     query_ids: Vec<SequenceId>,
     target_ids: Vec<SequenceId>,
+    circular: CircularSides,
 }
 
 /// Contents of alignments of two long sequences.
@@ -84,7 +91,18 @@ impl LongContext {
             contents: CONTENTS,
         };
         let reverse = context(reversed(&queries, &reverse_ids));
-        LongContext { forward: context(queries), reverse, reverse_ids, query_ids, target_ids }
+        let circular = CircularSides::default();
+        LongContext { forward: context(queries), reverse, reverse_ids, query_ids, target_ids, circular }
+    }
+
+    /// Sets which sequences are circular.
+    pub fn with_circular(self, circular: CircularSides) -> Self {
+        LongContext { circular, ..self }
+    }
+
+    /// Returns which sequences are circular.
+    pub fn circular(&self) -> CircularSides {
+        self.circular
     }
 
     /// Returns the queries in the order of their file.
@@ -144,10 +162,20 @@ impl LongContext {
     /// Returns an alignment as a pair of the aligned strand and the target, with its context.
     pub(super) fn pair<'a>(&'a self, selected: &LongPairAlignment<'a>) -> Result<(&'a Context, OutputPair<'a>)> {
         let (context, query) = self.strand(selected)?;
-        let mut hit = LongPairEnd { is_reverse: selected.is_reverse, query_end: 0, target_end: selected.target.end };
         // The conversion between the strands is its own inverse.
-        let part = hit.in_file(selected.query, self.queries().length(selected.query_id));
-        hit.query_end = part.end;
+        let part = match selected.is_reverse {
+            true => {
+                let part = selected.query.start..selected.query.end;
+                on_other_strand(&part, self.queries().length(selected.query_id))
+            }
+            false => selected.query.start..selected.query.end,
+        };
+        let hit = LongPairEnd {
+            is_reverse: selected.is_reverse,
+            query_end: part.end,
+            target_end: selected.target.end,
+            number: selected.part_of.map(|whole| whole.number),
+        };
         let is_local = self.scoring().mode == Mode::Local;
         let start = |start: u32| if is_local { start } else { 0 };
         let pair = OutputPair {

@@ -15,7 +15,8 @@
 //! file's strand, and `cg` follows the target. `NM` counts mismatches and gap columns, `AS` is the
 //! score, and `de` is the gap-compressed divergence: 1 - matches / (matches + mismatches + gap
 //! openings). An alignment without columns has no `de` and no `cg`. Search hits have their E-value
-//! and bit score (`EV:f` and `BS:f`, as in SAM).
+//! and bit score (`EV:f` and `BS:f`, as in SAM). Alignments of circular sequences are numbered
+//! (`al:i`). An alignment that crosses an origin has several lines.
 
 mod intervals;
 
@@ -59,6 +60,10 @@ impl PairLine for Paf {
             span: part.target,
         };
         part.push(pair, query, is_reverse, target, out);
+        if let Some(number) = pair.long_hit().and_then(|hit| hit.number) {
+            out.extend_from_slice(b"\tal:i:");
+            push_unsigned(out, u64::from(number));
+        }
         out.push(b'\n');
         Ok(())
     }

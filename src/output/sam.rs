@@ -14,6 +14,9 @@
 //!
 //! QUAL contains the qualities of a query from FASTQ wherever SEQ contains its letters.
 //!
+//! SAM has no alignments that cross the end of a reference. Such an alignment of circular sequences
+//! has several lines, which refer to each other (`SA`), and the references are marked (`TP:circular`).
+//!
 //! Search hits also have BLAST's tags for the E-value (`EV:f`) and the bit score (`BS:f`).
 
 mod pairs;
@@ -76,15 +79,16 @@ pub(super) fn write(
 ) -> Result<()> {
     let targets = context.targets();
     let references = context.target_ids().iter().map(|&id| (targets.name(id), targets.length(id)));
-    push_header(command, references, output)?;
+    let shape = if context.circular().target { ReferenceShape::Circular } else { ReferenceShape::Linear };
+    push_header(command, references, shape, output)?;
     let mut rest = alignments;
     for &query in context.query_ids() {
         let count = rest.iter().take_while(|alignment| alignment.query_id == query).count();
         let (of_query, others) = rest.split_at(count);
         rest = others;
         let ranks = ranks(context, of_query)?;
-        for (alignment, rank) in of_query.iter().zip(&ranks) {
-            rank.map_or(Ok(()), |rank| record(context, alignment, rank, output))?;
+        for (index, rank) in (0..).zip(&ranks) {
+            rank.map_or(Ok(()), |rank| record(context, of_query, &ranks, (index, rank), output))?;
         }
         if ranks.iter().all(Option::is_none) {
             unmapped(context, query, output)?;
@@ -100,7 +104,8 @@ pub(super) fn write(
 /// An alignment without a column of two symbols has no line.
 fn ranks(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Vec<Option<u64>>> {
     let mut best_first: Vec<usize> = (0..alignments.len()).collect();
-    best_first.sort_by_key(|&index| Reverse(alignments[index].score));
+    let whole_score = |one: &LongPairAlignment<'_>| one.part_of.map_or(one.score, |whole| whole.score);
+    best_first.sort_by_key(|&index| Reverse((whole_score(&alignments[index]), alignments[index].score)));
     let mut ranks = vec![None; alignments.len()];
     // Parts of the query, on the file's strand, of better lines that are not secondary.
     let mut better: Vec<Range32> = Vec::new();
@@ -140,10 +145,20 @@ fn unmapped(context: &LongContext, query: SequenceId, output: &mut Output) -> Re
     output.pass_on()
 }
 
+/// The form of the references.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReferenceShape {
+    /// The references have two ends. This is not written.
+    Linear,
+    /// The last symbol of a reference is next to its first symbol.
+    Circular,
+}
+
 /// Writes the header with these references and their lengths.
 pub(super) fn push_header<'a>(
     command: &str,
     references: impl Iterator<Item = (&'a str, u32)>,
+    shape: ReferenceShape,
     output: &mut Output,
 ) -> Result<()> {
     output.buffer().extend_from_slice(b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n");
@@ -153,6 +168,9 @@ pub(super) fn push_header<'a>(
         out.extend_from_slice(name.as_bytes());
         out.extend_from_slice(b"\tLN:");
         push_unsigned(out, u64::from(length));
+        if shape == ReferenceShape::Circular {
+            out.extend_from_slice(b"\tTP:circular");
+        }
         out.push(b'\n');
         output.pass_on()?;
     }
@@ -165,8 +183,15 @@ pub(super) fn push_header<'a>(
     Ok(())
 }
 
-/// Writes the line of an alignment. `rank` contains the flags that classify it.
-fn record(all: &LongContext, alignment: &LongPairAlignment<'_>, rank: u64, output: &mut Output) -> Result<()> {
+/// Writes the line of an alignment of a query. `rank` contains the flags that classify it.
+fn record(
+    all: &LongContext,
+    of_query: &[LongPairAlignment<'_>],
+    ranks: &[Option<u64>],
+    (index, rank): (usize, u64),
+    output: &mut Output,
+) -> Result<()> {
+    let alignment = &of_query[index];
     let (context, pair) = all.pair(alignment)?;
     let Some(aligned) = AlignedPart::from_pair(context, &pair)? else { return Ok(()) };
     let (queries, out) = (all.queries(), output.buffer());
@@ -190,8 +215,43 @@ fn record(all: &LongContext, alignment: &LongPairAlignment<'_>, rank: u64, outpu
         output.buffer().push(b'\t');
         push_qualities(queries.qualities(alignment.query_id), is_reverse, output)?;
     }
-    push_tail(output.buffer(), aligned.edits(), &pair);
+    push_tags(output.buffer(), aligned.edits(), &pair);
+    push_other_parts(all, of_query, ranks, index, output)?;
+    output.buffer().push(b'\n');
     output.pass_on()
+}
+
+/// Writes the tag `SA` with the other parts of an alignment that crosses an origin. The primary part
+/// is first.
+fn push_other_parts(
+    all: &LongContext,
+    of_query: &[LongPairAlignment<'_>],
+    ranks: &[Option<u64>],
+    index: usize,
+    output: &mut Output,
+) -> Result<()> {
+    let number = |index: usize| of_query[index].part_of.map(|whole| whole.number);
+    let is_other = |&other: &usize| other != index && number(other).is_some() && number(other) == number(index);
+    let mut others: Vec<usize> = (0..of_query.len()).filter(is_other).filter(|&other| ranks[other].is_some()).collect();
+    others.sort_by_key(|&other| ranks[other] != Some(0));
+    for (position, &other) in others.iter().enumerate() {
+        let (context, pair) = all.pair(&of_query[other])?;
+        let Some(aligned) = AlignedPart::from_pair(context, &pair)? else { continue };
+        let out = output.buffer();
+        out.extend_from_slice(if position == 0 { b"\tSA:Z:" } else { b"" });
+        out.extend_from_slice(context.targets.name(pair.target).as_bytes());
+        out.push(b',');
+        push_unsigned(out, u64::from(aligned.target.start) + 1);
+        out.extend_from_slice(if of_query[other].is_reverse { b",-," } else { b",+," });
+        push_clip(out, aligned.query.start);
+        aligned.push_cigar(out);
+        push_clip(out, context.queries.length(pair.query) - aligned.query.end);
+        out.extend_from_slice(b",255,");
+        push_unsigned(out, aligned.edits());
+        out.push(b';');
+        output.pass_on()?;
+    }
+    Ok(())
 }
 
 /// Writes QUAL: the qualities of FASTQ, reversed if the query's reverse complement is aligned, or
@@ -207,14 +267,19 @@ fn push_qualities(qualities: &[u8], is_reverse: bool, output: &mut impl ByteSink
     output.pass_on()
 }
 
-/// Appends the tags, which follow QUAL.
+/// Appends the tags, which follow QUAL, and the end of the line.
 fn push_tail(out: &mut Vec<u8>, edits: u64, pair: &OutputPair<'_>) {
+    push_tags(out, edits, pair);
+    out.push(b'\n');
+}
+
+/// Appends the tags.
+fn push_tags(out: &mut Vec<u8>, edits: u64, pair: &OutputPair<'_>) {
     out.extend_from_slice(b"\tNM:i:");
     push_unsigned(out, edits);
     out.extend_from_slice(b"\tAS:i:");
     push_integer(out, pair.score);
     push_significance(out, pair);
-    out.push(b'\n');
 }
 
 /// Appends the tags of E-value and bit score, with the names that BLAST's SAM uses, if they are

@@ -9,6 +9,9 @@
 //! Records are sorted by target and position. If several alignments contain a variant, the record
 //! belongs to the alignment with the best score.
 //!
+//! Alignments of circular sequences are cut at the origin of the target only, so that the origin of
+//! the query divides no insertion.
+//!
 //! As in `paf`, end gaps are variants only if they cost as much as inner gaps.
 
 mod variants;
@@ -21,6 +24,7 @@ use super::aligned_part::AlignedPart;
 use super::long_context::{LongContext, LongPairAlignment, LongPaths};
 use super::numbers::push_unsigned;
 use super::{Output, OutputPair};
+use crate::alignment::circular::cut_at_origins;
 use crate::error::{Error, Result};
 use crate::seq::{Code, SequenceId};
 use variants::{Variant, VariantCollector, target_letter};
@@ -85,8 +89,9 @@ impl VcfRecord {
         out.extend_from_slice(b"\t.\t.\tQNAME=");
         out.extend_from_slice(encoded(all.queries().name_bytes(self.query_id)).as_bytes());
         out.extend_from_slice(b";QSTART=");
-        let first = self.variant.query.saturating_sub(before);
         let length = all.queries().length(self.query_id);
+        // The query's position exceeds the length after the origin of a circular query.
+        let first = self.variant.query.saturating_sub(before) % length.max(1);
         push_unsigned(out, u64::from(if self.is_reverse { length.saturating_sub(first).max(1) } else { first + 1 }));
         out.extend_from_slice(if self.is_reverse { b";QSTRAND=-\tGT\t1\n" } else { b";QSTRAND=+\tGT\t1\n" });
     }
@@ -121,10 +126,19 @@ pub(super) fn write(
         let Some(part) = AlignedPart::from_pair(forward, &pair)? else { continue };
         let OutputPair { query, target, .. } = pair;
         let (query, target) = (forward.queries.codes(query), forward.targets.codes(target));
-        let from = (part.query.start, part.target.start);
         let LongPairAlignment { query_id, target_id, is_reverse, .. } = *alignment;
-        let found = VariantCollector::collect(part.runs(), query, target, from);
-        records.extend(found.into_iter().map(|variant| VcfRecord { target_id, variant, query_id, is_reverse }));
+        let record = |variant| VcfRecord { target_id, variant, query_id, is_reverse };
+        let from = (part.query.start, part.target.start);
+        if !context.circular().target {
+            records.extend(VariantCollector::collect(part.runs(), query, target, from).into_iter().map(record));
+            continue;
+        }
+        // A gap at the origin of the target is a variant at its start and one at its end.
+        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
+        for part in cut_at_origins(cigar, from, (None, Some(target.len() as u32))) {
+            let from = (part.query.start, part.target.start);
+            records.extend(VariantCollector::collect(part.cigar.iter(), query, target, from).into_iter().map(record));
+        }
     }
     // Stable: among equal records, the record of the best alignment stays first.
     records.sort_by(VcfRecord::compare);

@@ -274,8 +274,8 @@ mod tests {
 
     #[test]
     fn presets_of_minimap2_have_its_scores() {
-        // -A, -B, both pieces of -O and -E, and the greatest length for which the first piece costs
-        // no more than the second one.
+        // -A, -B, both pieces of -O and -E, and the greatest length of a gap that costs no more
+        // under the first piece.
         for (name, a, b, (open, further), (extend, next), longest) in [
             ("asm5", 1, 19, (39, 81), (3, 1), 21),
             ("asm10", 1, 9, (16, 41), (2, 1), 25),

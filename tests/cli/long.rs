@@ -1,5 +1,6 @@
 //! `pairwave long`: equal output on all devices, and rejected input.
 
+mod circular;
 mod records;
 
 use insta::assert_snapshot;

@@ -104,6 +104,7 @@ impl RandomCase {
             query: if self.is_reverse { turned } else { query },
             target,
             cigar: Some(&self.cigar),
+            part_of: None,
         };
         let tape = Tape::default();
         write(format, &context, &[alignment], Output::to_writer(tape.clone())).expect("the text");

@@ -2,6 +2,7 @@
 //! oracle that fills whole matrices. The tests cover all engines and methods, and all divisions and
 //! restarts.
 
+mod circular;
 mod definition;
 mod devices;
 mod oracle;

@@ -43,6 +43,21 @@ pub(crate) struct LongArgs {
     #[command(flatten)]
     pub strands: StrandArgs,
 
+    /// Treat all sequences of both files as circular: alignments may cross the origin; --mode local
+    ///
+    /// An alignment has no symbol twice. In formats other than vcf, an alignment that crosses an
+    /// origin has several rows, one for each part between the origins.
+    #[arg(long, conflicts_with_all = ["circular_query", "circular_target"])]
+    pub circular: bool,
+
+    /// Treat all sequences of QUERY as circular; --mode local
+    #[arg(long)]
+    pub circular_query: bool,
+
+    /// Treat all sequences of TARGET as circular; --mode local
+    #[arg(long)]
+    pub circular_target: bool,
+
     #[command(flatten)]
     pub alignment: LocalAlignmentArgs,
 
@@ -141,7 +156,7 @@ query_length,target_start,target_end,target_length; jsonl adds gap_openings and 
 --score-only: \
 query,target,strand,score,query_start,query_end,query_length,target_start,target_end,target_length, \
 where an unknown position is a point, in jsonl null. Positions count from 1 on the strand in the \
-file, and include the last.";
+file, and include the last. Circular sequences also have the field alignment.";
 
 const EXAMPLES: &str = "\
 Cost of a gap of k symbols: OPEN + k * EXTEND (BLAST's convention)
@@ -155,6 +170,8 @@ Examples:
     pairwave long one.fa other.fa --mode global --format text
   Write the best alignment of each contig with a genome of several chromosomes:
     pairwave long contigs.fa genome.fa --top-per query --format paf -o contigs.paf
+  Align a bacterial genome with a reference that starts at another position:
+    pairwave long genome.fa reference.fa --circular-target --scheme asm5 --format paf
   Align one chromosome of each file, in a job that may be interrupted:
     pairwave long a.fa b.fa --query-id chr1 --target-id chr1 --checkpoint work --format paf -o chr1.paf";
 

@@ -243,6 +243,8 @@ fn inputs() -> Vec<(&'static str, String)> {
         gene.iter().rev().map(|letter| b"TGCA"[b"ACGT".iter().position(|one| one == letter).unwrap()]).collect()
     };
     let reverse = complement(&genes[1]);
+    let rotated = |gene: &[u8]| [&gene[27..], &gene[..27]].concat();
+    let turned = [rotated(&complement(&genes[3])), rotated(&genes[2])];
     genes.push(reverse);
     others.push(genes[0][5..40].to_vec());
     others.push(complement(&genes[2][8..48]));
@@ -281,6 +283,7 @@ fn inputs() -> Vec<(&'static str, String)> {
         ("p.fa", fasta("p", &proteins)),
         ("gappedp.fa", fasta("p", &gapped_proteins)),
         ("one.fa", fasta("a", &genes[..1])),
+        ("turned.fa", fasta("t", &turned)),
         ("pair.tsv", "a1\tb2\na2\tb3\na3\tb1\na3\tb3\n".into()),
         ("pairs.paf", paf),
         ("own.tsv", "a1\ta2\na1\ta5\na3\ta2\na3\ta6\n".into()),

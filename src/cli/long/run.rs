@@ -18,7 +18,7 @@ use pairwave::output::long::StoredRecords;
 use pairwave::output::{LongContext, LongFormat, LongPairAlignment, Output, Range32, long as writers};
 use pairwave::score::chance::{Chance, Composition};
 use pairwave::score::{Mode, Scoring};
-use pairwave::seq::{SequenceId, read_files, read_qualified};
+use pairwave::seq::{Code, SequenceId, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,8 @@ impl Long {
         let mut reverse_ids: Vec<SequenceId> =
             alignments.iter().filter(|one| one.is_reverse).map(|one| one.query_id).collect();
         reverse_ids.dedup();
-        let context = LongContext::new(queries.clone(), targets, (*scoring).clone(), reverse_ids);
+        let context =
+            LongContext::new(queries.clone(), targets, (*scoring).clone(), reverse_ids).with_circular(self.circular);
         if self.compute.check {
             check(&context, &alignments, &scoring)?;
         }
@@ -181,6 +182,7 @@ impl BlockCommand for Long {
         let settings = LongAlignment {
             want: if self.score_only { LongWant::Score } else { LongWant::Alignment },
             strand: self.strand(query_store.alphabet()),
+            circular: self.circular,
             top: self.top,
             min_score: self.min_score.unwrap_or(1).max(1),
             method: self.method,
@@ -252,14 +254,26 @@ fn alignment_of_row<'a>(row: &'a LongRecordHit, queries: &StoredRecords) -> Long
         query: Range32 { start: query.start, end: query.end },
         target: Range32 { start: target.start, end: target.end },
         cigar: hit.cigar.as_ref(),
+        part_of: None,
     }
 }
 
 /// Rescores every alignment.
 fn check(context: &LongContext, alignments: &[LongPairAlignment<'_>], scoring: &Scoring) -> Result<()> {
     for one in alignments {
-        let (alignment, query, target) = context.alignment(one)?;
-        let score = verify_alignment(&alignment, query, target, scoring)?;
+        let (mut alignment, query, target) = context.alignment(one)?;
+        let score = if context.circular().any() {
+            // Both sequences are turned, so that the alignment starts at their first symbols.
+            let turned = |codes: &[Code], first: u32| {
+                let (before, after) = codes.split_at(first as usize);
+                [after, before].concat()
+            };
+            let (query, target) = (turned(query, alignment.query_start), turned(target, alignment.target_start));
+            (alignment.query_start, alignment.target_start) = (0, 0);
+            verify_alignment(&alignment, &query, &target, scoring)?
+        } else {
+            verify_alignment(&alignment, query, target, scoring)?
+        };
         if score != one.score {
             return Err(Error::Internal(format!("an alignment of score {} has score {score}", one.score)));
         }

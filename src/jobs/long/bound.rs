@@ -7,8 +7,10 @@
 //! a gap where it costs least. The best part of the path is a valid alignment, so its score is a
 //! lower bound of the best score. The time is nearly proportional to the lengths.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
+use crate::alignment::CircularSides;
 use crate::long::LongPair;
 use crate::seq::{Alphabet, Code};
 
@@ -53,8 +55,7 @@ impl TargetWords {
 pub(super) fn bounds(pairs: &[&LongPair], last_target: &mut Option<TargetWords>) -> Vec<i32> {
     let Some(first) = pairs.iter().find(|pair| pair.scoring.alphabet == Alphabet::Dna) else { return Vec::new() };
     let longest = first.query.len().max(first.target.len());
-    let wanted = (longest / ONE_OF).clamp(MIN_WORDS, MAX_WORDS);
-    let one_of = (longest.div_ceil(wanted) as u64).next_power_of_two();
+    let one_of = sample_divisor(longest);
     // Each sequence has a separate thread, because the first rows wait for the bounds.
     std::thread::scope(|scope| {
         let queries: Vec<_> = pairs.iter().map(|pair| scope.spawn(|| words(&pair.query, one_of))).collect();
@@ -65,6 +66,44 @@ pub(super) fn bounds(pairs: &[&LongPair], last_target: &mut Option<TargetWords>)
         };
         pairs.iter().zip(queries).map(|both| bound(both).unwrap_or(0)).collect()
     })
+}
+
+/// Returns lower bounds of the best local scores of pairs of unrolled sequences; `lengths` are those
+/// of query and target. Returns none for proteins.
+///
+/// Every k-mer would occur twice in an unrolled sequence. So only the first copy of each symbol is
+/// searched, and every common k-mer is copied.
+pub(super) fn circular_bounds(pairs: &[&LongPair], lengths: (u32, u32), circular: CircularSides) -> Vec<i32> {
+    let bound = |pair: &&LongPair| {
+        let (query, target) = (&pair.query[..lengths.0 as usize], &pair.target[..lengths.1 as usize]);
+        let one_of = sample_divisor(query.len().max(target.len()));
+        let (query_words, target_words) = std::thread::scope(|scope| {
+            let query_words = scope.spawn(|| words(query, one_of));
+            let target_words = words(target, one_of);
+            (query_words.join().unwrap_or_default(), target_words)
+        });
+        let copies = |position: u32, length: u32, is_circular: bool| {
+            let again = (is_circular && position + (KMER as u32) < length).then_some(position + length);
+            [Some(position), again].into_iter().flatten()
+        };
+        let anchors = anchors(&query_words, &target_words).into_iter();
+        let mut anchors: Vec<KmerAnchor> = anchors
+            .flat_map(|(i, j)| copies(i, lengths.0, circular.query).map(move |i| (i, j)))
+            .flat_map(|(i, j)| copies(j, lengths.1, circular.target).map(move |j| (i, j)))
+            .collect();
+        // A chain contains at most one anchor of a query position, because their target positions
+        // decrease.
+        anchors.sort_unstable_by_key(|&(i, j)| (i, Reverse(j)));
+        i32::try_from(best_part(pair, &chain(anchors))).unwrap_or(i32::MAX)
+    };
+    let are_nucleotides = pairs.iter().all(|pair| pair.scoring.alphabet == Alphabet::Dna);
+    if are_nucleotides { pairs.iter().map(bound).collect() } else { Vec::new() }
+}
+
+/// Returns the divisor of the number of k-mers in the sample of sequences of this length.
+fn sample_divisor(longest: usize) -> u64 {
+    let wanted = (longest / ONE_OF).clamp(MIN_WORDS, MAX_WORDS);
+    (longest.div_ceil(wanted) as u64).next_power_of_two()
 }
 
 /// Number of each code that stands for a single base.
@@ -255,6 +294,26 @@ mod tests {
             let pair = pair(&common, &bases.relative(&common, rate));
             let (bound, best) = (bound(&pair), best(&pair));
             assert!(bound * 100 >= best * share, "one in {rate}: {bound} of {best}");
+        }
+    }
+
+    #[test]
+    fn bounds_of_circles_reach_the_best_score_of_unrolled_sequences() {
+        let unrolled = |codes: &[Code]| [codes, &codes[..codes.len() - 1]].concat();
+        for seed in 0..12 {
+            let bases = &mut Bases(seed);
+            let common = bases.random_codes(600);
+            let relative = if seed < 4 { common.clone() } else { bases.relative(&common, 40) };
+            let first = bases.next(relative.len() as u64) as usize;
+            let rotated = [&relative[first..], &relative[..first]].concat();
+            for (is_query, is_target) in [(true, true), (true, false), (false, true)] {
+                let form = |codes: &[Code], is_circular| if is_circular { unrolled(codes) } else { codes.to_vec() };
+                let pair = pair(&form(&common, is_query), &form(&rotated, is_target));
+                let circular = CircularSides { query: is_query, target: is_target };
+                let lengths = (common.len() as u32, rotated.len() as u32);
+                let (bound, best) = (i64::from(circular_bounds(&[&pair], lengths, circular)[0]), best(&pair));
+                assert!(bound <= best && bound * 100 >= best * 80, "seed {seed}: {bound} of {best}");
+            }
         }
     }
 

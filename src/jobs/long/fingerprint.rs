@@ -23,6 +23,7 @@ impl LongAlignment {
             scoring,
             want,
             strand,
+            circular,
             top,
             min_score,
             prune,
@@ -47,6 +48,7 @@ impl LongAlignment {
             .with("mode", format!("{mode:?}, end gaps {end_gaps:?}"))
             .with("want", format!("{want:?}"))
             .with("strand", format!("{strand:?}"))
+            .with("circular", format!("{circular:?}"))
             .with("top", top)
             .with("min_score", min_score)
             .with("prune", prune);

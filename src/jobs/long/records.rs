@@ -66,9 +66,8 @@ impl LongRecordPairs {
 
     /// Returns the number of cells in the matrices of all pairs and strands.
     pub fn cells(&self) -> u64 {
-        let LongAlignment { query, target, .. } = &self.settings;
-        let queries: u128 = self.queries.iter().map(|&id| u128::from(query.length(id))).sum();
-        let targets: u128 = self.targets.iter().map(|&id| u128::from(target.length(id))).sum();
+        let queries: u128 = self.queries.iter().map(|&id| u128::from(self.settings.rows_of(id))).sum();
+        let targets: u128 = self.targets.iter().map(|&id| u128::from(self.settings.columns_of(id))).sum();
         saturating_u64(queries.saturating_mul(targets)).saturating_mul(self.settings.strands().len() as u64)
     }
 
@@ -100,7 +99,7 @@ impl LongRecordPairs {
     /// Returns the number of cells of a unit in one strand.
     fn cells_of(&self, unit: u64) -> u64 {
         let (query, target) = self.ids(unit);
-        u64::from(self.settings.query.length(query)) * u64::from(self.settings.target.length(target))
+        self.settings.rows_of(query).saturating_mul(self.settings.columns_of(target))
     }
 
     /// Returns the job of a pair.

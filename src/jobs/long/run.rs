@@ -1,17 +1,18 @@
 //! Runs a job for a long pair.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::bound::{TargetWords, bounds};
+use super::bound::{TargetWords, bounds, circular_bounds};
 use super::checkpoint::Checkpoint;
-use super::copies::CodeCopies;
+use super::circular::{CircleOpening, MatrixFrame};
+use super::copies::{CodeCopies, SequenceForm};
 use super::empty::empty_parts;
 use super::parts::{JobShared, MatrixSweep};
+use super::strand::StrandMatrix;
 use super::traceback::{LongTraceback, TracebackOptions};
-use super::{LongAlignment, LongDetails, LongHit, LongWant, Strand, Strands};
-use crate::alignment::{Alignment, Cigar, ForbiddenRectangle, verify, verify_alignment};
+use super::{LongAlignment, LongDetails, LongHit, LongWant, Strand};
+use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
 use crate::error::{Error, Result};
 use crate::host::default_limit;
 use crate::jobs::{Run, Summary};
@@ -23,7 +24,6 @@ use crate::long::chain::panels::{Watch, sweep};
 use crate::long::chain::table::MatrixPart;
 use crate::long::{LongPair, PathPoint, PathState};
 use crate::score::Mode;
-use crate::seq::{Alphabet, SequenceId, SequenceStore};
 
 /// Default time between saves.
 pub(super) const SAVE_EVERY: Duration = Duration::from_secs(30);
@@ -40,119 +40,24 @@ const CORNER_PART: u64 = 8;
 const MIN_EMPTY_CELLS: u64 = 1 << 26;
 /// Name of the note with the alignments found so far.
 const HITS: &str = "hits.json";
+/// Name of the note with the openings of circular sequences so far.
+const OPENINGS: &str = "openings.json";
 /// Name of the note with all alignments.
 const RESULT: &str = "result.json";
 
-/// A strand of the pair.
-struct StrandMatrix {
-    strand: Strand,
-    pair: LongPair,
-    forbidden: Vec<ForbiddenRectangle>,
-    pass: Option<MatrixSweep>,
-    /// A lower bound of the best score of the strand; 0 if unknown.
-    bound: i32,
-    /// Parts that no alignment of the best score passes through. They are skipped.
-    empty: Vec<ForbiddenRectangle>,
-}
-
-impl StrandMatrix {
-    /// Returns the name of the current sweep of the strand in a checkpoint.
-    fn name(&self) -> String {
-        let strand = match self.strand {
-            Strand::Plus => "plus",
-            Strand::Minus => "minus",
-        };
-        format!("{strand}-{}", self.forbidden.len())
-    }
-
-    /// Forbids the rectangle of an alignment for further alignments.
-    fn exclude(&mut self, hit: &LongHit) {
-        let (Some(query), Some(target)) = (&hit.query, &hit.target) else { return };
-        let m = self.pair.query.len() as u32;
-        let query = match self.strand {
-            Strand::Plus => query.clone(),
-            Strand::Minus => m - query.end..m - query.start,
-        };
-        self.forbidden.push(ForbiddenRectangle { query, target: target.clone() });
-        self.pass = None;
-    }
-
-    /// Returns the number of rows and columns between empty parts.
-    fn size_left(&self) -> (u32, u32) {
-        let (m, n) = (self.pair.query.len() as u32, self.pair.target.len() as u32);
-        let columns = self.empty.iter().filter(|part| part.query == (0..m)).map(|part| part.target.len() as u32);
-        let rows = self.empty.iter().filter(|part| part.query != (0..m)).map(|part| part.query.len() as u32);
-        (m - rows.sum::<u32>(), n - columns.sum::<u32>())
-    }
-
-    /// Returns the number of cells in empty parts.
-    fn empty_cells(&self) -> u64 {
-        let size = |range: &Range<u32>| u64::from(range.end - range.start);
-        self.empty.iter().map(|part| size(&part.query) * size(&part.target)).sum()
-    }
-}
-
 impl LongAlignment {
-    /// Checks that the fields of the job are valid together.
-    pub(super) fn check(&self) -> Result<()> {
-        let missing =
-            |store: &SequenceStore| format!("numbers start at 0, and the number of sequences is {}", store.len());
-        if self.query_id as usize >= self.query.len() {
-            return Err(Error::usage_value("query_id", self.query_id, missing(&self.query)));
-        }
-        if self.target_id as usize >= self.target.len() {
-            return Err(Error::usage_value("target_id", self.target_id, missing(&self.target)));
-        }
-        if let Some(wrong) = self.unsuitable(&self.query, self.query_id) {
-            return Err(Error::usage_of("query", wrong));
-        }
-        if let Some(wrong) = self.unsuitable(&self.target, self.target_id) {
-            return Err(Error::usage_of("target", wrong));
-        }
-        if self.strand != Strands::Plus && self.scoring.alphabet != Alphabet::Dna {
-            return Err(Error::usage_of("strand", "only DNA and RNA have a minus strand"));
-        }
-        self.check_top(self.top)?;
-        let is_local = self.scoring.mode == Mode::Local;
-        if is_local && self.min_score < 1 {
-            return Err(Error::usage_value("min_score", self.min_score, "a local alignment scores at least 1"));
-        }
-        if self.strip == Some(0) {
-            return Err(Error::usage_value("strip", 0, "strips have at least one column"));
-        }
-        if self.chunk == Some(0) {
-            return Err(Error::usage_value("chunk", 0, "chunks have at least one row"));
-        }
-        Ok(())
-    }
-
-    /// Checks the maximum number of alignments of a pair.
-    pub(super) fn check_top(&self, top: u32) -> Result<()> {
-        if top == 0 {
-            return Err(Error::usage_value("top", top, "at least 1 is needed"));
-        }
-        if top > 1 && self.scoring.mode != Mode::Local {
-            return Err(Error::usage_value("top", top, "only local mode finds several alignments of a pair"));
-        }
-        Ok(())
-    }
-
-    /// Returns the reason why this job cannot align a sequence; `None` if it can.
-    fn unsuitable(&self, store: &SequenceStore, id: SequenceId) -> Option<String> {
-        if store.alphabet() != self.scoring.alphabet {
-            let (read, scored) = (store.alphabet().letters(), self.scoring.alphabet.letters());
-            return Some(format!("it contains {read}, but the scores are for {scored}"));
-        }
-        (store.length(id) == u32::MAX).then(|| format!("it is longer than {} symbols", u32::MAX - 1))
-    }
-
     /// Returns these strands of the query, each paired with the target.
     fn sides(&self, strands: &[Strand], copies: &mut CodeCopies) -> Result<Vec<StrandMatrix>> {
-        let target = copies.target(&self.target, self.target_id);
+        let (query_form, target_form) =
+            (SequenceForm::of_sequence(self.circular.query), SequenceForm::of_sequence(self.circular.target));
+        let target = copies.target(&self.target, self.target_id, target_form);
+        let lengths = (self.query.length(self.query_id), self.target.length(self.target_id));
         let side = |&strand: &Strand| {
-            let query = copies.query(&self.query, self.query_id, strand);
+            let query = copies.query(&self.query, self.query_id, strand, query_form);
             let pair = LongPair { query, target: Arc::clone(&target), scoring: Arc::clone(&self.scoring) };
-            StrandMatrix { strand, pair, forbidden: Vec::new(), pass: None, bound: 0, empty: Vec::new() }
+            let frame = MatrixFrame::new(lengths, self.circular);
+            let (forbidden, empty) = (Vec::new(), Vec::new());
+            StrandMatrix { strand, pair, frame, forbidden, found: 0, pass: None, bound: 0, empty, openings: 0 }
         };
         let sides: Vec<StrandMatrix> = strands.iter().map(side).collect();
         match sides.iter().find(|side| !side.pair.fits()) {
@@ -166,9 +71,10 @@ impl LongAlignment {
     }
 
     /// Returns whether alignments are traced back. The start of an alignment is known only after its
-    /// traceback, and further alignments must not overlap it.
+    /// traceback. Further alignments must not overlap it, and no alignment may go around more than
+    /// once.
     fn needs_traceback(&self) -> bool {
-        self.want == LongWant::Alignment || self.top > 1
+        self.want == LongWant::Alignment || self.top > 1 || self.circular.any()
     }
 
     /// Returns the sizes of the parts of a matrix, or of what is left of it after pruning.
@@ -203,7 +109,8 @@ impl LongAlignment {
         let is_local = self.scoring.mode == Mode::Local;
         let memory = self.host_memory();
         let needs_traceback = self.needs_traceback();
-        let (m, n) = (self.query.length(self.query_id), self.target.length(self.target_id));
+        // The sizes fit, because `check` has compared them.
+        let (m, n) = (self.rows_of(self.query_id) as u32, self.columns_of(self.target_id) as u32);
         let mut cut = self.matrix_cut((m, n), engine_pool);
         let mut checkpoint = None;
         if let Some(directory) = &self.checkpoint {
@@ -295,7 +202,12 @@ impl LongRunner<'_> {
     fn bound(&mut self, sides: &mut [StrandMatrix]) {
         let begin = Instant::now();
         let pairs: Vec<&LongPair> = sides.iter().map(|side| &side.pair).collect();
-        let bounds = bounds(&pairs, self.target_words);
+        let lengths = (self.job.query.length(self.job.query_id), self.job.target.length(self.job.target_id));
+        let circular = self.job.circular;
+        let bounds = match circular.any() {
+            true => circular_bounds(&pairs, lengths, circular),
+            false => bounds(&pairs, self.target_words),
+        };
         for (side, bound) in sides.iter_mut().zip(bounds) {
             side.bound = bound;
             self.shared.best.raise(bound);
@@ -446,13 +358,19 @@ impl LongRunner<'_> {
         if self.shared.prune {
             self.shared.best.raise(self.min_score.min(i32::MAX.into()) as i32);
             self.bound(&mut sides);
-            self.find_empty_parts(&mut sides);
+            // After an opening, an alignment with a lower score than the bound may be the best.
+            if !self.job.circular.any() {
+                self.find_empty_parts(&mut sides);
+            }
         }
         let earlier = self.shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(HITS));
         let mut hits: Vec<LongHit> = earlier.unwrap_or_default();
         for hit in &hits {
             sides.iter_mut().filter(|side| side.strand == hit.strand).for_each(|side| side.exclude(hit));
         }
+        let earlier = self.shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(OPENINGS));
+        let mut openings: Vec<(Strand, CircleOpening)> = earlier.unwrap_or_default();
+        self.open(&mut sides, &openings, &hits);
         while hits.len() < self.job.top as usize {
             let mut best: Option<(usize, i32, PathPoint)> = None;
             for (index, side) in sides.iter_mut().enumerate() {
@@ -477,7 +395,19 @@ impl LongRunner<'_> {
                 let other = |(position, _): &(usize, &mut StrandMatrix)| *position != index;
                 sides.iter_mut().enumerate().filter(other).for_each(|(_, side)| side.pass = None);
             }
-            let hit = self.hit(&sides[index], score.into(), end)?;
+            let hit = match self.hit(&sides[index], score.into(), end)? {
+                TracedHit::Valid(hit) => hit,
+                TracedHit::GoesAround(opening) => {
+                    openings.push((sides[index].strand, opening));
+                    let names: Vec<String> = sides.iter().map(StrandMatrix::name).collect();
+                    self.open(&mut sides, &openings[openings.len() - 1..], &hits);
+                    if let Some(checkpoint) = &self.shared.checkpoint {
+                        checkpoint.write(OPENINGS, &openings)?;
+                        names.iter().for_each(|name| checkpoint.remove_logs(name));
+                    }
+                    continue;
+                }
+            };
             let name = sides[index].name();
             sides[index].exclude(&hit);
             hits.push(hit);
@@ -492,24 +422,58 @@ impl LongRunner<'_> {
         Ok(hits)
     }
 
+    /// Opens the circular sequences of some strands. `hits` are the alignments so far.
+    fn open(&mut self, sides: &mut [StrandMatrix], openings: &[(Strand, CircleOpening)], hits: &[LongHit]) {
+        for &(strand, opening) in openings {
+            tracing::debug!(?strand, ?opening, "opened");
+            for side in &mut *sides {
+                side.openings += 1;
+                if side.strand == strand {
+                    side.open(opening, hits);
+                }
+                // An alignment that goes around more than once had the best score so far.
+                if self.shared.prune {
+                    side.pass = None;
+                }
+            }
+        }
+        if self.shared.prune && !openings.is_empty() {
+            let bound = sides.iter().map(|side| i64::from(side.bound)).fold(self.min_score, i64::max);
+            self.shared.best = Arc::default();
+            self.shared.best.raise(bound.min(i32::MAX.into()) as i32);
+        }
+    }
+
     /// Traces back the local alignment that ends at a cell.
-    fn hit(&mut self, side: &StrandMatrix, score: i64, end: PathPoint) -> Result<LongHit> {
-        let (strand, query_end, target_end) = (side.strand, end.i, end.j);
+    fn hit(&mut self, side: &StrandMatrix, score: i64, end: PathPoint) -> Result<TracedHit> {
+        let strand = side.strand;
         if !self.needs_traceback {
-            return Ok(LongHit { strand, score, query: None, target: None, query_end, target_end, cigar: None });
+            let (query_end, target_end) = (end.i, end.j);
+            let hit = LongHit { strand, score, query: None, target: None, query_end, target_end, cigar: None };
+            return Ok(TracedHit::Valid(hit));
         }
         let (to, cigar) = self.trace_back(side, end)?;
         let alignment = Alignment { score, query_start: to.i, target_start: to.j, cigar };
         let (pair, scoring) = (&side.pair, &self.job.scoring);
         check_rescored(score, verify_alignment(&alignment, &pair.query, &pair.target, scoring)?)?;
-        let m = pair.query.len() as u32;
-        let query = match strand {
-            Strand::Plus => to.i..end.i,
-            Strand::Minus => m - end.i..m - to.i,
-        };
-        let (query, target, cigar) = (Some(query), Some(to.j..end.j), Some(alignment.cigar));
-        Ok(LongHit { strand, score, query, target, query_end, target_end, cigar })
+        if let Some(opening) = side.frame.opening(&alignment, pair) {
+            return Ok(TracedHit::GoesAround(opening));
+        }
+        let (rows, columns) = (to.i..end.i, to.j..end.j);
+        let (query_end, target) = (side.frame.query(rows.clone()).end, side.frame.target(columns));
+        let query = side.frame.query_in_file(rows, strand);
+        let (target_end, cigar) = (target.end, Some(alignment.cigar));
+        let (query, target) = (Some(query), Some(target));
+        Ok(TracedHit::Valid(LongHit { strand, score, query, target, query_end, target_end, cigar }))
     }
+}
+
+/// A local alignment that was traced back.
+enum TracedHit {
+    /// An alignment that goes around circular sequences at most once.
+    Valid(LongHit),
+    /// An alignment that goes around more than once, so that the sequences must be opened.
+    GoesAround(CircleOpening),
 }
 
 fn check_rescored(swept: i64, rescored: i64) -> Result<()> {

@@ -10,7 +10,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::Picture;
 use super::axis::{Axis, Orientation, axes};
 use crate::error::{Error, Result};
-use crate::output::long::{LongContext, LongPairAlignment};
+use crate::output::long::{LongContext, LongPairAlignment, cut};
 use crate::output::plot::bitmap::encode_rgb;
 use crate::output::strokes;
 use crate::seq::Alphabet;
@@ -126,7 +126,9 @@ impl Plot {
             label(format!("- {name}"), (x_position, top - 16), HPos::Left, 13, colour(strand), false);
             x_position += 100;
         }
-        for one in alignments {
+        let parts = if context.circular().any() { cut(context, alignments)? } else { Vec::new() };
+        let parts: Vec<LongPairAlignment<'_>> = parts.iter().map(|part| part.alignment()).collect();
+        for one in if context.circular().any() { &parts } else { alignments } {
             plot.paths.push((colour(one.is_reverse), path(context, one, &[&targets, &queries], x, y)?));
         }
         Ok(plot)

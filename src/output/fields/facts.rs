@@ -188,8 +188,9 @@ impl Field {
 }
 
 impl LongValue {
-    /// Returns a position in the query of this length on the file's strand, or in the target.
-    /// Returns `None` if it is unknown without an alignment.
+    /// Returns a position in the query of this length on the file's strand, or in the target, or the
+    /// number of the alignment. Returns `None` if a position is unknown without an alignment, and if
+    /// there is no number.
     fn get(self, hit: LongPairEnd, columns: Option<&AlignmentColumns>, query_length: u32) -> Option<u32> {
         let (query, target) = match columns {
             Some(columns) => (hit.in_file(columns.query, query_length).one_based(), columns.target.one_based()),
@@ -205,6 +206,7 @@ impl LongValue {
             LongValue::QueryEnd => is_known(!hit.is_reverse).then_some(query.1),
             LongValue::TargetStart => is_known(false).then_some(target.0),
             LongValue::TargetEnd => Some(target.1),
+            LongValue::Number => hit.number,
             LongValue::Strand => None,
         }
     }

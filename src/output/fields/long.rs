@@ -45,6 +45,8 @@ pub const LONG_FIELDS: &[Field] = {
               TargetCoverage),
         field("cigar", None, "the alignment along the target: = match, X mismatch, I query symbol against a gap, D \
                               target symbol against a gap", Cigar),
+        field("alignment", None, "number of the alignment, from 1; rows with the same number are the parts of one alignment that \
+                              crosses the origin of a circular sequence", FieldValue::Hit(Number)),
         field("query_row", None, "the alignment's upper row: the query's aligned strand with its gaps", QueryRow),
         field("target_row", None, "the alignment's lower row: the target with its gaps", TargetRow),
     ]
@@ -60,6 +62,7 @@ const TSV: &str = "query,target,strand,score,identity,matches,mismatches,gaps,qu
                    target_start,target_end,target_length";
 const JSON: &str = "query,target,strand,score,identity,matches,mismatches,gaps,gap_openings,query_start,query_end,\
                     query_length,target_start,target_end,target_length,cigar";
+const NUMBER: &str = "alignment";
 const SCORES: &str =
     "query,target,strand,score,query_start,query_end,query_length,target_start,target_end,target_length";
 
@@ -72,6 +75,11 @@ impl Field {
     /// Returns the default fields of `jsonl` for long pairs.
     pub fn long_json_defaults(score_only: bool) -> Vec<&'static Field> {
         defaults(if score_only { SCORES } else { JSON })
+    }
+
+    /// Returns the field with the numbers of alignments, which only circular sequences have.
+    pub fn long_number() -> &'static Field {
+        LONG.named(NUMBER).expect("the field is in the table")
     }
 
     /// Parses a list of fields of `pairwave long`, separated by commas (or as in

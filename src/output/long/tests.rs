@@ -39,7 +39,7 @@ fn range(start: u32, end: u32) -> Range32 {
 }
 
 fn score_of(is_reverse: bool, score: i64, query: Range32, target: Range32) -> LongPairAlignment<'static> {
-    LongPairAlignment { query_id: 1, target_id: 0, is_reverse, score, query, target, cigar: None }
+    LongPairAlignment { query_id: 1, target_id: 0, is_reverse, score, query, target, cigar: None, part_of: None }
 }
 
 fn cigar(text: &str) -> Cigar {
@@ -88,6 +88,7 @@ fn every_format_has_alignments_on_both_strands() {
             query: range(2, 14),
             target: range(0, 11),
             cigar: Some(&first),
+            part_of: None,
         },
         LongPairAlignment {
             query_id: 1,
@@ -97,6 +98,7 @@ fn every_format_has_alignments_on_both_strands() {
             query: range(4, 9),
             target: range(10, 15),
             cigar: Some(&second),
+            part_of: None,
         },
         LongPairAlignment {
             query_id: 1,
@@ -106,6 +108,7 @@ fn every_format_has_alignments_on_both_strands() {
             query: range(12, 14),
             target: range(2, 4),
             cigar: Some(&third),
+            part_of: None,
         },
     ];
     for one in &alignments {
@@ -135,6 +138,7 @@ fn whole_sequences_with_free_and_charged_ends() {
         query: range(0, 15),
         target: range(0, 15),
         cigar: Some(&columns),
+        part_of: None,
     };
     let free = context(Mode::Global, EndGaps::Free);
     insta::assert_snapshot!("semi_global", in_all_formats(&free, &[alignments(false)]));
@@ -172,6 +176,7 @@ fn pictures_show_the_paths() {
             query: range(2, 14),
             target: range(0, 11),
             cigar: Some(&first),
+            part_of: None,
         },
         LongPairAlignment {
             query_id: 1,
@@ -181,6 +186,7 @@ fn pictures_show_the_paths() {
             query: range(4, 9),
             target: range(10, 15),
             cigar: Some(&second),
+            part_of: None,
         },
     ];
     let svg = dotplot::draw(Picture::Svg, &context, &alignments).unwrap();

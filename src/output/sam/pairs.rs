@@ -17,8 +17,8 @@
 
 use super::super::{Context, FormatBody, Output, OutputPair, PairLine};
 use super::{
-    REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED, name_problem, push_clip, push_header, push_letters, push_qualities,
-    push_tail,
+    REVERSE, ReferenceShape, SECONDARY, SUPPLEMENTARY, UNMAPPED, name_problem, push_clip, push_header, push_letters,
+    push_qualities, push_tail,
 };
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
@@ -231,7 +231,7 @@ impl FormatBody for PairsSam {
     fn begin(&mut self, context: &Context, output: &mut Output) -> Result<()> {
         let targets = &context.targets;
         let ids = 0..targets.len() as SequenceId;
-        push_header(&self.command, ids.map(|id| (targets.name(id), targets.length(id))), output)
+        push_header(&self.command, ids.map(|id| (targets.name(id), targets.length(id))), ReferenceShape::Linear, output)
     }
 
     fn accept_context(&mut self, _context: &Context) -> Result<()> {

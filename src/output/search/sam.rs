@@ -12,7 +12,7 @@ use tempfile::SpooledTempFile;
 use super::{SearchBody, SearchContext, SearchHit, SearchPairs};
 use crate::error::{Error, Result};
 use crate::output::Output;
-use crate::output::sam::{PairsSam, check_name, push_header};
+use crate::output::sam::{PairsSam, ReferenceShape, check_name, push_header};
 use crate::seq::{SequenceId, SequenceStore};
 
 /// Maximum number of bytes of lines that are buffered in memory.
@@ -77,7 +77,8 @@ impl SearchBody for SearchSam {
     }
 
     fn end(&mut self, _search: &SearchContext, output: &mut Output) -> Result<()> {
-        push_header(&self.command, self.references.iter().map(|(name, length)| (name.as_str(), *length)), output)?;
+        let references = self.references.iter().map(|(name, length)| (name.as_str(), *length));
+        push_header(&self.command, references, ReferenceShape::Linear, output)?;
         std::mem::replace(&mut self.lines, Output::to_writer(io::sink())).finish()?;
         let mut spool = self.spool.0.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = |source| Error::io("a temporary file", source);

@@ -29,7 +29,8 @@ pub(super) struct Variant {
     pub(super) end: u32,
     /// Letters that replace them; empty for deletions.
     pub(super) letters: Vec<u8>,
-    /// Position of the first of these letters on the aligned strand of the query, from 0.
+    /// Position of the first of these letters on the aligned strand of the query, from 0. After the
+    /// origin of a circular query, it is at least the query's length.
     pub(super) query: u32,
 }
 
@@ -73,6 +74,7 @@ impl<'a> VariantCollector<'a> {
         from: (u32, u32),
     ) -> Vec<Variant> {
         let mut collector = VariantCollector { target, variants: Vec::new() };
+        let query_code = |position: u32| query[position as usize % query.len()];
         let (mut i, mut j) = from;
         for (length, op) in runs {
             let (end_i, end_j) = (i + length, j + length);
@@ -80,7 +82,7 @@ impl<'a> VariantCollector<'a> {
                 Op::Match => (i, j) = (end_i, end_j),
                 Op::Mismatch => {
                     for (at, start) in (i..end_i).zip(j..end_j) {
-                        let code = query[at as usize];
+                        let code = query_code(at);
                         if code & target[start as usize] == 0 {
                             let letters = vec![query_letter(code)];
                             collector.push(Variant { start, end: start + 1, letters, query: at });
@@ -89,7 +91,7 @@ impl<'a> VariantCollector<'a> {
                     (i, j) = (end_i, end_j);
                 }
                 Op::Insertion => {
-                    let letters = query[i as usize..end_i as usize].iter().map(|&code| query_letter(code)).collect();
+                    let letters = (i..end_i).map(|position| query_letter(query_code(position))).collect();
                     collector.push(Variant { start: j, end: j, letters, query: i });
                     i = end_i;
                 }

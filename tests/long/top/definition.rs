@@ -19,7 +19,7 @@ const STRANDS: [Strands; 3] = [Strands::Plus, Strands::Minus, Strands::Both];
 
 /// Returns a scoring whose gaps are free, cheap or expensive, and whose mismatches never pay or may
 /// pay.
-fn scoring(rng: &mut Rng) -> Scoring {
+pub(super) fn scoring(rng: &mut Rng) -> Scoring {
     let gaps = choose_one(
         rng,
         &[(0, 0), (1, 1), (2, 1), (2, 2), (4, 4), (3, 0), (12, 1), (7, 2), (1, 0)]
@@ -41,7 +41,7 @@ fn extreme(rng: &mut Rng) -> Scoring {
 
 /// Returns a sequence of at most `most` symbols. It is random, has few different symbols, or
 /// repeats a unit with some changes.
-fn sequence(rng: &mut Rng, most: usize) -> Vec<Code> {
+pub(super) fn sequence(rng: &mut Rng, most: usize) -> Vec<Code> {
     let length = below(rng, most + 1);
     let letters: &[Code] =
         choose_one(rng, &[&[1][..], &[1, 8], &[1, 2], &[1, 2, 4, 8], &[1, 2, 4, 8], &[1, 3, 4, 6, 9, 15]]);
@@ -63,7 +63,7 @@ fn sequence(rng: &mut Rng, most: usize) -> Vec<Code> {
 
 /// Returns two sequences. They are unrelated, or the second one consists of parts of the first one
 /// and of its reverse complement.
-fn pair(rng: &mut Rng, most: usize) -> (Vec<Code>, Vec<Code>) {
+pub(super) fn pair(rng: &mut Rng, most: usize) -> (Vec<Code>, Vec<Code>) {
     let query = sequence(rng, most);
     if query.is_empty() || below(rng, 2) == 0 {
         return (query, sequence(rng, most));
@@ -80,7 +80,7 @@ fn pair(rng: &mut Rng, most: usize) -> (Vec<Code>, Vec<Code>) {
 }
 
 /// Returns a job with random options and sizes.
-fn any_job(rng: &mut Rng, query: &[Code], target: &[Code], scoring: &Scoring) -> LongAlignment {
+pub(super) fn any_job(rng: &mut Rng, query: &[Code], target: &[Code], scoring: &Scoring) -> LongAlignment {
     let cuts = [None, Some(64), Some(128)];
     let tuning = LongTuning {
         grid_pitch: choose_one(rng, &cuts),
@@ -95,7 +95,7 @@ fn any_job(rng: &mut Rng, query: &[Code], target: &[Code], scoring: &Scoring) ->
 }
 
 /// Returns the job once for each method, with random sizes of strips and chunks.
-fn methods(rng: &mut Rng, job: &LongAlignment) -> [LongAlignment; 3] {
+pub(super) fn methods(rng: &mut Rng, job: &LongAlignment) -> [LongAlignment; 3] {
     METHODS.map(|method| {
         let strip = choose_one(rng, &[None, Some(1), Some(3), Some(8), Some(20), Some(70)]);
         let chunk = choose_one(rng, &[None, Some(1), Some(4), Some(7), Some(64)]).filter(|_| method != Method::Striped);
@@ -123,7 +123,7 @@ fn check(job: &LongAlignment, engines: impl Fn() -> Engines, what: &str) {
     assert_eq!(match_score.hits, expected, "{}", what());
 }
 
-fn cpu(level: InstructionSet) -> Box<dyn LongEngine> {
+pub(super) fn cpu(level: InstructionSet) -> Box<dyn LongEngine> {
     Box::new(CpuLong::new(1).with_instruction_set(level).with_tile(16, 24))
 }
 

@@ -29,7 +29,7 @@ fn card() -> Arc<Mutex<GpuLong>> {
     Arc::new(Mutex::new(GpuLong::open(&support::adapter()).unwrap().with_shape(shape)))
 }
 
-fn processor() -> Arc<Mutex<CpuLong>> {
+pub(super) fn processor() -> Arc<Mutex<CpuLong>> {
     Arc::new(Mutex::new(CpuLong::new(1).with_tile(32, 48)))
 }
 
@@ -52,7 +52,7 @@ fn cheap_gaps(rng: &mut Rng) -> Scoring {
 }
 
 /// Returns settings with grid lines at a distance of 64 or 128, and with narrow panels.
-fn tuning(rng: &mut Rng) -> LongTuning {
+pub(super) fn tuning(rng: &mut Rng) -> LongTuning {
     LongTuning {
         grid_pitch: Some(choose_one(rng, &[64, 128])),
         panel_columns: Some(choose_one(rng, &[64, 128, 192])),
@@ -154,7 +154,7 @@ fn repeats(rng: &mut Rng) -> (Vec<Code>, Vec<Code>) {
 }
 
 /// Runs a job repeatedly until it is done. Each run is stopped after some more marks.
-fn begun_again(
+pub(super) fn begun_again(
     job: &LongAlignment,
     engines: impl Fn(&Arc<AtomicU64>) -> Vec<Box<dyn LongEngine>>,
     what: &str,

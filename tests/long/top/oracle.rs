@@ -91,6 +91,33 @@ fn trace_back(
     ((r, c), cigar)
 }
 
+/// A local alignment: its score, its first and its last point, and its columns.
+pub(crate) type Traced = (i64, (usize, usize), (usize, usize), Cigar);
+
+/// Returns the best local alignment of sequences with forbidden cells, or `None` if none scores more
+/// than 0.
+pub(crate) fn first(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    forbidden: &[(Range<usize>, Range<usize>)],
+) -> Option<Traced> {
+    let side = Side { strand: Strand::Plus, query: query.to_vec(), forbidden: forbidden.to_vec() };
+    let matrices = fill(query, target, scoring, forbidden);
+    let (score, end) = first_best(&matrices, query.len(), target.len());
+    if score == 0 {
+        return None;
+    }
+    let (begin, cigar) = trace_back(&matrices, &side, target, scoring, end);
+    Some((score, begin, end, cigar))
+}
+
+/// Returns the best score of a matrix and the first cell that has it.
+fn first_best(matrices: &Matrices, m: usize, n: usize) -> (i64, (usize, usize)) {
+    let cells = (1..=m).flat_map(|r| (1..=n).map(move |c| (r, c)));
+    cells.fold((0, (0, 0)), |best, (r, c)| if matrices.h[r][c] > best.0 { (matrices.h[r][c], (r, c)) } else { best })
+}
+
 /// Returns the best local alignments, best first.
 pub(crate) fn best(
     query: &[Code],
@@ -110,13 +137,7 @@ pub(crate) fn best(
         let mut best: Option<(i64, usize, (usize, usize), Matrices)> = None;
         for (index, side) in sides.iter().enumerate() {
             let matrices = fill(&side.query, target, scoring, &side.forbidden);
-            let cells = (1..=m).flat_map(|r| (1..=target.len()).map(move |c| (r, c)));
-            // Selects the first of the best cells.
-            let actual =
-                cells.fold(
-                    (0, (0, 0)),
-                    |best, (r, c)| if matrices.h[r][c] > best.0 { (matrices.h[r][c], (r, c)) } else { best },
-                );
+            let actual = first_best(&matrices, m, target.len());
             if best.as_ref().is_none_or(|best| actual.0 > best.0) {
                 best = Some((actual.0, index, actual.1, matrices));
             }
