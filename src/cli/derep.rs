@@ -60,7 +60,7 @@ impl TryFrom<DerepArgs> for Derep {
             lists_reads: args.uc.is_some(),
             min_size: if args.uc.is_some() { NonZeroU64::MIN } else { min_size },
             memory: memory.unwrap_or(DEFAULT_MEMORY),
-            ..Dereplication::new(args.reads)
+            ..Dereplication::new(&args.reads)
         };
         Ok(Derep { job, min_size, files, uc: args.uc, threads: args.threads.number()? })
     }

@@ -51,7 +51,7 @@ impl Fingerprint {
     ///
     /// # Errors
     /// Returns the errors of [`InputFile::read`].
-    pub fn with_file(mut self, name: impl Into<String>, path: &Path) -> Result<Self> {
+    pub fn with_file(mut self, name: impl Into<String>, path: impl AsRef<Path>) -> Result<Self> {
         self.inputs.insert(name.into(), InputFile::read(path)?);
         Ok(self)
     }
@@ -156,7 +156,8 @@ impl InputFile {
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be read, and [`Error::Usage`] for a pipe or a
     /// device, which can be read only once.
-    pub fn read(path: &Path) -> Result<Self> {
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         let failed = |error| Error::io(path, error);
         let file = File::open(path).map_err(failed)?;
         if !file.metadata().map_err(failed)?.is_file() {

@@ -15,7 +15,7 @@ mod table;
 mod tests;
 
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -69,7 +69,7 @@ const SEQUENCES_PER_STEP: u64 = 1 << 12;
 /// let path = folder.path().join("reads.fa");
 /// std::fs::write(&path, ">a\nACGT\n>b;size=3\nTTTT\n>c\nacgu\n").unwrap();
 /// let mut names = Vec::new();
-/// let summary = Dereplication::new(vec![path]).run(&Run::default(), |sequence| {
+/// let summary = Dereplication::new(&[path]).run(&Run::default(), |sequence| {
 ///     names.push(String::from_utf8(sequence.annotated_name()).unwrap());
 ///     Ok(())
 /// })?;
@@ -118,10 +118,10 @@ pub struct DerepSummary {
 }
 
 impl Dereplication {
-    /// Creates a job for nucleotides with the default options.
-    pub fn new(inputs: Vec<PathBuf>) -> Self {
+    /// Creates a job for files of nucleotides with the default options.
+    pub fn new<P: AsRef<Path>>(inputs: &[P]) -> Self {
         Dereplication {
-            inputs,
+            inputs: inputs.iter().map(|path| path.as_ref().to_owned()).collect(),
             alphabet: Alphabet::Dna,
             degap: false,
             both_strands: false,

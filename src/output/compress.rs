@@ -29,8 +29,8 @@ impl OutputCompression {
     ];
 
     /// Returns the compression that a file name's extension selects.
-    pub fn from_path(path: &Path) -> Option<Self> {
-        let ending = path.extension()?.to_str()?;
+    pub fn from_path(path: impl AsRef<Path>) -> Option<Self> {
+        let ending = path.as_ref().extension()?.to_str()?;
         Self::ENDINGS.iter().find(|(name, _)| ending.eq_ignore_ascii_case(name)).map(|&(_, compression)| compression)
     }
 }

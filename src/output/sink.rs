@@ -83,7 +83,8 @@ impl Output {
     }
 
     /// Creates a file; `-` is standard output.
-    pub fn create(path: &Path) -> Result<Self> {
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         if path == Path::new("-") {
             return Ok(Self::standard());
         }
@@ -104,7 +105,8 @@ impl Output {
     /// # Errors
     /// Returns the errors of [`Output::create`]. A file that is not regular is not opened, because
     /// the reader of a pipe would notice.
-    pub fn check(path: &Path) -> Result<()> {
+    pub fn check(path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
         let is_file = || fs::metadata(path).map_or(true, |current| current.is_file() || current.is_dir());
         if path != Path::new("-") && is_file() {
             open_file(path).map_err(|source| Error::io(path, source))?;

@@ -32,7 +32,7 @@ fn write_reads(path: &Path, count: usize) {
 /// Dereplicates reads on one thread. Returns the names and letters, the summary, and the largest
 /// number of allocated bytes.
 fn dereplicate(path: &Path, folder: &Path, memory: u64) -> (String, DerepSummary, usize) {
-    let job = Dereplication { memory, directory: folder.to_owned(), ..Dereplication::new(vec![path.to_owned()]) };
+    let job = Dereplication { memory, directory: folder.to_owned(), ..Dereplication::new(&[path]) };
     // The output is no part of the measurement.
     let mut output = String::with_capacity(64 << 20);
     let before = NOW.load(SeqCst);

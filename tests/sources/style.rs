@@ -130,6 +130,37 @@ fn type_names_have_one_meaning() {
     assert!(lines.is_empty(), "{} type names have several definitions:\n{}", lines.len(), lines.join("\n"));
 }
 
+#[test]
+fn public_functions_take_every_kind_of_path() {
+    let library = std::fs::read_to_string(format!("{}/src/lib.rs", support::ROOT)).expect("it is there");
+    let hidden: Vec<&str> =
+        library.split("#[doc(hidden)]\npub mod ").skip(1).filter_map(|rest| rest.split(';').next()).collect();
+    let is_hidden = |file: &str| file["src/".len()..].split(['/', '.']).next().is_some_and(|top| hidden.contains(&top));
+    let mut problems = Vec::new();
+    for (file, text) in rust_files(&["src"]).into_iter().filter(|(file, _)| !is_hidden(file)) {
+        problems.extend(borrowed_paths(&text).into_iter().map(|line| format!("{file}:{line}")));
+    }
+    assert!(hidden.contains(&"cli") && !hidden.contains(&"seq"), "{hidden:?}");
+    assert!(problems.is_empty(), "use impl AsRef<Path> in these functions:\n{}", problems.join("\n"));
+}
+
+/// Returns the first lines (from 1) of public functions that take a `&Path` or a `PathBuf`.
+fn borrowed_paths(text: &str) -> Vec<usize> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_public = |line: &str| function_start(line).is_some() && line.trim_start().starts_with("pub ");
+    let signature = |start: usize| {
+        let end =
+            lines[start..].iter().position(|line| line.ends_with(['{', ';', '}'])).map_or(lines.len(), |n| start + n);
+        lines[start..=end.min(lines.len() - 1)].join(" ")
+    };
+    let takes_one = |&start: &usize| {
+        let all = signature(start);
+        let arguments = all.split(" -> ").next().unwrap_or(&all);
+        [": &Path", ": PathBuf", "Vec<PathBuf>", "[PathBuf]"].iter().any(|kind| arguments.contains(kind))
+    };
+    (0..lines.len()).filter(|&start| is_public(lines[start])).filter(takes_one).map(|start| start + 1).collect()
+}
+
 /// Returns the name of the type that a line defines. Associated types do not count.
 fn type_name(line: &str) -> Option<&str> {
     let is_indented = line.starts_with(' ');
@@ -159,5 +190,7 @@ fn the_checks_detect_violations() {
     assert_eq!(odd_comments("/// Whatever is here.\n\n/// Official.\n"), []);
     assert_eq!(type_name("    pub(in crate::a) struct Name<'a>(u8);"), Some("Name"));
     assert_eq!(type_name("    type Item = u8;"), None);
+    let paths = "pub fn f(a: &Path) {}\npub fn g(a: impl AsRef<Path>) -> PathBuf {\n}\npub(crate) fn h(a: &Path) {}\n";
+    assert_eq!(borrowed_paths(&format!("{paths}pub fn i(\n    a: PathBuf,\n) {{\n}}\n")), [1, 5]);
     assert_eq!(type_name("type Alias = u8;"), Some("Alias"));
 }

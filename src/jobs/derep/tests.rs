@@ -101,7 +101,7 @@ fn sequences_equal_those_of_sets_in_memory_for_every_limit_and_order() {
         for memory in LIMITS {
             let inputs = write(folder.path(), &mut records, &mut rng);
             let all = store(&inputs);
-            let job = Dereplication { both_strands, lists_reads: true, memory, ..Dereplication::new(inputs) };
+            let job = Dereplication { both_strands, lists_reads: true, memory, ..Dereplication::new(&inputs) };
             let (found, summary) = result(&job);
             let codes: Vec<OwnedSequence> =
                 found.iter().cloned().map(|one| (one.0, one.1.replace('U', "T"), one.2, one.3)).collect();
@@ -133,7 +133,7 @@ fn samples_have_their_own_sequences() {
     }
     of_samples.sort();
     for memory in LIMITS {
-        let job = Dereplication { by_sample: true, memory, ..Dereplication::new(inputs.clone()) };
+        let job = Dereplication { by_sample: true, memory, ..Dereplication::new(&inputs) };
         let (found, _) = result(&job);
         let key = |one: &OwnedSequence| (one.1.replace('U', "T"), one.2, text(sample(one.0.as_bytes())));
         let mut keys: Vec<_> = found.iter().map(key).collect();
@@ -150,7 +150,7 @@ fn sequences_below_the_minimum_abundance_are_counted_only() {
     let mut rng = fastrand::Rng::with_seed(5);
     let mut records = random_records(&mut rng, 1_500);
     let inputs = write(folder.path(), &mut records, &mut rng);
-    let all = Dereplication { lists_reads: true, ..Dereplication::new(inputs) };
+    let all = Dereplication { lists_reads: true, ..Dereplication::new(&inputs) };
     let (mut kept, whole) = result(&all);
     kept.retain(|one| one.2 >= 3);
     for memory in LIMITS {
@@ -215,7 +215,7 @@ fn wrong_reads_are_located() {
     ] {
         std::fs::write(&path, content).unwrap();
         for threads in [1, 2] {
-            let job = Dereplication::new(vec![path.clone()]);
+            let job = Dereplication::new(&[&path]);
             match job.read(&Run { threads, ..Run::default() }) {
                 Err(Error::Input { location: InputLocation { line: found, .. }, message: said }) => {
                     assert_eq!((found, said.as_str()), (line, message));
@@ -224,7 +224,7 @@ fn wrong_reads_are_located() {
             }
         }
     }
-    let proteins = Dereplication { both_strands: true, alphabet: Alphabet::Protein, ..Dereplication::new(vec![path]) };
+    let proteins = Dereplication { both_strands: true, alphabet: Alphabet::Protein, ..Dereplication::new(&[path]) };
     assert!(matches!(proteins.read(&Run::default()), Err(Error::Usage(_))));
 }
 
@@ -235,7 +235,7 @@ fn an_interrupt_ends_the_writing() {
     std::fs::write(&path, ">a\nAC\n>b\nAC\n").unwrap();
     for memory in LIMITS {
         let run = Run::default();
-        let reads = Dereplication { memory, ..Dereplication::new(vec![path.clone()]) }.read(&run).unwrap();
+        let reads = Dereplication { memory, ..Dereplication::new(&[&path]) }.read(&run).unwrap();
         run.interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
         assert!(matches!(reads.write(&run, |_| panic!("no sequence")), Err(Error::Interrupted)));
     }

@@ -68,7 +68,7 @@ impl EditDistances {
     /// # Errors
     /// The errors of [`Job::run`] and of [`TextParts::next`], and [`Error::Io`] if the temporary file
     /// cannot be written.
-    pub fn find_in_parts(&self, texts: TextParts, run: &Run, directory: &Path) -> Result<StreamedPlaces> {
+    pub fn find_in_parts(&self, texts: TextParts, run: &Run, directory: impl AsRef<Path>) -> Result<StreamedPlaces> {
         self.find_in_parts_on(None, texts, run, directory)
     }
 
@@ -83,14 +83,14 @@ impl EditDistances {
         engines: Option<Vec<Box<dyn Engine<Edit>>>>,
         texts: TextParts,
         run: &Run,
-        directory: &Path,
+        directory: impl AsRef<Path>,
     ) -> Result<StreamedPlaces> {
         let started = Instant::now();
         self.validate_parts(&texts)?;
         let parts = ReadAhead::start(texts);
         let progress = Arc::new(SymbolProgress::new(Arc::clone(&run.progress)));
         let run = &Run { progress: Arc::clone(&progress) as Arc<dyn Progress>, ..run.clone() };
-        let (mut spool, mut summary) = (PlaceSpool::new(directory), Summary::default());
+        let (mut spool, mut summary) = (PlaceSpool::new(directory.as_ref()), Summary::default());
         let (mut session, mut engines) = (None, Some(engines));
         let texts = loop {
             let part = match parts.next(run)? {

@@ -57,7 +57,8 @@ impl ReadSpool {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be created.
-    pub fn create(directory: &Path) -> Result<ReadSpool> {
+    pub fn create(directory: impl AsRef<Path>) -> Result<ReadSpool> {
+        let directory = directory.as_ref();
         let file = tempfile::tempfile_in(directory).map_err(|error| Error::io(directory, error))?;
         ReadSpool { file, path: directory.to_owned(), is_named: false, start: 0, end: 0, reads: 0 }
             .with_header(&Fingerprint::default())
@@ -69,7 +70,8 @@ impl ReadSpool {
     /// # Errors
     /// [`Error::Usage`] if the file belongs to another job, is not a checkpoint, or is in use by
     /// another run; [`Error::Io`].
-    pub fn open(path: &Path, fingerprint: &Fingerprint) -> Result<(ReadSpool, u64)> {
+    pub fn open(path: impl AsRef<Path>, fingerprint: &Fingerprint) -> Result<(ReadSpool, u64)> {
+        let path = path.as_ref();
         let failed = |error| Error::io(path, error);
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         lock_file(&file, path, path)?;

@@ -46,7 +46,8 @@ impl DereplicatedWriter {
 
     /// Also writes all clusters of identical reads to `output`. A temporary file in `directory`
     /// holds lines that belong to the end.
-    pub fn with_uc(self, output: Output, directory: &Path) -> Self {
+    pub fn with_uc(self, output: Output, directory: impl AsRef<Path>) -> Self {
+        let directory = directory.as_ref();
         let ends = BufWriter::new(tempfile::spooled_tempfile_in(SPOOLED, directory));
         let uc = UcClusters { output, ends, line: Vec::new(), number: 0, directory: directory.to_owned() };
         DereplicatedWriter { uc: Some(uc), ..self }

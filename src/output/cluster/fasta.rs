@@ -39,7 +39,8 @@ fn push_record(context: &ClusterContext<'_>, record: SequenceId, size: u64, out:
 /// # Errors
 /// Returns [`Error::Io`] if the path is not a directory and cannot become one, or if the directory
 /// contains files of clusters.
-pub fn check_cluster_directory(directory: &Path) -> Result<()> {
+pub fn check_cluster_directory(directory: impl AsRef<Path>) -> Result<()> {
+    let directory = directory.as_ref();
     let failed = |source| Error::io(directory, source);
     match fs::read_dir(directory) {
         Ok(entries) => {
@@ -75,7 +76,12 @@ pub fn check_cluster_directory(directory: &Path) -> Result<()> {
 ///
 /// # Errors
 /// Returns the errors of [`check_cluster_directory`], and [`Error::Io`] if writing fails.
-pub fn write_cluster_files(context: &ClusterContext<'_>, clusters: &ClusterSet, directory: &Path) -> Result<()> {
+pub fn write_cluster_files(
+    context: &ClusterContext<'_>,
+    clusters: &ClusterSet,
+    directory: impl AsRef<Path>,
+) -> Result<()> {
+    let directory = directory.as_ref();
     check_cluster_directory(directory)?;
     let failed = |source| Error::io(directory, source);
     let exists = directory.is_dir();

@@ -327,12 +327,12 @@ impl Sorted {
     pub fn write(
         self,
         to: impl Write,
-        name: &Path,
+        name: impl AsRef<Path>,
         mut step: impl FnMut(u64) -> Result<()>,
     ) -> Result<DatabaseSummary> {
         let Sorted { size, alphabet, recode, held, runs, repeated, source, options } = self;
         let waiting = Budget::new(options.memory).waiting;
-        let mut writer = DatabaseWriter::new(to, name, alphabet, &options.scratch_directory, waiting)?;
+        let mut writer = DatabaseWriter::new(to, name.as_ref(), alphabet, &options.scratch_directory, waiting)?;
         let (mut done, mut recoded) = (0, Vec::new());
         let mut names = vec![String::new(); repeated.first.len()];
         let mut take = |record: u64, name: &[u8], description: &[u8], codes: &[Code]| {
