@@ -405,30 +405,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Arc<SequenceStore>> {
 
 /// Encodes letters. Errors name the sequence `name`.
 fn encode(name: &str, letters: &[u8], alphabet: Alphabet) -> Result<Vec<Code>> {
-    let encode = |(position, &letter): (usize, &u8)| {
-        alphabet.encode(letter).filter(|_| letter.is_ascii() || alphabet == Alphabet::Bytes).ok_or_else(|| {
-            Error::Input {
-                location: InputLocation {
-                    file: name.into(),
-                    column: Some(position as u64 + 1),
-                    ..InputLocation::default()
-                },
-                message: format!(
-                    "{:?} is not a letter of {}",
-                    first_character(&letters[position..]),
-                    alphabet.letters()
-                ),
-            }
-        })
-    };
-    letters.iter().enumerate().map(encode).collect()
-}
-
-/// Returns the first character of some bytes, or the first byte if they do not start with valid
-/// UTF-8.
-fn first_character(letters: &[u8]) -> char {
-    let whole = letters.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
-    whole.or_else(|| letters.first().copied().map(char::from)).unwrap_or_default()
+    seq::encode_letters(letters, alphabet, || InputLocation::in_file(name))
 }
 
 #[cfg(test)]

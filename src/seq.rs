@@ -29,6 +29,7 @@ pub(crate) use input::is_standard;
 pub use input::read_text;
 pub use intervals::{IntervalPair, read_paf, read_paf_bytes};
 pub(crate) use located::{LocatedChunk, LocatedChunks};
+pub(crate) use messages::encode_letters;
 pub use names::{NameRules, Namer, Renamed};
 pub use paired::{PairedChunk, PairedChunks};
 pub use part::QueryPart;

@@ -1,7 +1,7 @@
 //! Messages about bytes of an input, and their locations.
 
-use super::alphabet::{Alphabet, AlphabetChoice};
-use crate::error::{Error, InputLocation};
+use super::alphabet::{Alphabet, AlphabetChoice, Code};
+use crate::error::{Error, InputLocation, Result};
 
 /// Returns an [`Error::Input`].
 pub(super) fn input_error(location: InputLocation, message: impl Into<String>) -> Error {
@@ -46,6 +46,32 @@ pub(super) fn letter_error(byte: u8, choice: AlphabetChoice) -> String {
             AlphabetChoice::Fixed(Alphabet::Bytes) => format!("{} is not a byte of a text", describe(byte)),
         },
     }
+}
+
+/// Encodes letters that are in memory. Errors have the column of the letter in this location.
+///
+/// # Errors
+/// [`Error::Input`] for a letter that the alphabet lacks.
+pub(crate) fn encode_letters(
+    letters: &[u8],
+    alphabet: Alphabet,
+    location: impl Fn() -> InputLocation,
+) -> Result<Vec<Code>> {
+    let encode = |(position, &letter): (usize, &u8)| {
+        alphabet.encode(letter).filter(|_| letter.is_ascii() || alphabet == Alphabet::Bytes).ok_or_else(|| {
+            let location = InputLocation { column: Some(position as u64 + 1), ..location() };
+            let letter = first_character(&letters[position..]);
+            input_error(location, format!("{letter:?} is not a letter of {}", alphabet.letters()))
+        })
+    };
+    letters.iter().enumerate().map(encode).collect()
+}
+
+/// Returns the first character of some bytes, or the first byte if they do not start with valid
+/// UTF-8.
+fn first_character(letters: &[u8]) -> char {
+    let whole = letters.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+    whole.or_else(|| letters.first().copied().map(char::from)).unwrap_or_default()
 }
 
 /// Formats a byte for a message: as a character if it is visible.

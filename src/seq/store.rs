@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use super::alphabet::{Alphabet, Code, PAD};
 use super::bytes::SharedBytes;
+use super::messages::{encode_letters, input_error};
 use std::ops::Range;
+
+use crate::error::{InputLocation, Result};
 
 /// Index of a sequence in its store, in input order.
 pub type SequenceId = u32;
@@ -342,18 +345,30 @@ impl StoreBuilder {
         }
     }
 
-    /// Adds a sequence of letters. On failure, nothing is added, and `Err` contains the position of
-    /// the first letter that the alphabet lacks.
+    /// Adds a sequence of letters. On failure, nothing is added.
     ///
-    /// # Panics
-    /// Panics for a sequence of 2^32 symbols or more.
-    pub fn push_letters(&mut self, name: impl Into<String>, letters: &[u8]) -> Result<(), usize> {
-        let alphabet = self.store.alphabet;
-        let codes: Vec<Code> = letters
-            .iter()
-            .enumerate()
-            .map(|(position, &letter)| alphabet.encode(letter).ok_or(position))
-            .collect::<Result<_, _>>()?;
+    /// # Errors
+    /// Returns [`Error::Input`] for a letter that the alphabet lacks, and for a sequence of 2^32
+    /// symbols or more. The location has `memory` as the file, the name as the record, and the
+    /// letter's column in bytes from 1.
+    ///
+    /// ```
+    /// use pairwave::{Alphabet, SequenceStore};
+    ///
+    /// let mut builder = SequenceStore::builder(Alphabet::Dna);
+    /// builder.push_letters("a", b"GATTACA")?;
+    /// let error = builder.push_letters("b", b"GAT-ACA").unwrap_err();
+    /// assert_eq!(error.to_string(), "memory, column 4, record 'b': '-' is not a letter of DNA/RNA");
+    /// assert_eq!(builder.build().len(), 1);
+    /// # Ok::<(), pairwave::Error>(())
+    /// ```
+    pub fn push_letters(&mut self, name: impl Into<String>, letters: impl AsRef<[u8]>) -> Result<()> {
+        let (name, letters) = (name.into(), letters.as_ref());
+        let location = || InputLocation { record: Some(name.clone()), ..InputLocation::in_file("memory") };
+        if u32::try_from(letters.len()).is_err() {
+            return Err(input_error(location(), "the sequence has 2^32 symbols or more"));
+        }
+        let codes = encode_letters(letters, self.store.alphabet, location)?;
         self.push_valid(name, &codes);
         Ok(())
     }
