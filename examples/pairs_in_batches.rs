@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             (0..).zip(&mut files).for_each(|(sequence, fasta)| push_record(fasta, pair, sequence));
         }
         let [queries, targets] = files.map(|fasta| read_bytes("batch", &fasta, &options));
-        let source = PairSource::by_equal_index(Arc::new(queries?), Arc::new(targets?));
+        let source = PairSource::by_equal_index(Arc::new(queries?), Arc::new(targets?))?;
         let summary = PairList::new(source, scoring.clone()).run(&Run::default(), |rows| {
             identities += rows.iter().map(|row| row.result.identity).sum::<f64>();
             Ok(())

@@ -128,7 +128,7 @@ impl PairsJob {
                 let stores = read_partners([&self.a, b], &self.read, self.qualities())?.map(Arc::new);
                 paired::check_counts([&self.a, b], stores.each_ref().map(|store| &**store))?;
                 let [queries, targets] = stores;
-                OpenedPairs::new(PairSource::by_equal_index(queries, targets))?
+                OpenedPairs::new(PairSource::by_equal_index(queries, targets)?)?
             }
             Listing::InStep(b) => {
                 let chunks = PairedChunks::open([&self.a, b], &self.read, CHUNK_PAIRS, CHUNK_SYMBOLS)?;

@@ -77,11 +77,16 @@ impl PairSource {
         }
     }
 
-    /// Creates a source that pairs the sequences with equal numbers of two sets. Surplus sequences
-    /// of the longer set are ignored.
-    pub fn by_equal_index(queries: Arc<SequenceStore>, targets: Arc<SequenceStore>) -> Self {
-        let pairs = (0..queries.len().min(targets.len()) as SequenceId).map(|id| (id, id)).collect();
-        PairSource::Listed { queries, targets, pairs }
+    /// Creates a source that pairs the sequences with equal numbers of two sets.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if one set has more sequences.
+    pub fn by_equal_index(queries: Arc<SequenceStore>, targets: Arc<SequenceStore>) -> Result<Self> {
+        if queries.len() != targets.len() {
+            return Err(Error::usage(format!("there are {} queries but {} targets", queries.len(), targets.len())));
+        }
+        let pairs = (0..queries.len() as SequenceId).map(|id| (id, id)).collect();
+        Ok(PairSource::Listed { queries, targets, pairs })
     }
 }
 

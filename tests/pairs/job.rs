@@ -171,7 +171,7 @@ fn files_in_step_are_the_list_of_their_numbers() {
         let [queries, targets] = sets(&mut rng, &scoring, count);
         let files = [file(&queries), file(&targets)];
         let paths = files.each_ref().map(|file| file.path().to_str().expect("temporary paths are text"));
-        let whole = PairSource::by_equal_index(Arc::clone(&queries), Arc::clone(&targets));
+        let whole = PairSource::by_equal_index(Arc::clone(&queries), Arc::clone(&targets)).unwrap();
         let job = PairList::new(whole, Arc::new(scoring.clone()));
         let expected = rows_of(&job, &cpu(1));
         expected.iter().for_each(|row| judge(row, &job).unwrap());
@@ -195,6 +195,22 @@ fn files_in_step_are_the_list_of_their_numbers() {
 
 /// Engines that fail or leave work unfinished change no row, and neither does a GPU. The mock
 /// engine does not support local alignments.
+#[test]
+fn sets_of_unequal_size_are_refused() {
+    let [queries, targets] = sets(&mut rng(0x517e), &scorings()[0], 3);
+    let mut fewer = SequenceStore::builder(queries.alphabet());
+    fewer.push_letters("a", "ACGT").unwrap();
+    let fewer = Arc::new(fewer.build());
+    for (queries, targets, expected) in [
+        (&queries, &fewer, "there are 3 queries but 1 targets"),
+        (&fewer, &targets, "there are 1 queries but 3 targets"),
+    ] {
+        let error = PairSource::by_equal_index(Arc::clone(queries), Arc::clone(targets)).unwrap_err();
+        assert!(matches!(error, pairwave::Error::Usage(_)));
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
 #[test]
 fn every_engine_gives_the_same_rows() {
     let mut rng = rng(0xe9e);

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::alignment::{AlignedPair, Alignment, PairTable};
-use crate::error::{exception, invalid};
+use crate::error::exception;
 use crate::input::{Letters, Sequences, names, stores};
 use crate::options::Options;
 use crate::run::{RunOptions, run};
@@ -60,11 +60,9 @@ pub(crate) fn align<'py>(
         _ => return Err(PyTypeError::new_err("query and target must both be sequences, or both be lists or files")),
     };
     let [queries, targets] = stores(py, [("query", &queries), ("target", &targets)], &read)?;
-    if queries.len() != targets.len() {
-        return Err(invalid(format!("there are {} queries but {} targets", queries.len(), targets.len())));
-    }
-    let scoring = scheme.scoring(py, queries.alphabet())?;
     let source = PairSource::by_equal_index(Arc::clone(&queries), Arc::clone(&targets));
+    let source = source.map_err(|error| exception(py, error))?;
+    let scoring = scheme.scoring(py, queries.alphabet())?;
     let job = PairList {
         strand: strand.unwrap_or_default(),
         definition,
