@@ -322,7 +322,8 @@ struct ReadMe;
 ///
 /// # Errors
 /// Returns [`Error::Input`] for a letter that is not in the alphabet. The location has `query` or
-/// `target` as the file, and the letter's column in bytes from 1.
+/// `target` as the file, and the letter's column in bytes from 1. Returns [`Error::Usage`] for costs
+/// of gaps that [`Scoring::check_gaps`] refuses.
 ///
 /// ```
 /// use pairwave::{EndGaps, Gaps, Mode, Scoring, align};
@@ -339,6 +340,7 @@ struct ReadMe;
 /// # Ok::<(), pairwave::Error>(())
 /// ```
 pub fn align(query: impl AsRef<[u8]>, target: impl AsRef<[u8]>, scoring: &Scoring) -> Result<Alignment> {
+    scoring.check_gaps()?;
     let query = encode("query", query.as_ref(), scoring.alphabet)?;
     let target = encode("target", target.as_ref(), scoring.alphabet)?;
     trace::traceback(&query, &target, scoring, Hint::NONE, &mut TracebackWorkspace::default())
@@ -464,6 +466,26 @@ mod tests {
         assert_eq!(message("ACGT", "\n", &dna), "target, column 1: '\\n' is not a letter of DNA/RNA");
         assert_eq!(message("MÄ", "M", &protein), "query, column 2: 'Ä' is not a letter of proteins");
         assert_eq!(align("é", "", &dna).unwrap_err().exit_code(), 2);
+    }
+
+    #[test]
+    fn impossible_costs_of_gaps_are_refused() {
+        // The end gaps of the default cost more than these inner gaps.
+        let scoring = Scoring { gaps: Gaps::from_blast(8, 2), ..Scoring::dna() };
+        let expected =
+            "end_gaps.next 3: an end gap's further symbols must not cost more than an inner gap's, which cost 2";
+        assert_eq!(align("ACGT", "ACG", &scoring).unwrap_err().to_string(), expected);
+        let genes = |scoring: &Scoring| {
+            let mut builder = SequenceStore::builder(Alphabet::Dna);
+            builder.push_letters("a", "ACGT").unwrap();
+            builder.push_letters("b", "ACG").unwrap();
+            (Arc::new(builder.build()), Arc::new(scoring.clone()))
+        };
+        let (store, scheme) = genes(&scoring);
+        let all = AllPairs::new(store.clone(), scheme.clone()).run(&Run::default(), |_| Ok(()));
+        let long = LongAlignment::new(store.clone(), 0, store, 1, scheme).run(&Run::default(), |_| Ok(()));
+        assert_eq!((all.unwrap_err().to_string(), long.unwrap_err().to_string()), (expected.into(), expected.into()));
+        assert_eq!(align_local("ACGT", "ACG", &scoring).unwrap().score, 15);
     }
 
     #[test]

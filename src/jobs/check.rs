@@ -10,13 +10,7 @@ use crate::seq::{Alphabet, Strands};
 /// # Errors
 /// [`Error::Usage`] with the name of the field.
 pub(super) fn check_scores(scoring: &Scoring, definition: IdentityDefinition, strand: Strands) -> Result<()> {
-    let gaps = scoring.gaps;
-    if gaps.next < 0 || gaps.first < gaps.next {
-        let message = format!(
-            "{gaps:?}: the first gap symbol must cost at least as much as the next ones, which must not cost less than 0"
-        );
-        return Err(Error::usage_of("gaps", message));
-    }
+    scoring.check_gaps()?;
     if scoring.mode == Mode::Local && definition == IdentityDefinition::Mbl {
         return Err(Error::usage_value(
             "definition",

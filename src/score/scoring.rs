@@ -202,7 +202,19 @@ impl Scoring {
     }
 
     fn checked(alphabet: Alphabet, substitution: Substitution, gaps: Gaps, end_gaps: EndGaps) -> Result<Self> {
-        let Gaps { first, next } = gaps;
+        let scoring = Scoring { alphabet, substitution, gaps, end_gaps, mode: Mode::Global };
+        scoring.check_gaps()?;
+        Ok(scoring)
+    }
+
+    /// Checks the costs of gaps. A scheme whose fields were set may have costs that no engine can
+    /// compute. Jobs and [`align`](crate::align) refuse it. End gaps have no costs in
+    /// [`Mode::Local`].
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] for the gap costs that [`Scoring::nucleotide`] refuses.
+    pub fn check_gaps(&self) -> Result<()> {
+        let Gaps { first, next } = self.gaps;
         if first < 0 || next < 0 {
             let cost = first.min(next);
             return Err(Error::usage_of(
@@ -218,10 +230,10 @@ impl Scoring {
         }
         within_bounds(next).map_err(|wrong| Error::usage_value("gaps.next", next, wrong))?;
         within_bounds(first).map_err(|wrong| Error::usage_value("gaps.first", first, wrong))?;
-        if let EndGaps::Priced(ends) = end_gaps {
-            check_ends(ends, gaps)?;
+        match self.end_gaps {
+            EndGaps::Priced(ends) if self.mode == Mode::Global => check_ends(ends, self.gaps),
+            _ => Ok(()),
         }
-        Ok(Scoring { alphabet, substitution, gaps, end_gaps, mode: Mode::Global })
     }
 }
 

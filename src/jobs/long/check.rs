@@ -22,6 +22,7 @@ impl LongAlignment {
         if let Some(wrong) = self.unsuitable(&self.target, self.target_id, self.columns_of(self.target_id)) {
             return Err(Error::usage_of("target", wrong));
         }
+        self.scoring.check_gaps()?;
         if self.strand != Strands::Plus && self.scoring.alphabet != Alphabet::Dna {
             return Err(Error::usage_of("strand", "only DNA and RNA have a minus strand"));
         }
