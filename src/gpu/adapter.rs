@@ -1,5 +1,6 @@
 //! Lists adapters and finds the selected ones.
 
+mod describe;
 #[cfg(test)]
 mod tests;
 
@@ -7,8 +8,8 @@ use std::sync::OnceLock;
 
 use serde::Serialize;
 
+use self::describe::{describe, describe_limits};
 use super::device::OpenedAhead;
-use super::heap::device_local_bytes;
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 
@@ -116,6 +117,10 @@ pub struct FoundAdapter {
     pub handle: wgpu::Adapter,
     /// Description of the adapter.
     pub description: AdapterDescription,
+    /// Limits of devices that are opened on the adapter.
+    pub limits: wgpu::Limits,
+    /// Features that devices opened on the adapter may use.
+    pub features: wgpu::Features,
     /// Device that was opened before an engine needs it.
     pub ahead: OpenedAhead,
     /// Failure that every device opened on this adapter simulates; `None` outside tests.
@@ -135,6 +140,24 @@ pub enum FeignedFailure {
 }
 
 impl FoundAdapter {
+    fn new(handle: wgpu::Adapter, description: AdapterDescription) -> Self {
+        let (limits, features) = (handle.limits(), handle.features());
+        FoundAdapter { handle, description, limits, features, ahead: OpenedAhead::default(), failure: None }
+    }
+
+    /// Restricts devices that are opened on the adapter to WebGPU's default limits, which every
+    /// implementation has, and to no optional features: 16 KiB of workgroup memory, 256 invocations
+    /// per workgroup, bindings of 128 MiB, buffers of 256 MiB, 8 storage buffers per kernel, no
+    /// subgroup operations, no half floats and no timestamps.
+    pub fn with_minimal_limits(self) -> Self {
+        let limits = wgpu::Limits::default().or_worse_values_from(&self.limits);
+        let features = wgpu::Features::empty();
+        // WebGPU's range of subgroup sizes where they are unknown.
+        let unknown = AdapterDescription { subgroup_sizes: [4, 128], ..self.description };
+        let description = describe_limits(unknown, &limits, features);
+        FoundAdapter { description, limits, features, ahead: OpenedAhead::default(), ..self }
+    }
+
     /// Returns whether the adapter is a software renderer.
     pub fn is_software(&self) -> bool {
         self.description.kind == "cpu"
@@ -163,9 +186,7 @@ pub fn enumerate() -> Vec<FoundAdapter> {
         adapters.iter().enumerate().map(|(index, adapter)| describe(index, adapter)).collect();
     label(&mut descriptions);
     let pairs = adapters.into_iter().zip(descriptions);
-    pairs
-        .map(|(handle, description)| FoundAdapter { handle, description, ahead: OpenedAhead::default(), failure: None })
-        .collect()
+    pairs.map(|(handle, description)| FoundAdapter::new(handle, description)).collect()
 }
 
 /// Labels adapters. Adapters of the same name are distinguished by PCI bus id, or by index if that
@@ -199,58 +220,6 @@ fn rank(kind: wgpu::DeviceType, is_integrated_first: bool) -> u8 {
     }
 }
 
-fn describe(index: usize, adapter: &wgpu::Adapter) -> AdapterDescription {
-    let (info, limits, features) = (adapter.get_info(), adapter.limits(), adapter.features());
-    let named = [
-        (wgpu::Features::SUBGROUP, "subgroups"),
-        (wgpu::Features::SUBGROUP_BARRIER, "subgroup-barrier"),
-        (wgpu::Features::SHADER_F16, "f16"),
-        (wgpu::Features::SHADER_I16, "i16"),
-        (wgpu::Features::SHADER_INT64, "i64"),
-        (wgpu::Features::TIMESTAMP_QUERY, "timestamps"),
-        (wgpu::Features::PIPELINE_CACHE, "pipeline-cache"),
-    ];
-    AdapterDescription {
-        index,
-        label: info.name.clone(),
-        name: info.name,
-        vendor: vendor_name(info.vendor),
-        backend: info.backend.to_str().to_string(),
-        kind: match info.device_type {
-            wgpu::DeviceType::DiscreteGpu => "discrete",
-            wgpu::DeviceType::IntegratedGpu => "integrated",
-            wgpu::DeviceType::VirtualGpu => "virtual",
-            wgpu::DeviceType::Cpu => "cpu",
-            wgpu::DeviceType::Other => "other",
-        },
-        driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
-        pci_bus_id: info.device_pci_bus_id.clone(),
-        memory_bytes: device_local_bytes(adapter),
-        subgroup_sizes: [info.subgroup_min_size, info.subgroup_max_size],
-        workgroup_memory_bytes: limits.max_compute_workgroup_storage_size,
-        max_buffer_bytes: limits.max_buffer_size,
-        max_binding_bytes: limits.max_storage_buffer_binding_size,
-        max_workgroup_invocations: limits.max_compute_invocations_per_workgroup,
-        features: named.iter().filter(|(flag, _)| features.contains(*flag)).map(|&(_, name)| name).collect(),
-    }
-}
-
-/// Returns the name of a PCI (or Khronos) vendor id.
-fn vendor_name(id: u32) -> String {
-    match id {
-        0x10de => "NVIDIA".into(),
-        0x1002 | 0x1022 => "AMD".into(),
-        0x8086 => "Intel".into(),
-        0x106b => "Apple".into(),
-        0x13b5 => "Arm".into(),
-        0x5143 => "Qualcomm".into(),
-        0x10005 => "Mesa".into(),
-        0x1414 => "Microsoft".into(),
-        0x1af4 => "virtio".into(),
-        other => format!("{other:#06x}"),
-    }
-}
-
 /// A device that a job uses.
 #[derive(Debug, Clone)]
 pub enum Device {
@@ -266,6 +235,15 @@ impl Device {
         match self {
             Device::Cpu => None,
             Device::Adapter(adapter) => Some(adapter),
+        }
+    }
+
+    /// Restricts the device to WebGPU's default limits and to no optional features
+    /// ([`FoundAdapter::with_minimal_limits`]). Results do not change. The CPU engine has no limits.
+    pub fn with_minimal_limits(self) -> Self {
+        match self {
+            Device::Cpu => Device::Cpu,
+            Device::Adapter(adapter) => Device::Adapter(Box::new(adapter.with_minimal_limits())),
         }
     }
 

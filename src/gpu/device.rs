@@ -61,7 +61,7 @@ impl OpenedAhead {
 }
 
 impl Gpu {
-    /// Opens an adapter with all its limits and, where available, timestamps, subgroup operations
+    /// Opens an adapter with its limits and, where available, timestamps, subgroup operations
     /// and half floats. Takes the device that was opened ahead ([`OpenedAhead::open`]), if there is
     /// one.
     pub fn open(adapter: &FoundAdapter) -> Result<Self> {
@@ -75,12 +75,12 @@ impl Gpu {
             return Err(Error::Device { device: name, message });
         }
         let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP | wgpu::Features::SHADER_F16;
-        let features = adapter.handle.features() & wanted;
+        let features = adapter.features & wanted;
         let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("pairwave"),
             required_features: features,
-            required_limits: adapter.handle.limits(),
+            required_limits: adapter.limits.clone(),
             memory_hints: wgpu::MemoryHints::Performance,
             ..Default::default()
         };

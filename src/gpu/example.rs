@@ -187,6 +187,10 @@ impl KernelProgram for HammingProgram {
         &KERNEL
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        0
+    }
+
     fn constants(&self) -> Constants {
         Constants::default().number("WORKGROUP", self.workgroup)
     }

@@ -274,6 +274,9 @@ pub trait KernelProgram {
     /// Returns the kernel.
     fn kernel(&self) -> &'static Kernel;
 
+    /// Returns the bytes of workgroup memory that the shader declares, or more.
+    fn workgroup_memory(&self) -> u32;
+
     /// Returns the constants that the shader and its imports use.
     fn constants(&self) -> Constants;
 

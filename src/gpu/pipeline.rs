@@ -102,6 +102,12 @@ impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines
     /// Returns the input of the compiler for a program.
     fn program_source(&mut self, gpu: &Gpu, program: P) -> Result<PipelineSource> {
         let (kernel, arenas) = (program.kernel(), program.arenas());
+        // wgpu does not check this limit.
+        let (bytes, limit) = (program.workgroup_memory(), gpu.description.workgroup_memory_bytes);
+        if bytes > limit {
+            let message = format!("{} needs {bytes} bytes of workgroup memory, and it has {limit}", kernel.stem);
+            return Err(gpu.refusal(message));
+        }
         let layout = self.layouts.entry((kernel.stem, arenas));
         let layout = layout.or_insert_with(|| bindings::layout(&gpu.device, kernel, arenas)).clone();
         let source = match &self.rewrite {

@@ -61,6 +61,7 @@ impl fmt::Display for ListedDevice {
         writeln!(f, "  workgroup memory  {} KiB", adapter.workgroup_memory_bytes >> 10)?;
         writeln!(f, "  largest buffer    {} MiB", mib(adapter.max_buffer_bytes))?;
         writeln!(f, "  largest binding   {} MiB", mib(adapter.max_binding_bytes))?;
-        writeln!(f, "  features          {}", adapter.features.join(", "))
+        let features = if adapter.features.is_empty() { "none".into() } else { adapter.features.join(", ") };
+        writeln!(f, "  features          {features}")
     }
 }

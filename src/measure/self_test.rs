@@ -156,7 +156,7 @@ pub(super) fn on_cpu() -> Vec<KernelTest> {
 
 /// Returns the kernels of a family that an adapter has the features for.
 pub(super) fn kernels_of(family: Family, adapter: &FoundAdapter) -> impl Iterator<Item = &'static Kernel> + use<> {
-    let features = adapter.handle.features();
+    let features = adapter.features;
     selectable(family).filter(move |kernel| features.contains(kernel.features))
 }
 

@@ -52,7 +52,7 @@ impl KernelSizes for BlockShape {
     fn for_adapter(adapter: &FoundAdapter, _gpu: &Gpu) -> Self {
         // A workgroup is one subgroup if subgroups are wide enough, so it waits for no other
         // subgroup.
-        let subgroup = adapter.handle.get_info().subgroup_min_size.clamp(32, 64);
+        let subgroup = adapter.description.subgroup_sizes[0].clamp(32, 64);
         BlockShape {
             workgroup: if adapter.is_software() { 16 } else { subgroup },
             columns: [block::columns(ScoreType::F16), block::columns(ScoreType::I32)],

@@ -54,7 +54,7 @@ fn every_shape_of_a_tile_is_measured() {
     assert_eq!(rows.len(), kernels * 2 * 2, "{text}");
     for row in &rows {
         assert_eq!((row["experiment"].as_str(), row["pairs"].as_str()), ("tiles", "64"), "{row:?}");
-        let lacks = !support::adapter().handle.features().contains(wgpu::Features::SHADER_F16);
+        let lacks = !support::adapter().features.contains(wgpu::Features::SHADER_F16);
         assert!(row["status"] == "measured" || (lacks && row["kernel"].starts_with("sw_tile_half")), "{row:?}");
         assert!(row["status"] != "measured" || row["pairs_per_second"].parse::<f64>().is_ok_and(|rate| rate > 0.0));
     }
@@ -313,7 +313,7 @@ fn reads_by_sites_and_by_number() {
     let lengths = ["--lengths", "70,20", "--counts", "9", "--format", "csv"];
     let text = bench(&[&["papara", "--device", "0"][..], &lengths].concat());
     let rows = rows(&text);
-    let has_halves = support::adapter().handle.features().contains(wgpu::Features::SHADER_F16);
+    let has_halves = support::adapter().features.contains(wgpu::Features::SHADER_F16);
     let actual: Vec<String> =
         rows.iter().map(|row| ["by", "sites", "reads", "kernel"].map(|key| row[key].as_str()).join(" ")).collect();
     let expected: Vec<String> = ["sites 20 20", "sites 70 20", "reads 100 9"]

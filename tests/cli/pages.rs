@@ -72,7 +72,7 @@ fn every_device_passes_its_self_test() {
     let tests: Vec<&str> = text.lines().filter(|line| line.contains("self-test")).collect();
     // `nw_traceback` is tested together with the kernels whose directions it follows. Not every
     // adapter has half floats.
-    let lacks_halves = !support::adapter().handle.features().contains(wgpu::Features::SHADER_F16);
+    let lacks_halves = !support::adapter().features.contains(wgpu::Features::SHADER_F16);
     let is_tested = |stem: &&str| *stem != "nw_traceback" && !(lacks_halves && stem.ends_with("_half"));
     let stems = || KERNELS.iter().map(|kernel| kernel.stem).filter(is_tested);
     let cpu = ["cpu", "cpu, local", "cpu, distances", "cpu, long pairs", "cpu, ancestral states"];

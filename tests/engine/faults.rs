@@ -9,22 +9,17 @@ use pairwave::engine::owner::{self, Control};
 use pairwave::engine::sizing::MinWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::gpu::adapter::{Device, FeignedFailure, FoundAdapter};
-use pairwave::jobs::blocks::Divisible;
-use pairwave::jobs::msa::{DistanceRows, MsaMode, MultiAlign, SequenceTree};
-use pairwave::jobs::{
-    AllPairs, EditDistances, EditFilter, Job, LongAlignment, PairList, PairResult, PairSource, PhyloAlignment,
-    ReadSource, Run, Search, Summary,
-};
+use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, Gate, MockEngine, ReportFault};
 use pairwave::pairs::plan::PlannedChunk;
 use pairwave::pairs::{PairsBatch, PairsReport};
-use pairwave::score::{EditMode, EditScheme, Equality, Limit, Mode, Scoring};
-use pairwave::seq::{Alphabet, AlphabetChoice, Subjects};
-use pairwave::{Against, Reference};
-use support::blocks::check_blocks;
+use pairwave::score::Scoring;
+use pairwave::seq::Alphabet;
 use support::*;
+
+use super::every_job::{every_job, every_job_in_blocks, names, run_with};
 
 const FINE: Act = Act::Compute(Duration::ZERO);
 /// Patience in tests of silent devices. The first batch may take four times as long. Other tests
@@ -370,114 +365,8 @@ fn interrupt_does_not_wait_for_a_hanging_engine() {
     gate.open();
 }
 
-/// Values with names.
-type Named<T> = Vec<(&'static str, T)>;
-
-/// Runs a job. Returns its rows as text, and the names of the engines that computed it.
-type AnyJob = Box<dyn Fn(&Run) -> (String, Vec<String>)>;
-
-/// Computes a job in blocks, in two sessions. Fails unless the rows equal those of the whole job on
-/// the CPU.
-type AnyBlocks = Box<dyn Fn(&Run)>;
-
-fn any_blocks<J>(job: J, cells: u64) -> AnyBlocks
-where
-    J: Divisible<Row: Clone + std::fmt::Debug + PartialEq> + 'static,
-{
-    Box::new(move |run| {
-        let mut expected = Vec::new();
-        let whole = job.run(&run_with(Device::Cpu), |some| {
-            expected.extend_from_slice(some);
-            Ok(())
-        });
-        whole.expect("the CPU computes it");
-        let session = || job.session(run).expect("the session goes on without the device");
-        let blocks = check_blocks(&job, &expected, cells, run, &mut rng(9), session);
-        assert!(blocks.len() > 2, "{} blocks", blocks.len());
-    })
-}
-
-fn run_with(device: Device) -> Run {
-    Run { devices: vec![device], ..two_threads() }
-}
-
 fn failing(failure: FeignedFailure) -> Run {
     run_with(Device::Adapter(Box::new(FoundAdapter { failure: Some(failure), ..adapter() })))
-}
-
-fn any_job<J: Job<Row: Clone + std::fmt::Debug> + 'static>(job: J, engines: fn(&J::Summary) -> Vec<String>) -> AnyJob {
-    Box::new(move |run| {
-        let mut rows = Vec::new();
-        let summary = job.run(run, |some| {
-            rows.extend_from_slice(some);
-            Ok(())
-        });
-        let summary = summary.unwrap_or_else(|error| panic!("{error}"));
-        (format!("{rows:?}"), engines(&summary))
-    })
-}
-
-fn names(summary: &Summary) -> Vec<String> {
-    summary.engines.iter().map(|engine| engine.name.clone()).collect()
-}
-
-/// Returns small jobs of every kind. The second list computes the divisible jobs in blocks.
-fn every_job() -> (Named<AnyJob>, Named<AnyBlocks>) {
-    let store = |alphabet, seed, count: usize| {
-        let lengths: Vec<usize> = (0..count).map(|index| 30 + (index * 7) % 40).collect();
-        mixed_store(&mut rng(seed), alphabet, &lengths)
-    };
-    let (genes, proteins) = (store(Alphabet::Dna, 1, 24), store(Alphabet::Protein, 2, 12));
-    let scoring = Arc::new(Scoring::dna());
-    let pairs = AllPairs::new(Arc::clone(&genes), Arc::clone(&scoring));
-    let local = Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() });
-    let literal =
-        EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Dna), limit: Limit::Distance(20) };
-    let listed: Vec<(u32, u32)> = (0..24).map(|one| (one, 23 - one)).collect();
-    let source = PairSource::Listed { queries: genes.clone(), targets: genes.clone(), pairs: listed.into() };
-    let tiny = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/papara/tiny");
-    let reference = |file: &str| format!("{tiny}/{file}");
-    let reference = Reference::read(reference("ref.nwk"), reference("ref.fasta"), AlphabetChoice::Detect)
-        .expect("the reference is readable");
-    let reads = ReadSource::File(format!("{tiny}/reads.fasta").into());
-    let clustal = MsaMode::Clustal(pairwave::profile::ProfileOptions::new(Alphabet::Protein));
-    let subjects = Arc::new(Subjects::from_store((*proteins).clone()));
-    let hits = Search::new(proteins.clone(), subjects, Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() }));
-    let identities = AllPairs { min_identity: Some(0.8), ..pairs.clone() };
-    let filtered = AllPairs { edit_filter: EditFilter::On, ..identities.clone() };
-    let listed = PairList::new(source, Arc::clone(&scoring));
-    let edit = EditDistances::new(Arc::clone(&genes), Against::Later, Arc::new(literal));
-    let placed = PhyloAlignment::new(reference.into(), reads);
-    let tree = SequenceTree::new(Arc::clone(&proteins));
-    let distances = DistanceRows::new(tree.pair_distances().expect("its tree is made of distances"));
-    let in_blocks = vec![
-        ("alignments", any_blocks(pairs.clone(), 100_000)),
-        ("filtered", any_blocks(filtered.clone(), 100_000)),
-        ("pairs", any_blocks(listed.clone(), 10_000)),
-        ("edit", any_blocks(edit.clone(), 100_000)),
-        ("search", any_blocks(hits.clone(), 30_000)),
-        ("papara", any_blocks(placed.clone(), 1_000)),
-        ("tree", any_blocks(distances, 30_000)),
-    ];
-    let whole = vec![
-        ("scores", any_job(AllPairs { score_only: true, ..pairs.clone() }, names)),
-        ("alignments", any_job(pairs, names)),
-        ("identities", any_job(identities, names)),
-        ("filtered", any_job(filtered, names)),
-        ("local", any_job(AllPairs::new(Arc::clone(&proteins), local), names)),
-        ("pairs", any_job(listed, names)),
-        ("edit", any_job(edit, names)),
-        ("search", any_job(hits, names)),
-        ("long", any_job(LongAlignment::new(genes.clone(), 0, genes, 1, scoring), |_| Vec::new())),
-        ("papara", any_job(placed, names)),
-        ("msa", any_job(MultiAlign::new(Arc::clone(&proteins)), |summary| names(&summary.distances))),
-        (
-            "clustalw",
-            any_job(MultiAlign { mode: clustal, ..MultiAlign::new(proteins) }, |summary| names(&summary.distances)),
-        ),
-        ("tree", any_job(tree, |summary| names(&summary.distances))),
-    ];
-    (whole, in_blocks)
 }
 
 /// A device cannot be opened, or it is lost before its first batch or later. The rows equal those
@@ -485,7 +374,7 @@ fn every_job() -> (Named<AnyJob>, Named<AnyBlocks>) {
 /// equals that of a job on the CPU.
 #[test]
 fn every_job_computes_the_same_rows_without_a_failing_device() {
-    for (name, job) in every_job().0 {
+    for (name, job) in every_job() {
         let expected = job(&run_with(Device::Cpu));
         assert_eq!(job(&failing(FeignedFailure::AtOpen)), expected, "{name}: a device that cannot be opened");
         for checks in [0, 8] {
@@ -500,7 +389,7 @@ fn every_job_computes_the_same_rows_without_a_failing_device() {
 #[test]
 fn sessions_continue_without_a_failing_device() {
     for failure in [FeignedFailure::AtOpen, FeignedFailure::AfterChecks(0), FeignedFailure::AfterChecks(12)] {
-        for (name, job) in every_job().1 {
+        for (name, job) in every_job_in_blocks() {
             eprintln!("{name}, {failure:?}");
             job(&failing(failure));
         }

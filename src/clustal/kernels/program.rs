@@ -115,6 +115,10 @@ impl KernelProgram for ClustalVariant {
         }))
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        self.workgroup_bytes()
+    }
+
     fn constants(&self) -> Constants {
         let all = Constants::default().number("WG", self.workgroup).number("CODES", self.codes);
         match self.pass {

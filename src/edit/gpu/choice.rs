@@ -87,7 +87,7 @@ impl KernelSizes for EditShape {
             subgroup_words: 12,
             workgroup_words: 8,
             lanes: None,
-            subgroup_size: adapter.handle.get_info().subgroup_min_size.max(1),
+            subgroup_size: adapter.description.subgroup_sizes[0].max(1),
             dispatch_columns: u32::MAX,
             workgroup_bytes: gpu.device.limits().max_compute_workgroup_storage_size,
             list_room: None,

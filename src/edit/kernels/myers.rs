@@ -73,6 +73,10 @@ impl KernelProgram for EditVariant {
         of_kind(KernelKind::Edit(self.grouping))
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        self.workgroup_bytes()
+    }
+
     fn constants(&self) -> Constants {
         let is_free = pad_bits(self.mode) != 0;
         let head = if let PairSelection::Heads(words) = self.selection { words } else { 0 };

@@ -195,6 +195,10 @@ impl KernelProgram for StripedVariant {
         of_kind(KernelKind::Strips)
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        self.workgroup_bytes()
+    }
+
     fn constants(&self) -> Constants {
         Constants::default()
             .number("LANES", self.lanes)

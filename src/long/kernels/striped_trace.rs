@@ -42,6 +42,10 @@ impl KernelProgram for TracebackVariant {
         of_kind(KernelKind::LongTraceback(self.stage))
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        self.workgroup_bytes()
+    }
+
     fn constants(&self) -> Constants {
         Constants::default()
             .number("WG", self.workgroup)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{KernelTest, OracleCase, SelfTest, checked, test_kernels};
+use super::{KernelTest, OracleCase, SelfTest, checked, kernels_of, test_kernels};
 use crate::edit::cpu::EditWorker;
 use crate::edit::gpu::EditGpu;
 use crate::edit::kernels::myers::LaneGrouping;
@@ -11,7 +11,7 @@ use crate::edit::{Edit, EditBatch, oracle};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::kernels::{Family, selectable};
+use crate::gpu::kernels::Family;
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditDistance, EditMode, EditScheme, Equality, Limit, OverlapReach};
 use crate::seq::{Alphabet, Code, QueryStrands, SequenceStore};
@@ -114,7 +114,7 @@ impl SelfTest for EditTest {
 
 /// Tests every kernel on an adapter.
 pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
-    test_kernels(selectable(Family::Edit), Ok(EditTest::with_all_modes()), |test, kernel| {
+    test_kernels(kernels_of(Family::Edit, adapter), Ok(EditTest::with_all_modes()), |test, kernel| {
         let engine = EditGpu::open(adapter)?;
         let mut shape = engine.shape();
         if kernel.lane_grouping().is_some_and(LaneGrouping::divides_pairs) {

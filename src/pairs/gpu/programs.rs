@@ -36,6 +36,10 @@ impl KernelProgram for Shader {
         self.program().kernel()
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        self.program().workgroup_memory()
+    }
+
     fn constants(&self) -> Constants {
         self.program().constants()
     }

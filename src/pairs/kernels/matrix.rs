@@ -70,6 +70,10 @@ impl KernelProgram for MatrixTraceback {
         of_kind(KernelKind::PairTraceback)
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        0
+    }
+
     fn constants(&self) -> Constants {
         self.0.constants_for(TRACEBACK_WORKGROUP)
     }
@@ -86,6 +90,10 @@ impl KernelProgram for MatrixTraceback {
 impl KernelProgram for MatrixVariant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(KernelKind::Scan(self.scan))
+    }
+
+    fn workgroup_memory(&self) -> u32 {
+        self.workgroup_bytes()
     }
 
     fn constants(&self) -> Constants {

@@ -45,6 +45,10 @@ impl KernelProgram for SliceVariant {
         of_kind(KernelKind::Slice(ScoreType::I32))
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        self.workgroup_bytes()
+    }
+
     fn constants(&self) -> Constants {
         layout::constants(self.codes, self.affine, self.ends)
             .number("SLICE", self.slice)

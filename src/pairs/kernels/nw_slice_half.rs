@@ -67,6 +67,10 @@ impl KernelProgram for HalfSliceVariant {
         of_kind(KernelKind::Slice(ScoreType::F16))
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        self.workgroup_bytes()
+    }
+
     fn constants(&self) -> Constants {
         layout::constants(self.codes, self.affine, self.ends)
             .number("SLICE", self.slice)

@@ -68,6 +68,10 @@ impl KernelProgram for TileVariant {
         of_kind(KernelKind::Tile(self.grouping, self.packing))
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        self.workgroup_bytes()
+    }
+
     fn constants(&self) -> Constants {
         Constants::default()
             .number("LANES", self.lanes)

@@ -50,6 +50,10 @@ impl KernelProgram for BlockVariant {
         of_kind(KernelKind::Block(self.numbers))
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        self.workgroup_bytes()
+    }
+
     fn constants(&self) -> Constants {
         Constants::default()
             .number("WG", self.workgroup)

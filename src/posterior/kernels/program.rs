@@ -59,6 +59,10 @@ impl KernelProgram for PosteriorVariant {
         of_kind(KernelKind::Posterior(self.sweep))
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        self.workgroup_bytes()
+    }
+
     fn constants(&self) -> Constants {
         let all = Constants::default().number("WG", self.workgroup).number("CODES", self.codes);
         all.number("LANES", self.lanes)

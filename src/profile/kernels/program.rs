@@ -56,6 +56,10 @@ impl KernelProgram for ProfileVariant {
         }))
     }
 
+    fn workgroup_memory(&self) -> u32 {
+        self.workgroup_bytes()
+    }
+
     fn constants(&self) -> Constants {
         let all = Constants::default().number("WG", self.workgroup());
         match *self {
