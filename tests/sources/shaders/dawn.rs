@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use support::browser::{Browser, Screen};
 
-use super::{Text, has_halves, has_subgroups, texts};
+use super::{Text, distinct_texts, has_halves, has_subgroups, texts};
 
 /// Kernels whose shuffles depend on the result of another subgroup operation. Such a result is
 /// uniform in the subgroup, but Dawn does not know it. The headers of these kernels name the
@@ -113,10 +113,7 @@ fn without_halves(source: &str) -> String {
 #[test]
 fn every_variant_compiles_with_dawn() {
     let mut dawn = Dawn::start();
-    let mut texts = texts();
-    // The names of sizes differ more than the texts.
-    let mut seen = std::collections::HashSet::new();
-    texts.retain(|text| seen.insert(text.source.clone()));
+    let texts = distinct_texts();
     let count = texts.len();
     let without = texts.iter().filter(|text| has_subgroups(&text.source) && !dawn.has_subgroups).count();
     assert_eq!(without, 0, "Chromium's adapter has no subgroup operations, which {without} of {count} shaders need");
