@@ -141,7 +141,7 @@ fn main(
         }
         loop {
             if (t == 0u) {
-                wg_part.rows = 0u;
+                wg_part = Part(0u, 0u, 0u, 0u, 0, 0);
                 if (wg_count > 0u) {
                     wg_count -= 1u;
                     wg_part = waiting[wg_count];
