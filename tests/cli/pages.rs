@@ -96,7 +96,14 @@ fn self_test(variables: &[(&str, &str)]) -> serde_json::Value {
     let run = command.envs(variables.iter().copied()).assert().success().stderr("");
     let devices: serde_json::Value = serde_json::from_slice(&run.get_output().stdout).expect("it is JSON");
     let tests = devices[0]["self_test"].as_array().expect("a list");
-    assert!(tests.len() > 1 && tests.iter().all(|test| test["failure"].is_null()), "{tests:?}");
+    assert!(tests.iter().all(|test| test["failure"].is_null()), "{tests:?}");
+    // `nw_traceback` is tested together with the kernels whose directions it follows.
+    let has = |name: &str| devices[0]["features"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let named = [(wgpu::Features::SUBGROUP, "subgroups"), (wgpu::Features::SHADER_F16, "f16")];
+    for kernel in KERNELS.iter().filter(|kernel| kernel.stem != "nw_traceback") {
+        let is_able = named.iter().all(|(feature, name)| !kernel.features.contains(*feature) || has(name));
+        assert_eq!(tests.iter().any(|test| test["kernel"] == kernel.stem), is_able, "{}", kernel.stem);
+    }
     devices[0].clone()
 }
 

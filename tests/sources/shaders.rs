@@ -30,7 +30,7 @@ use rayon::prelude::*;
 const MIN_WORKGROUP_BYTES: u32 = 16 << 10;
 
 /// A shader text, as it is passed to a device.
-struct Text {
+pub(crate) struct Text {
     name: String,
     source: String,
     workgroup: u32,
@@ -379,7 +379,7 @@ fn texts() -> Vec<Text> {
 }
 
 /// Returns all shaders with different texts. The names of sizes differ more than the texts.
-fn distinct_texts() -> Vec<Text> {
+pub(crate) fn distinct_texts() -> Vec<Text> {
     let mut texts = texts();
     let mut seen = std::collections::HashSet::new();
     texts.retain(|text| seen.insert((text.source.clone(), text.workgroup)));
