@@ -126,6 +126,9 @@ pub struct FoundAdapter {
     /// Failure that every device opened on this adapter simulates; `None` outside tests.
     #[doc(hidden)]
     pub failure: Option<FeignedFailure>,
+    /// Change of the text of every shader before compilation; `None` outside tests.
+    #[doc(hidden)]
+    pub rewrite: Option<fn(String) -> String>,
 }
 
 /// A simulated failure of a device. For tests.
@@ -142,7 +145,8 @@ pub enum FeignedFailure {
 impl FoundAdapter {
     fn new(handle: wgpu::Adapter, description: AdapterDescription) -> Self {
         let (limits, features) = (handle.limits(), handle.features());
-        FoundAdapter { handle, description, limits, features, ahead: OpenedAhead::default(), failure: None }
+        let ahead = OpenedAhead::default();
+        FoundAdapter { handle, description, limits, features, ahead, failure: None, rewrite: None }
     }
 
     /// Restricts devices that are opened on the adapter to WebGPU's default limits, which every

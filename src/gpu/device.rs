@@ -21,6 +21,8 @@ pub struct Gpu {
     pub timestamps: bool,
     /// Time that opening the device took.
     pub opening_time: Duration,
+    /// Change of the text of every shader; `None` outside tests.
+    pub(super) rewrite: Option<fn(String) -> String>,
     /// First error of the device, which is permanent.
     first_error: Arc<Mutex<Option<String>>>,
     /// Number of buffers that could not be allocated since the device was opened.
@@ -108,6 +110,7 @@ impl Gpu {
             description: adapter.description.clone(),
             timestamps,
             opening_time: started.elapsed(),
+            rewrite: adapter.rewrite,
             first_error,
             refused: Arc::default(),
             simulated_shortage: Arc::default(),

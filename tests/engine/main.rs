@@ -6,4 +6,5 @@ mod every_job;
 mod faults;
 mod minimal;
 mod ordered;
+mod poisoned;
 mod queue;

@@ -11,6 +11,7 @@ mod jobs;
 pub mod long;
 pub mod long_cases;
 pub mod phylo;
+pub mod poison;
 pub mod random;
 mod tape;
 pub mod warnings;

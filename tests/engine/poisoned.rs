@@ -1,0 +1,46 @@
+//! Kernels write workgroup memory before they read it.
+
+use pairwave::engine::Engine;
+use pairwave::gpu::adapter::{Device, FoundAdapter};
+use pairwave::gpu::kernels::{KERNELS, find};
+use pairwave::measure;
+use pairwave::pairs::ResultFilter;
+use pairwave::pairs::gpu::{Config, PairsGpu};
+use pairwave::score::Scoring;
+use pairwave::seq::Alphabet;
+use support::poison::poisoned;
+use support::*;
+
+fn adapter_with(rewrite: fn(String) -> String) -> FoundAdapter {
+    FoundAdapter { rewrite: Some(rewrite), ..adapter() }
+}
+
+#[test]
+fn results_do_not_depend_on_the_first_content_of_workgroup_memory() {
+    let device = Device::Adapter(Box::new(adapter_with(poisoned)));
+    let reports = measure::devices::report(&[device], true, false).expect("the adapter opens");
+    let tests = &reports[0].self_test;
+    assert!(tests.len() > KERNELS.len() / 2, "{} kernels were tested", tests.len());
+    let failed: Vec<_> = tests.iter().filter(|test| test.failure.is_some()).collect();
+    assert!(failed.is_empty(), "{failed:?}");
+}
+
+/// Without its writes, a kernel reads what is in workgroup memory.
+#[test]
+fn missing_writes_are_detected() {
+    let store = mixed_store(&mut rng(5), Alphabet::Dna, &[40, 50, 60]);
+    let batch = batches(&job(&store, Scoring::truong(), ResultFilter::Scores), u64::MAX).remove(0);
+    let expected = compute(&mut cpu(), std::slice::from_ref(&batch));
+    let is_right = |rewrite| {
+        let engine = PairsGpu::open(&adapter_with(rewrite), Config::default()).expect("the adapter opens");
+        let mut engine = engine.with_kernel(find("nw_rows"));
+        let report = engine.submit(batch.clone()).and_then(|ticket| engine.collect(ticket));
+        report.is_ok_and(|report| {
+            let mut hits = report.hits;
+            hits.sort();
+            hits.iter().map(|hit| hit.score).eq(expected.iter().map(|hit| hit.score))
+        })
+    };
+    assert!(is_right(poisoned));
+    assert!(!is_right(|source| poisoned(source.replace("profile[code * STRIDE4 + c4] =", "_ ="))));
+}
