@@ -25,7 +25,7 @@ fn results_do_not_depend_on_the_first_content_of_workgroup_memory() {
     assert!(failed.is_empty(), "{failed:?}");
 }
 
-/// Without its writes, a kernel reads what is in workgroup memory.
+/// A kernel without its writes reads the values that were there before.
 #[test]
 fn missing_writes_are_detected() {
     let store = mixed_store(&mut rng(5), Alphabet::Dna, &[40, 50, 60]);
