@@ -112,7 +112,7 @@ pub(super) fn man(directory: Option<&Path>) -> Result<()> {
         let page = Man::new(command.clone());
         match directory {
             Some(directory) => {
-                let mut output = Output::create(&directory.join(page.get_filename()))?;
+                let mut output = Output::create(directory.join(page.get_filename()))?;
                 render(command, &page, output.buffer()).expect("a vector takes all");
                 output.finish()?;
             }

@@ -252,6 +252,6 @@ mod tests {
     fn only_regular_files_are_accepted() {
         let folder = tempfile::tempdir().unwrap();
         assert!(matches!(InputFile::read(folder.path()), Err(Error::Usage(_))));
-        assert!(matches!(InputFile::read(&folder.path().join("none")), Err(Error::Io { .. })));
+        assert!(matches!(InputFile::read(folder.path().join("none")), Err(Error::Io { .. })));
     }
 }

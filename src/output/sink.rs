@@ -308,7 +308,7 @@ mod tests {
     fn names_of_maximum_length_are_accepted() {
         let directory = tempfile::tempdir().unwrap();
         let name = "x".repeat(255);
-        let mut output = Output::create(&directory.path().join(&name)).unwrap();
+        let mut output = Output::create(directory.path().join(&name)).unwrap();
         output.buffer().extend(b"text");
         output.finish().unwrap();
         assert_eq!(entries(directory.path()), [name]);

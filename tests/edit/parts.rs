@@ -156,7 +156,7 @@ fn invalid_parts_are_refused() {
         let size = PartSize { symbols: 5, overlap };
         let data = std::io::Cursor::new(data.to_owned());
         let parts = TextParts::from_reader("texts.fa", data, Alphabet::Dna, size).unwrap();
-        let found = job.find_in_parts(parts, &two_threads(), &std::env::temp_dir());
+        let found = job.find_in_parts(parts, &two_threads(), std::env::temp_dir());
         found.map(|_| ()).unwrap_err().to_string()
     };
     let text = format!(">a\n{0}\n>b\n{0}", "ACGT".repeat(50));

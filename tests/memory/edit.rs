@@ -86,7 +86,7 @@ fn find_in_parts(symbols: usize, part: u64) -> usize {
     let parts =
         TextParts::from_reader("text.fa", text, Alphabet::Dna, PartSize { symbols: part, overlap: 40 }).unwrap();
     let engines = edit_workers(1, &run.interrupt);
-    let places = job.find_in_parts_on(Some(engines), parts, &run, &std::env::temp_dir()).unwrap();
+    let places = job.find_in_parts_on(Some(engines), parts, &run, std::env::temp_dir()).unwrap();
     assert_eq!(places.texts().lengths(), [symbols as u32]);
     MAX.load(SeqCst) - before
 }

@@ -44,7 +44,7 @@ fn stored_reads_are_restored() {
     }
     assert_eq!(spool.blocks().map(|block| block.unwrap().len()).collect::<Vec<_>>(), [3, 1, 6]);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "it has no name");
-    assert!(ReadSpool::create(&directory.path().join("none")).is_err());
+    assert!(ReadSpool::create(directory.path().join("none")).is_err());
 }
 
 /// Returns a fingerprint for job `number`.
@@ -142,7 +142,7 @@ proptest! {
         let strand = if is_minus { Strand::Minus } else { Strand::Plus };
         let number = u64::from(edge) * 5;
         let record = PhyloResult { number, name, letters, edge, score, runner_up, strand, first_site, cigar };
-        let mut spool = ReadSpool::create(&std::env::temp_dir()).unwrap();
+        let mut spool = ReadSpool::create(std::env::temp_dir()).unwrap();
         spool.append(&[record.clone(), PhyloResult::default()]).unwrap();
         prop_assert_eq!(all(&spool), [record, PhyloResult::default()]);
     }

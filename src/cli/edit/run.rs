@@ -203,7 +203,7 @@ impl EditOptions {
     ) -> Result<Summary> {
         let job = self.job(input)?;
         runner.show_progress_symbols();
-        let places = job.find_in_parts(parts, &runner.run, &std::env::temp_dir())?;
+        let places = job.find_in_parts(parts, &runner.run, std::env::temp_dir())?;
         let mut writer = output::open(&self.format, context(&job, places.texts()), output)?;
         writer.begin()?;
         places.deliver(&runner.run, |results| {

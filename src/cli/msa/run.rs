@@ -54,7 +54,7 @@ impl JobCommand for MultipleAlign {
     }
 
     fn read(&self, run: &Run) -> Result<MsaInput> {
-        [&self.guidetree_out, &self.distmat_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
+        [&self.guidetree_out, &self.distmat_out].into_iter().flatten().try_for_each(Output::check)?;
         let mut sequences = self.source.read()?;
         if matches!(self.mode, ModeChoice::Clustal(_)) {
             sequences = sequences.of_clustal_letters();

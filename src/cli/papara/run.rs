@@ -63,7 +63,7 @@ impl Papara {
         if !self.format.needs_extent() {
             return Ok(None);
         }
-        ReadSpool::create(&self.spool_directory()).map(Some)
+        ReadSpool::create(self.spool_directory()).map(Some)
     }
 
     /// Returns the directory of the spool: the directory of the output, or the directory for
@@ -164,7 +164,7 @@ impl JobCommand for Papara {
         if self.checkpoint.is_none() && self.format.needs_extent() && self.spool_directory() == std::env::temp_dir() {
             check_temporary()?;
         }
-        [&self.table, &self.jplace, &self.tree_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
+        [&self.table, &self.jplace, &self.tree_out].into_iter().flatten().try_for_each(Output::check)?;
         let mut reference = Reference::read(&self.tree, &self.reference, self.alphabet)?;
         let names: Vec<&[u8]> = reference.names.iter().map(|name| name.as_slice()).collect();
         let order: Vec<u32> = (0..names.len() as u32).collect();

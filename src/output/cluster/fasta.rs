@@ -219,7 +219,7 @@ mod tests {
             let message = check_cluster_directory(&wrong).unwrap_err().to_string();
             assert!(message.starts_with(wrong.to_str().unwrap()), "{message}");
         }
-        check_cluster_directory(&folder.path().join("new")).unwrap();
+        check_cluster_directory(folder.path().join("new")).unwrap();
         assert_eq!(entries(folder.path()), ["file"]);
     }
 
