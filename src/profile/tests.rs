@@ -130,7 +130,7 @@ fn alignment_stops_when_requested() {
 fn scores_beyond_32_bits_are_an_error() {
     for delay in [30, 99] {
         let mut store = SequenceStore::builder(Alphabet::Dna);
-        (0..2).for_each(|_| store.push_letters("", &[b'A'; 300_000]).unwrap());
+        (0..2).for_each(|_| store.push_letters("", [b'A'; 300_000]).unwrap());
         let join = Join { children: [0, 1], lengths: [0.1; 2] };
         let tree = GuideTree { leaves: 2, joins: vec![join] };
         let guide = Guide { tree: &tree, weights: &[500; 2], likeness: &|_, _| 80.0 };

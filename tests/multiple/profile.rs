@@ -334,7 +334,7 @@ fn alignment_stops_when_requested() {
 #[test]
 fn scores_beyond_32_bits_are_an_error() {
     let mut store = SequenceStore::builder(Alphabet::Dna);
-    (0..2).for_each(|_| store.push_letters("", &[b'A'; 300_000]).expect("letters"));
+    (0..2).for_each(|_| store.push_letters("", [b'A'; 300_000]).expect("letters"));
     let tree = GuideTree { leaves: 2, joins: vec![Join { children: [0, 1], lengths: [0.1; 2] }] };
     let case = Case { store: store.build(), tree, weights: vec![500; 2] };
     let ended = case.with_guide(&|| false, |guide, options, run, pool| {

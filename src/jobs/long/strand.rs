@@ -19,7 +19,7 @@ pub(super) struct StrandMatrix {
     pub(super) pass: Option<MatrixSweep>,
     /// A lower bound of the best score of the strand; 0 if unknown.
     pub(super) bound: i32,
-    /// Parts that no alignment of the best score passes through. They are not swept.
+    /// Parts that no alignment of the best score passes through. They are skipped.
     pub(super) empty: Vec<ForbiddenRectangle>,
     /// Number of strands of the job that have been opened so far.
     pub(super) openings: usize,

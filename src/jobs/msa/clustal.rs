@@ -106,7 +106,7 @@ mod tests {
     fn pairs_with_scores_above_32_bits_are_refused() {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         for (name, letter) in [("one", b"A"), ("other", b"C")] {
-            store.push_letters(name, &letter.repeat(410_000)).unwrap();
+            store.push_letters(name, letter.repeat(410_000)).unwrap();
         }
         let job = PairDistances { kind: PairDistance::Clustal, ..PairDistances::new(Arc::new(store.build())) };
         let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap());
