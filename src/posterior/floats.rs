@@ -5,7 +5,9 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-use crate::simd::{Instructions, Simd};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Instructions;
+use crate::simd::Simd;
 
 /// Number of lanes, which is the number of pairs of sequences that are computed at once.
 pub(super) const LANES: usize = 16;

@@ -139,8 +139,10 @@ pub(crate) trait SimdKernel {
     type Output;
     /// Whether 512-bit vectors make the kernel faster. If not, AVX-512 processors run its AVX2
     /// code.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no other processor has these instructions"))]
     const USES_AVX512: bool = true;
     /// Whether AVX-512VBMI2 makes the kernel faster.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no other processor has these instructions"))]
     const USES_VBMI2: bool = false;
     /// Whether the lanes are arrays on every processor, so that the kernel is compiled only once.
     const PORTABLE_ONLY: bool = false;

@@ -13,14 +13,14 @@ use crate::seq::Code;
 
 /// One register of 128 bits, stored as bytes.
 #[derive(Clone, Copy)]
-pub struct Neon<E>(int8x16_t, PhantomData<E>);
+pub(crate) struct Neon<E>(int8x16_t, PhantomData<E>);
 
 /// One register with two 64-bit lanes.
 #[derive(Clone, Copy)]
-pub struct NeonWords(uint64x2_t);
+pub(crate) struct NeonWords(uint64x2_t);
 
 /// The vectors of NEON.
-pub enum NeonSet {}
+pub(crate) enum NeonSet {}
 
 // SAFETY: the vectors need no other instructions.
 unsafe impl Simd for NeonSet {
