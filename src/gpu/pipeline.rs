@@ -110,8 +110,13 @@ impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines
         }
         let layout = self.layouts.entry((kernel.stem, arenas));
         let layout = layout.or_insert_with(|| bindings::layout(&gpu.device, kernel, arenas)).clone();
-        let source = gpu.rewrite.map_or_else(|| program.source(), |rewrite| program.source().map(rewrite))?;
-        let source = self.rewrite.as_ref().map_or_else(|| source.clone(), |rewrite| rewrite(source.clone()));
+        let mut source = program.source()?;
+        if let Some(rewrite) = gpu.rewrite {
+            source = rewrite(source);
+        }
+        if let Some(rewrite) = &self.rewrite {
+            source = rewrite(source);
+        }
         let runtime_checks = self.runtime_checks;
         let name = format!("{program:?}");
         Ok(PipelineSource { kernel, layout, source, overrides: program.overrides(), runtime_checks, name })

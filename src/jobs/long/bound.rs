@@ -122,24 +122,34 @@ pub(super) fn base_of(code: Code) -> Option<u8> {
     Some(BASES[code as usize]).filter(|&base| base != NO_BASE)
 }
 
+/// Calls `f` for each word of `k` symbols that contains only the four bases, with the index after its
+/// last symbol and its number.
+pub(super) fn for_each_word(codes: &[Code], k: u32, mut f: impl FnMut(usize, u64)) {
+    let mask = (1u64 << (2 * k)) - 1;
+    let (mut word, mut length) = (0u64, 0u32);
+    for (end, &code) in (1..).zip(codes) {
+        let base = BASES[code as usize];
+        // Any other code restarts the word.
+        length = if base == NO_BASE { 0 } else { length + 1 };
+        word = (word << 2 | u64::from(base & 3)) & mask;
+        if length >= k {
+            f(end, word);
+        }
+    }
+}
+
 /// Returns the sampled k-mers that occur once in the sample of a sequence, with their positions,
 /// sorted. Samples one in `one_of` k-mers on average; `one_of` is a power of two.
 fn words(codes: &[Code], one_of: u64) -> Vec<KmerPosition> {
-    const MASK: u64 = (1 << (2 * KMER)) - 1;
     let mut kmers = Vec::with_capacity(codes.len() / one_of as usize);
-    let (mut word, mut length) = (0u64, 0);
-    for (end, &code) in (1u32..).zip(codes) {
-        let base = BASES[code as usize];
-        // A k-mer contains only the four bases, so any other code restarts it.
-        length = if base == NO_BASE { 0 } else { length + 1 };
-        word = (word << 2 | u64::from(base & 3)) & MASK;
+    for_each_word(codes, KMER as u32, |end, word| {
         // Whether a k-mer is sampled depends only on its bases, so both sequences sample the same
         // k-mers.
         let mixed = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        if length >= KMER && mixed & (one_of - 1) == 0 {
-            kmers.push((word, end - KMER as u32));
+        if mixed & (one_of - 1) == 0 {
+            kmers.push((word, (end - KMER) as u32));
         }
-    }
+    });
     kmers.sort_unstable();
     let words = kmers.chunk_by(|a, b| a.0 == b.0);
     words.filter_map(|places| if let [only] = places { Some(*only) } else { None }).collect()

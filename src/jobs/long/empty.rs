@@ -17,7 +17,7 @@
 
 use std::ops::Range;
 
-use super::bound::base_of;
+use super::bound::{base_of, for_each_word};
 use crate::alignment::ForbiddenRectangle;
 use crate::long::LongPair;
 use crate::score::Scoring;
@@ -97,25 +97,6 @@ fn word_bound(scoring: &Scoring, shorter: &[Code], score: i32) -> Option<WordBou
     LENGTHS.filter_map(bound).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, bound)| bound)
 }
 
-/// Calls `f` for each position where a word ends that contains only the four bases, with the index
-/// after its last symbol and its number.
-fn for_each_word(codes: &[Code], k: u32, mut f: impl FnMut(usize, usize)) {
-    let mask = (1usize << (2 * k)) - 1;
-    let (mut word, mut length) = (0usize, 0u32);
-    for (end, &code) in (1..).zip(codes) {
-        match base_of(code) {
-            Some(base) => {
-                word = (word << 2 | usize::from(base)) & mask;
-                length += 1;
-                if length >= k {
-                    f(end, word);
-                }
-            }
-            None => length = 0,
-        }
-    }
-}
-
 /// Returns the lengths of the parts that contain only the four bases.
 fn run_lengths(codes: &[Code]) -> Vec<u64> {
     let runs = codes.split(|&code| base_of(code).is_none());
@@ -142,11 +123,11 @@ impl BitSet {
 /// Returns the ranges of the longer sequence that no window with enough words touches.
 fn empty_ranges(shorter: &[Code], longer: &[Code], WordBound { k, words, window }: WordBound) -> Vec<Range<u32>> {
     let mut known = BitSet::of_size(1 << (2 * k));
-    for_each_word(shorter, k, |_, word| known.insert(word));
+    for_each_word(shorter, k, |_, word| known.insert(word as usize));
     // Bit i: whether the word that starts at symbol i is known.
     let mut starts = BitSet::of_size(longer.len());
     for_each_word(longer, k, |end, word| {
-        if known.contains(word) {
+        if known.contains(word as usize) {
             starts.insert(end - k as usize);
         }
     });

@@ -122,12 +122,12 @@ impl EnginePool {
         }
     }
 
-    /// Returns whether the CPU is one of several engines.
+    /// Returns whether the CPU computes together with devices.
     pub(crate) fn has_host(&mut self) -> bool {
-        let hosts = self.set_aside_hosts();
-        let has_host = !hosts.is_empty();
-        self.put_back(hosts);
-        has_host
+        self.remove_abandoned();
+        let is_host = |member: &mut PoolMember| member.query(|engine| engine.is_host()).unwrap_or(false);
+        let hosts = self.members.iter_mut().map(is_host).filter(|&is_host| is_host).count();
+        (1..self.members.len()).contains(&hosts)
     }
 
     /// Removes the CPU from the engines for some time, if another engine is left.

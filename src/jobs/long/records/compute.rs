@@ -204,15 +204,13 @@ impl PairTasks<'_> {
         let of_part = of_devices / apart.len().max(1) as u64;
         let done = Mutex::new(Ok(Computed::default()));
         let patience: Duration = self.run.patience.unwrap_or(PATIENCE);
-        let own_pool = |engine| EnginePool::new(vec![engine], None, patience);
-        let on_thread = |engine| {
-            let total = self.work(queue, (PairQueue::take_small, of_thread), &mut own_pool(engine), &done);
+        let alone = |engine, take: fn(&PairQueue) -> Option<WaitingPair>, memory| {
+            let mut own_pool = EnginePool::new(vec![engine], None, patience);
+            let total = self.work(queue, (take, memory), &mut own_pool, &done);
             lock(&done).iter_mut().for_each(|all| all.apart.extend(total.clone()));
         };
-        let on_device = |engine| {
-            let total = self.work(queue, (PairQueue::take_longest, of_part), &mut own_pool(engine), &done);
-            lock(&done).iter_mut().for_each(|all| all.apart.extend(total.clone()));
-        };
+        let on_thread = |engine| alone(engine, PairQueue::take_small, of_thread);
+        let on_device = |engine| alone(engine, PairQueue::take_longest, of_part);
         std::thread::scope(|scope| {
             let mut threads = threads.into_iter();
             let on_this_thread = if has_devices { None } else { threads.next() };
