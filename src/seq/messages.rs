@@ -22,8 +22,7 @@ pub(super) fn blank_comments(raw: &[u8]) -> Option<Vec<u8>> {
     let mut lines = raw.to_vec();
     let mut has_lines = false;
     for line in lines.split_mut(|&byte| byte == b'\n').filter(|line| line.first() == Some(&b';')) {
-        let end = line.len() - usize::from(line.last() == Some(&b'\r'));
-        line[..end].fill(b' ');
+        line.fill(b' ');
         has_lines = true;
     }
     has_lines.then_some(lines)

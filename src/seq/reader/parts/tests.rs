@@ -49,7 +49,7 @@ fn lines() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         9 => "[ACGTacgtNR -]{0,20}\n",
         3 => "[ACGT]{0,9}\r\n",
-        2 => ";[a-z ]{0,30}\n",
+        2 => ";[a-z \r]{0,30}\n",
         1 => "[ACGT;\r]{0,20}\n",
     ];
     prop::collection::vec(line, 0..6).prop_map(|lines| lines.concat())
@@ -60,9 +60,12 @@ proptest! {
     fn parts_make_up_the_file(
         records in prop::collection::vec(("[a-c]{1,3}", lines()), 1..6),
         (symbols, overlap) in (1..40u64, 1..8u32),
-        is_detected in any::<bool>(),
+        (is_detected, ends_with_line_feed) in any::<(bool, bool)>(),
     ) {
-        let data: String = records.iter().map(|(name, lines)| format!(">{name} d\n{lines}")).collect();
+        let mut data: String = records.iter().map(|(name, lines)| format!(">{name} d\n{lines}")).collect();
+        if !ends_with_line_feed {
+            data.pop();
+        }
         // The first part decides on the alphabet.
         let (alphabet, symbols) = match is_detected {
             true => (AlphabetChoice::Detect, 1000),
