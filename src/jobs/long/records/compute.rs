@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use super::queue::{PairQueue, PairSpeeds, WaitingPair, is_small};
+use super::queue::{PairQueue, PairSpeeds, PairsOfThreads, SMALL_CELLS, WaitingPair};
 use super::{LongRecordHit, LongRecordPairs, TopPer};
 use crate::engine::patience::PATIENCE;
 use crate::engine::stats::RunStats;
@@ -122,25 +122,17 @@ impl PairTasks<'_> {
     /// next. Otherwise each device computes several pairs at the same time. Meanwhile, threads of
     /// the CPU compute small pairs.
     fn all(&self, units: &[u64], LongSession { engine_pool, host }: &mut LongSession) -> Result<Results> {
-        let queue = |units: &[u64], speeds| PairQueue::new(self.job, units, self.strands.len() as u64, speeds);
-        let (small, large): (Vec<u64>, Vec<u64>) = units.iter().partition(|&&unit| is_small(self.job, unit));
-        let is_host_alone = engine_pool.is_host_alone();
-        let threads = match host {
-            _ if small.len() < 2 => Vec::new(),
-            _ if is_host_alone => engine_pool.engines_for_pairs(),
-            Some(host) => host.engines_for_pairs(),
-            None => Vec::new(),
-        };
-        if is_host_alone {
-            // Threads would be idle if there were fewer pairs.
-            if threads.len() < 2 || small.len() < threads.len() {
-                return self.one_by_one(&queue(units, None), engine_pool);
-            }
-            let mut all = self.one_by_one(&queue(&large, None), engine_pool)?;
-            let queue = queue(&small, None);
-            add_all(&mut all, self.side_by_side(&queue, threads, DeviceWork::None)?);
-            return if queue.is_empty() { Ok(all) } else { Err(Error::Internal("a thread left pairs".into())) };
+        if engine_pool.is_host_alone() {
+            return self.on_threads(units, engine_pool);
         }
+        let queue =
+            |units: &[u64], speeds| PairQueue::new(self.job, units, self.strands.len() as u64, SMALL_CELLS, speeds);
+        let (small, large): (Vec<u64>, Vec<u64>) =
+            units.iter().partition(|&&unit| self.job.cells_of(unit) <= SMALL_CELLS);
+        let threads = match host {
+            Some(host) if small.len() >= 2 => host.engines_for_pairs(),
+            _ => Vec::new(),
+        };
         let (mut all, mut waiting) = (Results::default(), units);
         if engine_pool.has_host() && !are_many(units, engine_pool) {
             // The CPU and the devices compute large pairs together.
@@ -165,6 +157,21 @@ impl PairTasks<'_> {
         engine_pool.put_back(hosts);
         add_all(&mut all, computed?);
         Ok(all)
+    }
+
+    /// Computes pairs on the threads of the CPU: all threads compute each large pair together, and
+    /// then each thread computes separate pairs.
+    fn on_threads(&self, units: &[u64], engine_pool: &mut EnginePool) -> Result<Results> {
+        let threads = if units.len() < 2 { Vec::new() } else { engine_pool.engines_for_pairs() };
+        let PairsOfThreads { together, alone } = PairsOfThreads::new(self.job, units, threads.len());
+        let queue = |units: &[u64]| PairQueue::new(self.job, units, self.strands.len() as u64, u64::MAX, None);
+        let mut all = self.one_by_one(&queue(&together), engine_pool)?;
+        if alone.is_empty() {
+            return Ok(all);
+        }
+        let queue = queue(&alone);
+        add_all(&mut all, self.side_by_side(&queue, threads, DeviceWork::None)?);
+        if queue.is_empty() { Ok(all) } else { Err(Error::Internal("a thread left pairs".into())) }
     }
 
     /// Computes pairs one after the other, each on all engines.

@@ -7,9 +7,8 @@ use std::sync::Mutex;
 use super::LongRecordPairs;
 use super::compute::lock;
 
-/// Maximum number of cells of a pair that one thread computes while other threads compute other
-/// pairs: at most about a second.
-const SMALL_CELLS: u64 = 1 << 32;
+/// Maximum number of cells of a small pair, which one thread computes: at most about a second.
+pub(super) const SMALL_CELLS: u64 = 1 << 32;
 /// Seconds that devices need for a pair in addition to its cells: launches, copies, and a traceback
 /// through many small regions. (An H200: 6 ms for pairs of 3,000 symbols, 26 ms for 16,000.)
 const PAIR_SECONDS: f64 = 0.005;
@@ -49,11 +48,17 @@ struct WaitingPairs {
 }
 
 impl PairQueue {
-    /// Creates a queue of these units of a job.
-    pub(super) fn new(job: &LongRecordPairs, units: &[u64], strands: u64, speeds: Option<PairSpeeds>) -> Self {
+    /// Creates a queue of these units of a job. Small pairs have at most `small` cells per strand.
+    pub(super) fn new(
+        job: &LongRecordPairs,
+        units: &[u64],
+        strands: u64,
+        small: u64,
+        speeds: Option<PairSpeeds>,
+    ) -> Self {
         let pair = |&unit: &u64| {
-            let cells = job.cells_of(unit).saturating_mul(strands);
-            WaitingPair { unit, cells, is_small: is_small(job, unit) }
+            let cells = job.cells_of(unit);
+            WaitingPair { unit, cells: cells.saturating_mul(strands), is_small: cells <= small }
         };
         let mut longest_first: Vec<WaitingPair> = units.iter().map(pair).collect();
         longest_first.sort_by_key(|pair| (Reverse(pair.cells), pair.unit));
@@ -108,9 +113,38 @@ impl WaitingPairs {
     }
 }
 
-/// Returns whether one thread may compute a pair.
-pub(super) fn is_small(job: &LongRecordPairs, unit: u64) -> bool {
-    job.cells_of(unit) <= SMALL_CELLS
+/// The pairs of a block that threads of the CPU compute without devices.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct PairsOfThreads {
+    /// Pairs that all threads compute together, one after the other.
+    pub(super) together: Vec<u64>,
+    /// Pairs that one thread computes each.
+    pub(super) alone: Vec<u64>,
+}
+
+impl PairsOfThreads {
+    /// Divides the units of a job. A thread computes small pairs, and larger ones as long as every
+    /// thread has equally many of them: most of their cells may be skipped, and then the rest is too
+    /// small for several threads.
+    pub(super) fn new(job: &LongRecordPairs, units: &[u64], threads: usize) -> Self {
+        if threads < 2 || units.len() < threads {
+            // Threads would be idle.
+            return PairsOfThreads { together: units.to_vec(), alone: Vec::new() };
+        }
+        let cells = |unit: u64| job.cells_of(unit);
+        let mut longest_first = units.to_vec();
+        longest_first.sort_by_key(|&unit| (Reverse(cells(unit)), unit));
+        let all = units.iter().map(|&unit| cells(unit)).fold(0, u64::saturating_add);
+        // At least two of these pairs are the work of one thread.
+        let most = SMALL_CELLS.max(all / (2 * threads as u64));
+        let large = longest_first.partition_point(|&unit| cells(unit) > most);
+        let small = longest_first.partition_point(|&unit| cells(unit) > SMALL_CELLS);
+        let mut alone = longest_first.split_off(large + (small - large) % threads);
+        if alone.len() < threads {
+            longest_first.append(&mut alone);
+        }
+        PairsOfThreads { together: longest_first, alone }
+    }
 }
 
 #[cfg(test)]
@@ -139,7 +173,7 @@ mod tests {
     #[test]
     fn devices_take_the_longest_pair_and_threads_the_longest_small_one() {
         let job = job(&[30, 90_000, 40_000, 50_000, 42_949]);
-        let queue = PairQueue::new(&job, &[0, 1, 2, 3, 4], 1, None);
+        let queue = PairQueue::new(&job, &[0, 1, 2, 3, 4], 1, SMALL_CELLS, None);
         let small = || queue.take_small().map(|pair| pair.unit);
         let longest = || queue.take_longest().map(|pair| pair.unit);
         assert_eq!(small(), Some(4), "42,949 rows have at most 2^32 cells");
@@ -155,10 +189,27 @@ mod tests {
         let job = job(&[20_000; 10]);
         let units: Vec<u64> = (0..10).collect();
         let taken = |thread| {
-            let queue = PairQueue::new(&job, &units, 2, Some(PairSpeeds { devices: 1e12, thread }));
+            let queue = PairQueue::new(&job, &units, 2, SMALL_CELLS, Some(PairSpeeds { devices: 1e12, thread }));
             std::iter::from_fn(|| queue.take_small()).count()
         };
         // A thread needs 4 s, 0.04 s or 0.004 s for a pair, and devices 0.009 s.
         assert_eq!([taken(1e9), taken(1e11), taken(1e12)], [0, 6, 10]);
+    }
+
+    #[test]
+    fn threads_have_equally_many_large_pairs() {
+        let divide = |lengths: &[usize], threads| {
+            let units: Vec<u64> = (0..lengths.len() as u64).collect();
+            PairsOfThreads::new(&job(lengths), &units, threads)
+        };
+        let pairs = |together: &[u64], alone: &[u64]| PairsOfThreads { together: together.into(), alone: alone.into() };
+        // Pairs of more than 42,949 rows are large.
+        assert_eq!(divide(&[50_000; 5], 2), pairs(&[0], &[1, 2, 3, 4]));
+        assert_eq!(divide(&[50_000; 3], 2), pairs(&[0, 1, 2], &[]), "a thread would have one of three pairs");
+        assert_eq!(divide(&[30, 400_000, 60_000, 20, 50_000], 2), pairs(&[1], &[2, 4, 0, 3]));
+        assert_eq!(divide(&[30, 400_000, 20], 4), pairs(&[0, 1, 2], &[]), "threads would be idle");
+        assert_eq!(divide(&[400_000, 30, 20], 2), pairs(&[0], &[1, 2]));
+        assert_eq!(divide(&[400_000, 300_000, 30], 2), pairs(&[0, 1, 2], &[]));
+        assert_eq!(divide(&[30, 20, 10], 1), pairs(&[0, 1, 2], &[]));
     }
 }
