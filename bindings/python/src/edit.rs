@@ -81,9 +81,13 @@ impl DistanceOptions {
 
 /// Numbers the different symbols of texts from 1, in the order of their first occurrence. Characters
 /// of str and values of bytes below 128 are the same symbols.
-#[derive(Default)]
 struct SymbolCodes {
-    codes: HashMap<u32, u8>,
+    /// Code of each symbol below 256. 0 if it has none yet.
+    narrow: [u8; 256],
+    /// Codes of the other symbols.
+    wide: HashMap<u32, u8>,
+    /// Number of codes.
+    count: usize,
 }
 
 impl SymbolCodes {
@@ -96,21 +100,22 @@ impl SymbolCodes {
     }
 
     fn code(&mut self, symbol: u32) -> PyResult<u8> {
-        let next = u8::try_from(self.codes.len() + 1);
-        match (self.codes.get(&symbol), next) {
-            (Some(&code), _) => Ok(code),
-            (None, Ok(next)) => {
-                self.codes.insert(symbol, next);
-                Ok(next)
-            }
-            (None, Err(_)) => Err(invalid("the texts have more than 255 different characters")),
+        let code = match self.narrow.get_mut(symbol as usize) {
+            Some(code) => code,
+            None => self.wide.entry(symbol).or_insert(0),
+        };
+        if *code == 0 {
+            self.count += 1;
+            let next = u8::try_from(self.count);
+            *code = next.map_err(|_| invalid("the texts have more than 255 different characters"))?;
         }
+        Ok(*code)
     }
 }
 
 /// Encodes texts by their characters.
 fn text_stores<const N: usize>(sets: [(&str, &Sequences); N]) -> PyResult<[Arc<SequenceStore>; N]> {
-    let mut symbols = SymbolCodes::default();
+    let mut symbols = SymbolCodes { narrow: [0; 256], wide: HashMap::new(), count: 0 };
     let mut encoded = Vec::with_capacity(N);
     for (set, sequences) in sets {
         let mut builder = SequenceStore::builder(Alphabet::Bytes);

@@ -123,7 +123,7 @@ fn add_pairs<'a>(
     let scheme = &*chunk.scheme;
     let pattern = chunk.patterns.codes(block.pattern);
     for (index, region) in (first..).zip(block.regions.clone()) {
-        let text = chunk.text(region);
+        let mut text = chunk.text(region);
         let (m, n) = (pattern.len() as u32, text.len() as u32);
         let limit = scheme.limit(m, n);
         let least = match scheme.mode {
@@ -134,7 +134,15 @@ fn add_pairs<'a>(
         match scheme.trivial(m, n) {
             Some(trivial) => results[index] = trivial,
             None if least > limit => {}
-            None => pairs.push((index, EditPair { pattern, text, limit })),
+            None => {
+                if scheme.mode == EditMode::Prefix {
+                    // A longer prefix has more than `limit` differences, or not fewer than one symbol
+                    // has, which are at most m.
+                    let most = m as usize + limit.min(m) as usize;
+                    text = &text[..text.len().min(most)];
+                }
+                pairs.push((index, EditPair { pattern, text, limit }));
+            }
         }
     }
 }
