@@ -41,6 +41,19 @@ pub(crate) const BITS: usize = 64;
 /// Side of the square byte matrix that [`LanesI32::transpose`] transposes.
 pub(crate) const BLOCK: usize = 16;
 
+/// Computes each element of an array by its index. Calls are always inlined, so that kernels use
+/// their own instructions. `std::array::from_fn` and `map` of arrays rely on an optimisation
+/// across units of code generation for that, and make three times the code.
+#[inline(always)]
+pub(crate) fn array_of<T: Copy, const N: usize>(mut element: impl FnMut(usize) -> T) -> [T; N] {
+    const { assert!(N > 0) };
+    let mut array = [element(0); N];
+    for (index, each) in array.iter_mut().enumerate().skip(1) {
+        *each = element(index);
+    }
+    array
+}
+
 /// Lanes that are added, subtracted and compared lane by lane. Sums and differences wrap.
 ///
 /// # Safety

@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Instructions;
-use crate::simd::Simd;
+use crate::simd::{Simd, array_of};
 
 /// Number of lanes, which is the number of pairs of sequences that are computed at once.
 pub(super) const LANES: usize = 16;
@@ -117,15 +117,15 @@ unsafe impl Floats for [f32; LANES] {
     }
     #[inline(always)]
     unsafe fn add(self, other: Self) -> Self {
-        std::array::from_fn(|lane| self[lane] + other[lane])
+        array_of(|lane| self[lane] + other[lane])
     }
     #[inline(always)]
     unsafe fn mul(self, other: Self) -> Self {
-        std::array::from_fn(|lane| self[lane] * other[lane])
+        array_of(|lane| self[lane] * other[lane])
     }
     #[inline(always)]
     unsafe fn max(self, other: Self) -> Self {
-        std::array::from_fn(|lane| if self[lane] > other[lane] { self[lane] } else { other[lane] })
+        array_of(|lane| if self[lane] > other[lane] { self[lane] } else { other[lane] })
     }
     #[inline(always)]
     unsafe fn at_least(self, bound: f32) -> u32 {
@@ -197,7 +197,8 @@ unsafe impl Floats for [__m256; 2] {
     #[inline(always)]
     unsafe fn at_least(self, bound: f32) -> u32 {
         let bound = _mm256_set1_ps(bound);
-        let lanes = self.map(|part| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(part, bound)) as u32);
+        let lanes: [u32; 2] =
+            array_of(|part| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(self[part], bound)) as u32);
         lanes[0] | lanes[1] << 8
     }
 }
@@ -211,7 +212,7 @@ unsafe impl Floats for [__m128; 4] {
     }
     #[inline(always)]
     unsafe fn load(from: &LaneArray<f32>) -> Self {
-        std::array::from_fn(|part| _mm_load_ps(from.0.as_ptr().add(4 * part)))
+        array_of(|part| _mm_load_ps(from.0.as_ptr().add(4 * part)))
     }
     #[inline(always)]
     unsafe fn store(self, to: &mut LaneArray<f32>) {
@@ -221,15 +222,15 @@ unsafe impl Floats for [__m128; 4] {
     }
     #[inline(always)]
     unsafe fn add(self, other: Self) -> Self {
-        std::array::from_fn(|part| _mm_add_ps(self[part], other[part]))
+        array_of(|part| _mm_add_ps(self[part], other[part]))
     }
     #[inline(always)]
     unsafe fn mul(self, other: Self) -> Self {
-        std::array::from_fn(|part| _mm_mul_ps(self[part], other[part]))
+        array_of(|part| _mm_mul_ps(self[part], other[part]))
     }
     #[inline(always)]
     unsafe fn max(self, other: Self) -> Self {
-        std::array::from_fn(|part| _mm_max_ps(self[part], other[part]))
+        array_of(|part| _mm_max_ps(self[part], other[part]))
     }
     #[inline(always)]
     unsafe fn at_least(self, bound: f32) -> u32 {

@@ -2,6 +2,7 @@
 //! lane.
 
 use super::floats::{LANES, LaneArray};
+use crate::simd::array_of;
 
 /// Number of columns in a block. Values within a block differ by less than the range of a float.
 pub(super) const BLOCK: usize = 16;
@@ -46,7 +47,7 @@ pub(super) fn shifts(greatest: &LaneArray<f32>, exponents: &mut Exponents) -> La
 /// Returns the factors that convert values from the exponents of one block to another's.
 #[inline(always)]
 pub(super) fn ratio(from: &Exponents, to: &Exponents) -> Ratios {
-    LaneArray(std::array::from_fn(|lane| power(from.0[lane] - to.0[lane])))
+    LaneArray(array_of(|lane| power(from.0[lane] - to.0[lane])))
 }
 
 /// The sum of the floats of a lane, with an exponent.
@@ -103,7 +104,7 @@ impl LaneShares {
             let power = if exponent < MIN_EXPONENT { 0.0 } else { power(exponent) };
             power / self.mantissas.0[lane]
         };
-        LaneArray(std::array::from_fn(factor))
+        LaneArray(array_of(factor))
     }
 }
 

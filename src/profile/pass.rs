@@ -11,7 +11,7 @@
 
 use super::columns::Penalties;
 use super::scores::ColumnScores;
-use crate::simd::{InstructionSet, Simd, SimdKernel};
+use crate::simd::{InstructionSet, Simd, SimdKernel, array_of};
 
 /// The inputs of the recurrence for two profiles.
 #[derive(Debug)]
@@ -182,7 +182,7 @@ fn close_forward(best: &mut [i32], begins: &[i32], through: &[i32], sums: &[i32]
     let (sums, sums_rest) = sums.as_chunks::<BLOCK>();
     let (begins, _) = begins.as_chunks::<BLOCK>();
     for (((best, begins), through), sums) in blocks.iter_mut().zip(begins).zip(through).zip(sums) {
-        *best = std::array::from_fn(|k| through[k].max(begins[k].max(greatest) - sums[k]));
+        *best = array_of(|k| through[k].max(begins[k].max(greatest) - sums[k]));
         greatest = greatest.max(begins[BLOCK - 1]);
     }
     let last = begins[blocks.len()];

@@ -8,7 +8,7 @@ use std::arch::aarch64::*;
 use std::marker::PhantomData;
 
 use super::portable::{Array, lookup_each, test_each};
-use super::{BLOCK, Instructions, Lanes, LanesI32, LanesU64, STEPS, Simd};
+use super::{BLOCK, Instructions, Lanes, LanesI32, LanesU64, STEPS, Simd, array_of};
 use crate::seq::Code;
 
 /// One register of 128 bits, stored as bytes.
@@ -261,11 +261,11 @@ unsafe impl LanesI32 for Neon<i32> {
     }
     #[inline(always)]
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {
-        let mut registers: [int8x16_t; BLOCK] = std::array::from_fn(|k| vld1q_s8(rows[k]));
+        let mut registers: [int8x16_t; BLOCK] = array_of(|k| vld1q_s8(rows[k]));
         // Each round interleaves rows k and k + 8. After four rounds, every byte is in its column's
         // row.
         for _ in 0..4 {
-            registers = std::array::from_fn(|k| match k % 2 {
+            registers = array_of(|k| match k % 2 {
                 0 => vzip1q_s8(registers[k / 2], registers[k / 2 + 8]),
                 _ => vzip2q_s8(registers[k / 2], registers[k / 2 + 8]),
             });

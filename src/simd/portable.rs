@@ -1,6 +1,6 @@
 //! Vectors as arrays, for processors without an implementation here and for 64-bit scores.
 
-use super::{BLOCK, EightLanes, Instructions, Lanes, LanesI32, LanesU64, STEPS, Simd};
+use super::{BLOCK, EightLanes, Instructions, Lanes, LanesI32, LanesU64, STEPS, Simd, array_of};
 use crate::score::difference::Element;
 use crate::seq::Code;
 
@@ -27,16 +27,11 @@ unsafe impl Simd for PortableSet {
     type U64Lanes = Array<u64, { BYTES / 8 }>;
 }
 
-impl<E: Copy + Default, const N: usize> Array<E, N> {
-    /// Computes each lane by its index. In unoptimised builds, the loop produces a third of the
-    /// code of `std::array::from_fn`.
+impl<E: Copy, const N: usize> Array<E, N> {
+    /// Computes each lane by its index.
     #[inline(always)]
-    fn each(mut lane: impl FnMut(usize) -> E) -> Self {
-        let mut lanes = [E::default(); N];
-        for (k, each) in lanes.iter_mut().enumerate() {
-            *each = lane(k);
-        }
-        Array(lanes)
+    fn each(lane: impl FnMut(usize) -> E) -> Self {
+        Array(array_of(lane))
     }
 }
 
@@ -181,7 +176,7 @@ unsafe impl EightLanes for Array<i32, 8> {
     }
     #[inline(always)]
     unsafe fn to_bytes(self) -> [u8; 8] {
-        self.0.map(|lane| lane as u8)
+        array_of(|lane| self.0[lane] as u8)
     }
 }
 

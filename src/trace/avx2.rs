@@ -11,7 +11,7 @@ use super::rows::{
 };
 use super::wavefront::{Arrays, BandDirections, LANES, PackedCosts, PackedValue, Wave};
 use crate::seq::Code;
-use crate::simd::{EightLanes, InstructionSet, Simd, SimdKernel};
+use crate::simd::{EightLanes, InstructionSet, Simd, SimdKernel, array_of};
 
 /// Code for rows on the instruction set `S`: vectors of eight cells if `S` has them, otherwise
 /// [`Portable`].
@@ -314,9 +314,7 @@ impl<'a, V: EightLanes> EightCells<'a, V> {
             match SCORES {
                 BY_SHARED_BITS => self.matching.blend(self.mismatching, V::disjoint(a, b)),
                 BY_EQUAL_CODES => self.mismatching.blend(self.matching, V::same_codes(a, b)),
-                _ => load(&std::array::from_fn(|lane| {
-                    self.costs.table[PackedCosts::<i32>::table_index(a[lane], b[lane])]
-                })),
+                _ => load(&array_of(|lane| self.costs.table[PackedCosts::<i32>::table_index(a[lane], b[lane])])),
             }
         }
     }

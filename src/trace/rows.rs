@@ -3,7 +3,7 @@
 
 use super::wavefront::{BandDirections, Geometry, LANES, MatrixCell, PackedCosts, PackedValue, Symbols, Wave};
 use crate::seq::Code;
-use crate::simd::InstructionSet;
+use crate::simd::{InstructionSet, array_of};
 
 /// Methods to find the score of two codes: the variants of [`ScoresBy`](super::band::ScoresBy) as
 /// values for const generics.
@@ -143,8 +143,8 @@ fn from(diagonal: bool, insertion: bool) -> u8 {
 /// Returns one value for each lane. It reads whole arrays before it writes any, so that the
 /// compiler can vectorize the computation.
 #[inline(always)]
-fn from_lanes<E>(f: impl FnMut(usize) -> E) -> [E; LANES] {
-    std::array::from_fn(f)
+fn from_lanes<E: Copy>(f: impl FnMut(usize) -> E) -> [E; LANES] {
+    array_of(f)
 }
 
 impl<T: PackedValue> PackedCosts<T> {

@@ -3,7 +3,7 @@
 
 use crate::clustal::recursion::CorridorCrossing;
 use crate::seq::Code;
-use crate::simd::{AlignedBuffer, LanesI32, MAX_I32_LANES};
+use crate::simd::{AlignedBuffer, LanesI32, MAX_I32_LANES, array_of};
 
 /// Minus infinity.
 const NEG_INF: i32 = i32::MIN / 4;
@@ -167,7 +167,7 @@ impl DetailStrip<'_> {
                 lanes.store(to.as_mut_ptr());
             }
         }
-        std::array::from_fn(|lane| {
+        array_of(|lane| {
             let [column, margin, least, most] = [0, 1, 2, 3].map(|value| values[value][lane]);
             CorridorCrossing { column: column as u32, margin, columns: [least as u32, most as u32] }
         })

@@ -1,7 +1,7 @@
 //! Least distances of last rows, computed from the steps between their cells.
 
 use crate::score::EditDistance;
-use crate::simd::BITS;
+use crate::simd::{BITS, array_of};
 
 /// The last rows of L pairs up to some column, and the least distance in each.
 ///
@@ -92,7 +92,7 @@ impl<const L: usize> LastRowMinimum<L> {
                 is_before[lane] &= from[lane] != self.least[lane];
             }
         }
-        std::array::from_fn(|lane| EditDistance { distance: self.least[lane] as u32, end: ends[lane] as u32 })
+        array_of(|lane| EditDistance { distance: self.least[lane] as u32, end: ends[lane] as u32 })
     }
 }
 

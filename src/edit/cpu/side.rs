@@ -14,7 +14,7 @@ use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{HorizontalDeltas, VerticalDeltas, step};
 use super::{DiagonalBand, EditPair};
 use crate::score::{EditDistance, EditMode};
-use crate::simd::{AlignedBuffer, BITS, InstructionSet, LanesU64, Simd, SimdKernel};
+use crate::simd::{AlignedBuffer, BITS, InstructionSet, LanesU64, Simd, SimdKernel, array_of};
 
 /// Scratch memory, reused for all groups.
 #[derive(Debug, Clone, Default)]
@@ -156,8 +156,9 @@ unsafe fn last_steps<V: LanesU64>(up: [V; VECTORS], down: [V; VECTORS], columns:
         }
     }
     // The bit of the first column was shifted in first.
-    steps.up = steps.up.map(|bits| bits << (BITS - columns));
-    steps.down = steps.down.map(|bits| bits << (BITS - columns));
+    let (up, down) = (steps.up, steps.down);
+    steps.up = array_of(|lane| up[lane] << (BITS - columns));
+    steps.down = array_of(|lane| down[lane] << (BITS - columns));
     steps
 }
 
@@ -188,7 +189,7 @@ unsafe fn align<V: LanesU64, M: Matcher>(task: SideTask<'_>) {
         // In infix and overlap mode, skipping the start of a text is free. Padding rows match
         // there, so they cost nothing, too.
         let is_free = mode == EditMode::Infix || reach.is_some();
-        let beginning: [HorizontalDeltas<V>; VECTORS] = std::array::from_fn(|v| HorizontalDeltas {
+        let beginning: [HorizontalDeltas<V>; VECTORS] = array_of(|v| HorizontalDeltas {
             hp: V::splat(if is_free { 0 } else { u64::MAX }),
             hn: V::splat(0),
             as_matches: if is_free { V::load(paddings.as_ptr().add(v * V::COUNT)) } else { V::splat(0) },

@@ -18,7 +18,7 @@ use super::needed::{self, SEGMENT, SegmentTest, TextPart};
 use crate::edit::EditChunk;
 use crate::score::EditMode;
 use crate::seq::{Code, SequenceId};
-use crate::simd::{InstructionSet, Simd, SimdKernel};
+use crate::simd::{InstructionSet, Simd, SimdKernel, array_of};
 
 /// Number of u64 values in a row.
 const WORDS: usize = 8;
@@ -67,7 +67,7 @@ impl TextBits {
 
     #[inline(always)]
     fn map(self, other: TextBits, combine: impl Fn(u64, u64) -> u64) -> TextBits {
-        TextBits(std::array::from_fn(|word| combine(self.0[word], other.0[word])))
+        TextBits(array_of(|word| combine(self.0[word], other.0[word])))
     }
 }
 
@@ -308,7 +308,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(seed);
         for instructions in InstructionSet::available() {
             for windows in [1usize, 7, 32, 33, 100, 545] {
-                let mut row = || TextBits(std::array::from_fn(|_| random.u64(..) | random.u64(..)));
+                let mut row = || TextBits(array_of(|_| random.u64(..) | random.u64(..)));
                 let whole: Vec<TextBits> = (0..40).map(|_| row()).collect();
                 let mut part = || whole.iter().map(|&bits| bits.map(row(), |bit, other| bit & other)).collect();
                 let parts: [Vec<TextBits>; PARTS.len()] = [part(), part()];

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::long::kernels::striped::{BLOCK_ROWS, RECORD_HEAD, RECORD_TURNS, Record};
 use crate::long::{BestCell, PanelSweep};
 use crate::seq::Code;
+use crate::simd::array_of;
 
 /// Number of bytes of recorded batches that are read at once.
 const A_READ: u64 = 16 << 20;
@@ -87,7 +88,7 @@ fn replay(record: &Record, strip: u32, laid: &StripLayout, sweep: &PanelSweep) -
                     .map(|c| if variant.linear { record.h(t, c) - pair.scoring.gaps.first } else { record.gap(t, c) })
                     .collect(),
                 corner: record.corner(t),
-                sent: std::array::from_fn(|r| record.sent(t, r as u32)),
+                sent: array_of(|r| record.sent(t, r as u32)),
                 column: column + 1,
                 symbols,
             }
@@ -103,7 +104,7 @@ fn replay(record: &Record, strip: u32, laid: &StripLayout, sweep: &PanelSweep) -
                 continue;
             }
             let entering = match n {
-                0 => std::array::from_fn(|r| record.entered(step, r as u32)),
+                0 => array_of(|r| record.entered(step, r as u32)),
                 _ => lanes[n - 1].sent,
             };
             let lane = &mut lanes[n];

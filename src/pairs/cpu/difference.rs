@@ -14,7 +14,7 @@ use super::group::{CodeStrip, GroupBuffers, GroupTask, TargetGroup};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;
-use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
+use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, array_of};
 
 /// The greatest value of a pair, with the end gaps of its alignments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -113,7 +113,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     // Values of the last column, and the best end so far. They are used only if end gaps have their
     // own costs.
     let mut last: [i64; MAX_LANES] = [form.border_value(m); MAX_LANES];
-    let mut best: [Greatest; MAX_LANES] = std::array::from_fn(|lane| {
+    let mut best: [Greatest; MAX_LANES] = array_of(|lane| {
         let n = group.symbols(lane);
         Greatest::from_gaps(form.border_value(m) + form.border_value(n), n, m)
     });
@@ -244,13 +244,13 @@ fn along_last_row<W: Lanes>(
     is_narrow: bool,
 ) -> [Greatest; MAX_LANES] {
     let count = W::COUNT;
-    let mut value: [i64; MAX_LANES] = std::array::from_fn(|lane| form.border_value(group.symbols(lane)));
+    let mut value: [i64; MAX_LANES] = array_of(|lane| form.border_value(group.symbols(lane)));
     if form.own_ends() && is_narrow {
         best.iter_mut().zip(&value).for_each(|(best, value)| best.take_columns(value + form.border_value(m), m));
         let mut ends = LastCells::<W>::from(|lane| {
             (value[lane] + form.border_value(m), best[lane].value, best[lane].least_columns)
         });
-        ends.first = std::array::from_fn(|lane| best[lane].columns_left);
+        ends.first = array_of(|lane| best[lane].columns_left);
         for (dh, left) in dh.chunks_exact(count).zip((0..m).rev()) {
             ends.take(form, dh, left);
         }
@@ -302,7 +302,7 @@ unsafe fn linear_rows<W: Lanes>(
 ) -> RowDifferences<W> {
     // SAFETY: the caller guarantees the preconditions.
     unsafe {
-        let mut dv: [W; ROWS] = std::array::from_fn(|k| W::load(borders[k].as_ptr()));
+        let mut dv: [W; ROWS] = array_of(|k| W::load(borders[k].as_ptr()));
         for (j, &code) in query.iter().enumerate() {
             let steps = profile.add(code as usize * ROWS * W::COUNT);
             let column = dh.add(j * W::COUNT);
@@ -336,8 +336,8 @@ unsafe fn affine_rows<W: Lanes>(
     // SAFETY: the caller guarantees the preconditions.
     unsafe {
         let opening = W::splat(W::Elem::from_number(form.opening()));
-        let mut dv: [W; ROWS] = std::array::from_fn(|k| W::load(borders[k].as_ptr()));
-        let mut e = dv.map(|dv| dv.sub(opening));
+        let mut dv: [W; ROWS] = array_of(|k| W::load(borders[k].as_ptr()));
+        let mut e: [W; ROWS] = array_of(|k| dv[k].sub(opening));
         for (j, &code) in query.iter().enumerate() {
             let steps = profile.add(code as usize * ROWS * W::COUNT);
             let (column, gaps) = (dh.add(j * W::COUNT), f.add(j * W::COUNT));

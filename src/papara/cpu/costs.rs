@@ -29,6 +29,7 @@
 
 use crate::score::PhyloScheme;
 use crate::score::difference::Element;
+use crate::simd::array_of;
 
 /// Maximum number of sites in a block.
 pub(super) const MAX_SITES: usize = 32;
@@ -126,7 +127,7 @@ impl CellCosts {
     /// are correct because they are within the range.
     pub(super) fn kinds<E: Element>(&self) -> SiteKindScores<E> {
         let by_kind = |number: fn(&CellCosts, bool, bool) -> i64| {
-            std::array::from_fn(|kind| E::from_number(number(self, kind & 1 != 0, kind & 2 != 0)))
+            array_of(|kind| E::from_number(number(self, kind & 1 != 0, kind & 2 != 0)))
         };
         SiteKindScores {
             matching: by_kind(|costs, is_penalised, is_free| costs.aligned(costs.matching, is_penalised, is_free)),

@@ -9,7 +9,9 @@ use super::sites::BlockProfile;
 use crate::papara::vectors::OCTET;
 use crate::score::difference::Element;
 use crate::seq::{Code, PAD};
-use crate::simd::{AlignedBuffer, InstructionSet, Instructions, LaneElement, Lanes, MAX_LANES, Simd, SimdKernel};
+use crate::simd::{
+    AlignedBuffer, InstructionSet, Instructions, LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, array_of,
+};
 
 /// Number of symbols in a stripe with 32 vector registers. Cells, deletions and their inputs stay
 /// in registers.
@@ -117,7 +119,7 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &ReadLaneGroup<'_>, memory: &
                             let index = (first + r).checked_sub(symbols - read.rows.len());
                             index.map_or(read.sets.len(), |symbol| read.rows[symbol]) * lanes
                         };
-                        let stripe_scores = SharedRead::<R> { offsets: std::array::from_fn(offset) };
+                        let stripe_scores = SharedRead::<R> { offsets: array_of(offset) };
                         step.pass::<R>(stripe_scores, column, scratch);
                     }
                     LaneReads::Each(_) => {
@@ -298,8 +300,8 @@ impl<V: Lanes> StripeSweep<V> {
         let lanes = V::COUNT;
         // SAFETY: guaranteed by the caller.
         unsafe {
-            let mut cells: [V; R] = std::array::from_fn(|r| V::load(column.add(r * lanes)));
-            let mut deletions: [V; R] = std::array::from_fn(|r| V::load(column.add((R + r) * lanes)));
+            let mut cells: [V; R] = array_of(|r| V::load(column.add(r * lanes)));
+            let mut deletions: [V; R] = array_of(|r| V::load(column.add((R + r) * lanes)));
             let next = cells[R - 1].sub(self.start);
             let mut corner = self.start;
             let (mut rows, mut opening) = (scratch.rows.as_ptr(), scratch.opening.as_ptr());

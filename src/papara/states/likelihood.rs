@@ -1,10 +1,9 @@
 //! Gap flags by likelihood. The model has the states residue and gap and uses the branch lengths.
 //! The rows on both sides of an edge include the whole length of the edge.
 
-use std::array::from_fn;
-
 use super::{EdgeValues, WIDTH};
 use crate::papara::tree::ReferenceTree;
+use crate::simd::array_of;
 
 /// Transition probabilities of a branch: `P[s][x]` is the probability of x at the other end, given
 /// s at this end.
@@ -32,7 +31,7 @@ impl Likelihoods {
     /// Propagates likelihoods to the other end of an edge.
     fn propagate(&self, row: &[[f64; WIDTH]; 2], edge: usize) -> [[f64; WIDTH]; 2] {
         let branch = &self.branches[edge];
-        from_fn(|state| from_fn(|site| branch[state][0] * row[0][site] + branch[state][1] * row[1][site]))
+        array_of(|state| array_of(|site| branch[state][0] * row[0][site] + branch[state][1] * row[1][site]))
     }
 }
 
@@ -43,10 +42,10 @@ fn branch(share: f64, length: f64) -> Branch {
 
 /// Returns the elementwise product. Each site may be scaled by a power of two.
 fn product(one: &[[f64; WIDTH]; 2], other: &[[f64; WIDTH]; 2]) -> [[f64; WIDTH]; 2] {
-    let row: [[f64; WIDTH]; 2] = from_fn(|state| from_fn(|site| one[state][site] * other[state][site]));
+    let row: [[f64; WIDTH]; 2] = array_of(|state| array_of(|site| one[state][site] * other[state][site]));
     let is_small = |site: usize| row[0][site] < SMALL && row[1][site] < SMALL;
-    let scales: [f64; WIDTH] = from_fn(|site| if is_small(site) { 1.0 / SMALL } else { 1.0 });
-    row.map(|row| from_fn(|site| row[site] * scales[site]))
+    let scales: [f64; WIDTH] = array_of(|site| if is_small(site) { 1.0 / SMALL } else { 1.0 });
+    row.map(|row| array_of(|site| row[site] * scales[site]))
 }
 
 impl EdgeValues for Likelihoods {
@@ -85,6 +84,6 @@ impl EdgeValues for Likelihoods {
 
     fn edge_bits(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH] {
         let whole = product(above, below);
-        from_fn(|site| if whole[0][site] < whole[1][site] { self.gap } else { 0 })
+        array_of(|site| if whole[0][site] < whole[1][site] { self.gap } else { 0 })
     }
 }

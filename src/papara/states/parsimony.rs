@@ -5,9 +5,8 @@
 //! The result is a closed gap if all sides count, an open gap if only some do, and no gap
 //! otherwise.
 
-use std::array::from_fn;
-
 use super::{EdgeValues, WIDTH};
+use crate::simd::array_of;
 
 /// Bits of a side. `CLOSED` is set for every gap. `OPEN` is set in addition if the gap is open.
 /// `LEAF` marks a leaf.
@@ -33,14 +32,15 @@ struct SideCounts {
 impl SideCounts {
     fn from_sides(sides: &[[u8; WIDTH]]) -> Self {
         let count = |is: fn(u8) -> bool| {
-            let add = |sum: [u32; WIDTH], side: &[u8; WIDTH]| from_fn(|site| sum[site] + u32::from(is(side[site])));
+            let add = |sum: [u32; WIDTH], side: &[u8; WIDTH]| array_of(|site| sum[site] + u32::from(is(side[site])));
             sides.iter().fold([0; WIDTH], add)
         };
         SideCounts { sides: count(|_| true), leaves: count(is_leaf), gaps: count(is_gap), closed: count(is_closed) }
     }
 
     fn without(&self, side: &[u8; WIDTH]) -> Self {
-        let less = |counts: &[u32; WIDTH], is: fn(u8) -> bool| from_fn(|site| counts[site] - u32::from(is(side[site])));
+        let less =
+            |counts: &[u32; WIDTH], is: fn(u8) -> bool| array_of(|site| counts[site] - u32::from(is(side[site])));
         SideCounts {
             sides: less(&self.sides, |_| true),
             leaves: less(&self.leaves, is_leaf),
@@ -50,7 +50,7 @@ impl SideCounts {
     }
 
     fn sum(&self) -> [u8; WIDTH] {
-        from_fn(|site| {
+        array_of(|site| {
             let count = if self.leaves[site] > 0 { self.gaps[site] } else { self.closed[site] };
             if count == 0 {
                 0
@@ -76,7 +76,7 @@ fn is_closed(side: u8) -> bool {
 }
 
 fn join(one: &[u8; WIDTH], other: &[u8; WIDTH]) -> [u8; WIDTH] {
-    from_fn(|site| {
+    array_of(|site| {
         let (one, other) = (one[site], other[site]);
         // The shift moves `OPEN` to the position of `CLOSED`. An open gap does not count unless one
         // side is a leaf.

@@ -2,9 +2,8 @@
 //! intersection is empty (Fitch 1971). More than two sets combine to their most frequent characters
 //! (Hartigan 1973). For two sets, both rules agree.
 
-use std::array::from_fn;
-
 use super::{EdgeValues, WIDTH};
+use crate::simd::array_of;
 
 /// The set model, with the number of bits of a set.
 pub(super) struct FitchSets {
@@ -33,7 +32,7 @@ impl FitchSets {
     /// Returns the most frequent characters of all counted sets except `without`.
     fn most_frequent(&self, counts: &CharacterCounts, without: &[u32; WIDTH]) -> [u32; WIDTH] {
         let count = |bit: usize, site: usize| counts[bit][site] - (without[site] >> bit & 1);
-        from_fn(|site| {
+        array_of(|site| {
             let most = (0..self.bits).map(|bit| count(bit, site)).max().unwrap_or(0);
             (0..self.bits).filter(|&bit| count(bit, site) == most).fold(0, |set, bit| set | 1 << bit)
         })
@@ -48,7 +47,7 @@ impl EdgeValues for FitchSets {
     }
 
     fn combine_two(&self, one: &Self::Row, other: &Self::Row, _edge: usize) -> Self::Row {
-        from_fn(|site| join(one[site], other[site]))
+        array_of(|site| join(one[site], other[site]))
     }
 
     fn combine_all(&self, sides: &[Self::Row], _edge: usize) -> Self::Row {

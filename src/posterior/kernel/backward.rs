@@ -10,6 +10,7 @@ use super::{
 };
 use crate::posterior::floats::{Floats, LANES, LaneArray};
 use crate::posterior::scale::{self, Exponents, LaneShares, LaneTotal, NO_EXPONENTS};
+use crate::simd::array_of;
 
 /// Backward values of a column in the current row. Gaps include the weight of their first symbol.
 #[derive(Debug, Clone, Copy)]
@@ -148,7 +149,7 @@ impl Posteriors<'_> {
         for (step, start) in panel.rows.clone().step_by(STEP).enumerate().rev() {
             let rows = start..(start + STEP).min(panel.rows.end);
             let border = &self.scratch.right.cells[step * STEP..][..STEP];
-            let mut carried: [BackwardCarry<F>; STEP] = std::array::from_fn(|row| border[row].load());
+            let mut carried: [BackwardCarry<F>; STEP] = array_of(|row| border[row].load());
             let mut right_exponents = self.scratch.right.exponents[step];
             for (at, block) in panel.blocks.clone().enumerate().rev() {
                 let cells = &mut self.scratch.backward_row[block * BLOCK..][..BLOCK];
@@ -200,7 +201,7 @@ impl Posteriors<'_> {
                     let (kept, products) = (&kept[at.clone()], &mut products[at]);
                     let greatest = &mut greatest;
                     if many == ROWS {
-                        let weights: [_; ROWS] = std::array::from_fn(weights);
+                        let weights: [_; ROWS] = array_of(weights);
                         some_rows::<F, ROWS>(&tile, weights, cells, carried, kept, products, greatest);
                     } else {
                         some_rows::<F, 1>(&tile, [weights(0)], cells, carried, kept, products, greatest);
@@ -320,7 +321,7 @@ unsafe fn tile_rows<F: Floats, const MANY: usize, const SHARE: bool>(
     greatest: &mut F,
 ) {
     let PartitionGaps { open, extend, .. } = tile.gaps;
-    let mut row_carries: [BackwardCarry<F>; MANY] = std::array::from_fn(|row| carried[row]);
+    let mut row_carries: [BackwardCarry<F>; MANY] = array_of(|row| carried[row]);
     for at in (0..BLOCK).rev() {
         let cell = &mut cells[at];
         let (mut below, mut below_gap) = (F::load(&cell.matched), F::load(&cell.gap));

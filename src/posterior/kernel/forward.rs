@@ -9,6 +9,7 @@ use super::{
 use crate::posterior::floats::{Floats, LANES, LaneArray};
 use crate::posterior::scale::{self, Exponents, LaneTotal, NO_EXPONENTS};
 use crate::seq::Code;
+use crate::simd::array_of;
 
 /// Forward values of a column in the current row. Gaps exclude the weight of their first symbol.
 #[derive(Debug, Clone, Copy)]
@@ -216,7 +217,7 @@ impl ForwardPanel<'_> {
         for (step, start) in self.rows.clone().step_by(STEP).enumerate() {
             let rows = start..(start + STEP).min(self.rows.end);
             let border = &mut left.cells[step * STEP..][..STEP];
-            let mut carried: [ForwardCarry<F>; STEP] = std::array::from_fn(|row| border[row].load());
+            let mut carried: [ForwardCarry<F>; STEP] = array_of(|row| border[row].load());
             let mut left_exponents = left.exponents[step];
             for (at, block) in self.blocks.clone().enumerate() {
                 let cells = &mut cells[at * BLOCK..][..BLOCK];
@@ -297,9 +298,9 @@ impl ForwardTile<'_> {
             if many == 1 {
                 tile_rows::<F, 1, true>(gaps, [weights(0)], cells, carried, begin, values);
             } else if self.keep {
-                tile_rows::<F, ROWS, true>(gaps, std::array::from_fn(weights), cells, carried, begin, values);
+                tile_rows::<F, ROWS, true>(gaps, array_of(weights), cells, carried, begin, values);
             } else {
-                tile_rows::<F, ROWS, false>(gaps, std::array::from_fn(weights), cells, carried, begin, values);
+                tile_rows::<F, ROWS, false>(gaps, array_of(weights), cells, carried, begin, values);
             }
             at += many;
         }
@@ -367,7 +368,7 @@ unsafe fn tile_rows<F: Floats, const MANY: usize, const KEEP: bool>(
     kept: &mut [LaneArray<f32>],
 ) {
     let PartitionGaps { open, extend, .. } = *gaps;
-    let mut row_carries: [ForwardCarry<F>; MANY] = std::array::from_fn(|row| carried[row]);
+    let mut row_carries: [ForwardCarry<F>; MANY] = array_of(|row| carried[row]);
     for at in 0..BLOCK {
         let cell = &mut cells[at];
         let mut above_onward = F::load(&cell.onward);

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::{V128, V256, V512};
 use crate::seq::Code;
-use crate::simd::{BLOCK, EightLanes, LanesI32};
+use crate::simd::{BLOCK, EightLanes, LanesI32, array_of};
 
 /// Implements [`LanesI32::transpose`] in four rounds of interleaving 128-bit registers.
 ///
@@ -15,11 +15,11 @@ use crate::simd::{BLOCK, EightLanes, LanesI32};
 /// squared bytes that may be written.
 #[inline(always)]
 unsafe fn transpose_bytes(rows: &[*const i8; BLOCK], to: *mut i8) {
-    let mut registers: [__m128i; BLOCK] = std::array::from_fn(|k| _mm_loadu_si128(rows[k].cast()));
+    let mut registers: [__m128i; BLOCK] = array_of(|k| _mm_loadu_si128(rows[k].cast()));
     // Each round interleaves rows k and k + 8. After four rounds, every byte is in its column's
     // row.
     for _ in 0..4 {
-        registers = std::array::from_fn(|k| match k % 2 {
+        registers = array_of(|k| match k % 2 {
             0 => _mm_unpacklo_epi8(registers[k / 2], registers[k / 2 + 8]),
             _ => _mm_unpackhi_epi8(registers[k / 2], registers[k / 2 + 8]),
         });

@@ -5,7 +5,7 @@ use super::{BlockColumns, BlockRows, MARGIN, VECTORS};
 use crate::edit::cpu::least::{LastRowMinimum, RowSteps};
 use crate::edit::cpu::planes::{MAX_PLANES, Matcher};
 use crate::edit::cpu::step::{HorizontalDeltas, VerticalDeltas, step};
-use crate::simd::{BITS, LanesU64, MAX_U64_LANES};
+use crate::simd::{BITS, LanesU64, MAX_U64_LANES, array_of};
 
 /// Some rows, and the columns where they are computed.
 pub(super) struct RowStrip<'a> {
@@ -147,9 +147,9 @@ impl RowStrip<'_> {
                 pattern[plane][word / V::COUNT * V::COUNT + (V::COUNT - 1 - word % V::COUNT)] = *bits;
             }
         }
-        std::array::from_fn(|v| {
+        array_of(|v| {
             // SAFETY: guaranteed by the caller. Each plane has the words of K vectors.
-            std::array::from_fn(|plane| unsafe { V::load(pattern[plane].as_ptr().add(v * V::COUNT)) })
+            array_of(|plane| unsafe { V::load(pattern[plane].as_ptr().add(v * V::COUNT)) })
         })
     }
 
@@ -161,7 +161,7 @@ impl RowStrip<'_> {
             let column = t.wrapping_sub(v * V::COUNT + V::COUNT - 1 - lane);
             *mask = u64::from((self.first..=self.last).contains(&column)).wrapping_neg();
         }
-        (inside, inside.map(|mask| !mask))
+        (inside, array_of(|lane| !inside[lane]))
     }
 }
 

@@ -16,7 +16,7 @@
 use super::TileScoring;
 use crate::long::NEG_INF;
 use crate::seq::Code;
-use crate::simd::{BLOCK, InstructionSet, Lanes, LanesI32, MAX_I32_LANES, Simd, SimdKernel};
+use crate::simd::{BLOCK, InstructionSet, Lanes, LanesI32, MAX_I32_LANES, Simd, SimdKernel, array_of};
 
 /// Number of spare entries before and after the values and scores of columns, for lanes that are
 /// ahead or behind.
@@ -181,7 +181,7 @@ unsafe fn body<W: LanesI32, const R: usize, const WHAT: u8, const CLAMP: bool, c
         for t in 0..n + count - 1 {
             if t % BLOCK == 0 {
                 for (group, sources) in sources[..groups].iter().enumerate() {
-                    let rows: [*const i8; BLOCK] = std::array::from_fn(|k| sources[k].add(t));
+                    let rows: [*const i8; BLOCK] = array_of(|k| sources[k].add(t));
                     // Bytes beyond the lanes of a low strip are unused. They are read from the
                     // start of the profile.
                     let rows =

@@ -2,7 +2,7 @@
 
 use super::{Greatest, NO_GAP};
 use crate::score::DifferenceScoring;
-use crate::simd::{Lanes, MAX_LANES};
+use crate::simd::{Lanes, MAX_LANES, array_of};
 
 /// Values of successive cells of the last column or row, each with the gap from the cell to the
 /// end. All lanes are computed together, and the compiler vectorizes them.
@@ -21,7 +21,7 @@ pub(super) struct LastCells<W> {
 impl<W: Lanes> LastCells<W> {
     /// Starts with each lane's cell value, greatest value so far, and shortest gap with that value.
     pub(super) fn from(lane: impl Fn(usize) -> (i64, i64, u32)) -> Self {
-        let lanes: [(i64, i64, u32); MAX_LANES] = std::array::from_fn(lane);
+        let lanes: [(i64, i64, u32); MAX_LANES] = array_of(lane);
         LastCells {
             value: lanes.map(|lane| lane.0 as i32),
             best: lanes.map(|lane| lane.1 as i32),

@@ -9,7 +9,7 @@ use crate::pairs::cpu::skew::{PairBuffers, Strips};
 use crate::score::difference::{Element, STEPS};
 use crate::score::{DifferenceScoring, Substitution};
 use crate::seq::{Code, PAD};
-use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
+use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew, array_of};
 
 /// The proof for a part compares two values. If they differ by more than this many times the
 /// greatest step, a narrower part would have been sufficient.
@@ -483,6 +483,6 @@ impl Matches {
             return Matches::Shared;
         }
         let bits = |a: Code| real.clone().fold(0, |bits, b| bits | u32::from(substitution.is_match(a, b)) << b);
-        Matches::Each(std::array::from_fn(|a| if real.contains(&(a as Code)) { bits(a as Code) } else { 0 }))
+        Matches::Each(array_of(|a| if real.contains(&(a as Code)) { bits(a as Code) } else { 0 }))
     }
 }
