@@ -3,7 +3,7 @@
 //! If end gaps cost as much as inner gaps, the part is the whole alignment. End gaps that are free
 //! or have their own costs are no part of it.
 
-use super::columns::{is_gap, push_runs};
+use super::columns::is_gap;
 use super::{AlignmentColumns, Context, OutputPair, Range32};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
@@ -80,24 +80,14 @@ impl<'a> AlignedPart<'a> {
         Ok((written.total() > 0).then_some(AlignedPart { query, target, written }))
     }
 
-    /// Returns the number of mismatches and gap columns.
-    pub(super) fn edits(&self) -> u64 {
-        self.written.edits()
-    }
-
     /// Returns the runs of the part.
     pub(super) fn runs(&self) -> Box<dyn Iterator<Item = (u32, Op)> + 'a> {
         self.written.runs()
     }
 
-    /// Appends the runs as a CIGAR string.
-    pub(super) fn push_cigar(&self, out: &mut Vec<u8>) {
-        push_runs(out, self.runs());
-    }
-
     /// Returns the columns without the gaps before the first and after the last column of two
     /// symbols, or `None` if there is no such column.
-    pub(super) fn core(&self) -> Option<AlignedCore> {
+    fn core(&self) -> Option<AlignedCore> {
         let mut runs: Vec<(u32, Op)> = self.runs().collect();
         let (mut query, mut target) = (self.query, self.target);
         let first = runs.iter().position(|run| !is_gap(run.1))?;
@@ -122,6 +112,15 @@ pub(super) struct AlignedCore {
 }
 
 impl AlignedCore {
+    /// Selects the columns from the first to the last column of two symbols. Returns `None` if there
+    /// is no such column.
+    ///
+    /// # Errors
+    /// Returns [`Error::Internal`] if the pair has no alignment.
+    pub(super) fn from_pair(context: &Context, pair: &OutputPair<'_>) -> Result<Option<Self>> {
+        Ok(AlignedPart::from_pair(context, pair)?.and_then(|part| part.core()))
+    }
+
     /// Returns the number of mismatches and gap columns.
     pub(super) fn edits(&self) -> u32 {
         self.runs.iter().filter(|run| run.1 != Op::Match).map(|run| run.0).sum()

@@ -6,7 +6,7 @@
 //! do not store the order of an insertion and a deletion.
 
 use super::Output;
-use super::aligned_part::{AlignedCore, AlignedPart};
+use super::aligned_part::AlignedCore;
 use super::columns::is_gap;
 use super::long_context::{LongContext, LongPairAlignment};
 use super::numbers::{push_integer, push_unsigned};
@@ -18,7 +18,7 @@ pub(super) fn write(context: &LongContext, alignments: &[LongPairAlignment<'_>],
     let mut identifier = 0;
     for alignment in alignments {
         let (strand, pair) = context.pair(alignment)?;
-        let Some(core) = AlignedPart::from_pair(strand, &pair)?.and_then(|part| part.core()) else { continue };
+        let Some(core) = AlignedCore::from_pair(strand, &pair)? else { continue };
         identifier += 1;
         let out = output.buffer();
         out.extend_from_slice(b"chain ");

@@ -7,7 +7,7 @@
 //! reference symbol against a gap, negative for a query symbol against a gap.
 
 use super::Output;
-use super::aligned_part::{AlignedCore, AlignedPart};
+use super::aligned_part::AlignedCore;
 use super::long_context::{LongContext, LongPairAlignment, LongPaths};
 use super::numbers::push_unsigned;
 use crate::alignment::Op;
@@ -26,7 +26,7 @@ pub(super) fn write(
     for alignment in alignments {
         let (strand, pair) = context.pair(alignment)?;
         let (m, n) = (strand.queries.length(pair.query), strand.targets.length(pair.target));
-        let Some(core) = AlignedPart::from_pair(strand, &pair)?.and_then(|part| part.core()) else { continue };
+        let Some(core) = AlignedCore::from_pair(strand, &pair)? else { continue };
         let out = output.buffer();
         let ids = Some((alignment.query_id, alignment.target_id));
         if std::mem::replace(&mut described_pair, ids) != ids {

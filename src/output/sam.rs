@@ -5,12 +5,12 @@
 //! one line per alignment. A library would copy every sequence and every CIGAR, which can be as
 //! long as genomes here.
 //!
-//! As in `paf`, end gaps stay in the CIGAR if they cost as much as inner gaps. Other end gaps are
-//! omitted, and the unaligned ends of the query are clipped (`S`), so that SEQ contains the whole
-//! strand. The best alignment of a query is primary. Any other alignment is supplementary if it
-//! aligns a part of the query that no better one aligns. Otherwise it is secondary and has no SEQ,
-//! as in minimap2. The mapping quality is 255 (not available). A query without an alignment is
-//! unmapped.
+//! The CIGAR starts and ends with a column of two symbols, whatever end gaps cost. The ends of the
+//! query before and after it are clipped (`S`), so that SEQ contains the whole strand. The best
+//! alignment of a query is primary. Any other alignment is supplementary if it aligns a part of the
+//! query that no better one aligns. Otherwise it is secondary and has no SEQ, as in minimap2. The
+//! mapping quality is 255 (not available). A query without a column of two symbols in any alignment
+//! is unmapped.
 //!
 //! QUAL contains the qualities of a query from FASTQ wherever SEQ contains its letters.
 //!
@@ -23,7 +23,8 @@ mod pairs;
 
 use std::cmp::Reverse;
 
-use super::aligned_part::AlignedPart;
+use super::aligned_part::AlignedCore;
+use super::columns::push_runs;
 use super::long_context::{LongContext, LongPairAlignment};
 use super::numbers::{push_integer, push_unsigned};
 use super::{ByteSink, LongPairEnd, Output, OutputPair, Range32};
@@ -111,8 +112,8 @@ fn ranks(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<
     let mut better: Vec<Range32> = Vec::new();
     for index in best_first {
         let (strand, pair) = context.pair(&alignments[index])?;
-        let Some(aligned) = AlignedPart::from_pair(strand, &pair)? else { continue };
-        let part = hit_of(&pair)?.in_file(aligned.query, strand.queries.length(pair.query));
+        let Some(core) = AlignedCore::from_pair(strand, &pair)? else { continue };
+        let part = hit_of(&pair)?.in_file(core.query, strand.queries.length(pair.query));
         let is_apart = |other: &Range32| other.end <= part.start || part.end <= other.start;
         let rank = match better.is_empty() {
             true => 0,
@@ -193,7 +194,7 @@ fn record(
 ) -> Result<()> {
     let alignment = &of_query[index];
     let (context, pair) = all.pair(alignment)?;
-    let Some(aligned) = AlignedPart::from_pair(context, &pair)? else { return Ok(()) };
+    let Some(core) = AlignedCore::from_pair(context, &pair)? else { return Ok(()) };
     let (queries, out) = (all.queries(), output.buffer());
     let (query_length, is_reverse) = (queries.length(alignment.query_id), hit_of(&pair)?.is_reverse);
     out.extend_from_slice(queries.name(alignment.query_id).as_bytes());
@@ -202,11 +203,11 @@ fn record(
     out.push(b'\t');
     out.extend_from_slice(all.targets().name(alignment.target_id).as_bytes());
     out.push(b'\t');
-    push_unsigned(out, u64::from(aligned.target.start) + 1);
+    push_unsigned(out, u64::from(core.target.start) + 1);
     out.extend_from_slice(b"\t255\t");
-    push_clip(out, aligned.query.start);
-    aligned.push_cigar(out);
-    push_clip(out, query_length - aligned.query.end);
+    push_clip(out, core.query.start);
+    push_runs(out, core.runs.iter().copied());
+    push_clip(out, query_length - core.query.end);
     out.extend_from_slice(b"\t*\t0\t0\t");
     if rank == SECONDARY {
         out.extend_from_slice(b"*\t*");
@@ -215,7 +216,7 @@ fn record(
         output.buffer().push(b'\t');
         push_qualities(queries.qualities(alignment.query_id), is_reverse, output)?;
     }
-    push_tags(output.buffer(), aligned.edits(), &pair);
+    push_tags(output.buffer(), core.edits().into(), &pair);
     push_other_parts(all, of_query, ranks, index, output)?;
     output.buffer().push(b'\n');
     output.pass_on()
@@ -236,18 +237,18 @@ fn push_other_parts(
     others.sort_by_key(|&other| ranks[other] != Some(0));
     for (position, &other) in others.iter().enumerate() {
         let (context, pair) = all.pair(&of_query[other])?;
-        let Some(aligned) = AlignedPart::from_pair(context, &pair)? else { continue };
+        let Some(core) = AlignedCore::from_pair(context, &pair)? else { continue };
         let out = output.buffer();
         out.extend_from_slice(if position == 0 { b"\tSA:Z:" } else { b"" });
         out.extend_from_slice(context.targets.name(pair.target).as_bytes());
         out.push(b',');
-        push_unsigned(out, u64::from(aligned.target.start) + 1);
+        push_unsigned(out, u64::from(core.target.start) + 1);
         out.extend_from_slice(if of_query[other].is_reverse { b",-," } else { b",+," });
-        push_clip(out, aligned.query.start);
-        aligned.push_cigar(out);
-        push_clip(out, context.queries.length(pair.query) - aligned.query.end);
+        push_clip(out, core.query.start);
+        push_runs(out, core.runs.iter().copied());
+        push_clip(out, context.queries.length(pair.query) - core.query.end);
         out.extend_from_slice(b",255,");
-        push_unsigned(out, aligned.edits());
+        push_unsigned(out, core.edits().into());
         out.push(b';');
         output.pass_on()?;
     }

@@ -56,6 +56,47 @@ fn every_format_has_the_alignment_of_each_mode() {
     assert_snapshot!("rows", scored(&[&query, &target, rows[0], rows[1]]));
 }
 
+/// SAM starts and ends with two aligned symbols, also if all gaps cost the same.
+#[test]
+fn sam_has_the_records_of_allpairs() {
+    let folder = folder();
+    let files = [
+        (">short\nACGTTTGACC\n", ">long\nGGACGTTTGACC\n"),
+        (">long\nGGACGTTTGACCT\n", ">short\nACGTTTGACC\n"),
+        // Adjacent gaps of both sequences at an end.
+        (">q1\nGCAGAGGACATAAATTTCGATACACT\n>q2\nACGTGTTAAAACATTT\n", ">t\nGCCCGCCGACCTCGATGCACCT\n"),
+        // No two symbols are aligned.
+        (">a\nAAAA\n", ">t\nTTTT\n"),
+    ];
+    let schemes = [
+        "--mode global --gap-open 2 --gap-extend 2 --strand plus",
+        "--mode semi-global --match 5 --mismatch -4 --gap-open 4 --gap-extend 1 --strand both",
+        "--mode global --match 5 --mismatch -14 --gap-open 0 --gap-extend 1 --strand minus",
+    ];
+    let mut clipped = 0;
+    for (query, target) in files {
+        let (query, target) = (file(&folder, "query.fa", query), file(&folder, "target.fa", target));
+        for scheme in schemes {
+            let more: Vec<&str> = [&*query, &*target].into_iter().chain(scheme.split(' ')).collect();
+            let records = |command: &str| {
+                let text = equal_output(command, TWO_WAYS, &[&more[..], &["--format", "sam"]].concat());
+                let is_record = |line: &&str| !line.starts_with('@') && !line.contains("\t4\t*\t");
+                text.lines().filter(is_record).map(|line| format!("{line}\n")).collect::<String>()
+            };
+            let long = records("long");
+            assert_eq!(long, records("allpairs"), "{scheme}");
+            for line in long.lines() {
+                let cigar = line.split('\t').nth(5).expect("a CIGAR string");
+                let first = cigar.chars().find(|c| !c.is_ascii_digit() && *c != 'S');
+                let last = cigar.trim_end_matches('S').trim_end_matches(|c: char| c.is_ascii_digit());
+                assert!(first.is_some_and(|c| "=X".contains(c)) && last.ends_with(['=', 'X']), "{line}");
+                clipped += usize::from(cigar.contains('S'));
+            }
+        }
+    }
+    assert!(clipped > 3, "{clipped}");
+}
+
 #[test]
 fn scores_and_ends_alone() {
     let folder = folder();
