@@ -91,6 +91,24 @@ fn places_in_bed_and_sam_are_those_of_tsv() {
     assert!(with_clips > 0, "{sam}");
 }
 
+/// Every place is a place of the whole pattern, also if it hangs over the end of the text.
+#[test]
+fn places_over_the_ends_are_secondary_in_sam() {
+    let folder = folder();
+    let pattern = file(&folder, "pattern.fa", ">ad\nGATTACAGGC\n");
+    let text = file(&folder, "text.fa", ">read\nCAGGCTTTTTTTTTTTTTTTTTGATTA\n");
+    let options = ["--mode", "infix", "--max-distance", "3", "--all-places", "--overhang", "0.5", "--format", "sam"];
+    let sam = edit(&[&[&*pattern, &text], &options[..]].concat());
+    let records: Vec<&str> = sam.lines().filter(|line| !line.starts_with('@')).collect();
+    assert_eq!(
+        records,
+        [
+            "ad\t0\tread\t1\t255\t5S5=\t*\t0\t0\tGATTACAGGC\t*\tNM:i:0\tAS:i:-2",
+            "ad\t256\tread\t23\t255\t5=5S\t*\t0\t0\t*\t*\tNM:i:0\tAS:i:-2",
+        ]
+    );
+}
+
 /// Texts are read in parts if rows do not show their letters.
 #[test]
 fn fields_of_places_do_not_depend_on_the_way_texts_are_read() {

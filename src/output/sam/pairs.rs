@@ -9,13 +9,14 @@
 //! The alignment of a query with the highest score, or the first of several, is primary and has SEQ
 //! and QUAL. A search may find several alignments with the target of the primary one. If an
 //! alignment covers another part of the query, it is supplementary and also has SEQ and QUAL. The
-//! others are secondary and have neither, as in minimap2. Lines stay in input order, so the lines of a query
-//! are buffered until the next query starts.
+//! others are secondary and have neither, as in minimap2. Other places of a pattern are always
+//! secondary: each one is a place of the whole pattern. Lines stay in input order, so the lines of
+//! a query are buffered until the next query starts.
 //!
 //! Pairs of a list are independent: every line is primary and has SEQ. A pair without a column of
 //! two symbols also has a line, as an unmapped read.
 
-use super::super::{Context, FormatBody, Output, OutputPair, PairLine};
+use super::super::{Context, FormatBody, Output, OutputPair, PairKind, PairLine};
 use super::{
     REVERSE, ReferenceShape, SECONDARY, SUPPLEMENTARY, UNMAPPED, name_problem, push_clip, push_header, push_letters,
     push_qualities, push_tail,
@@ -101,7 +102,7 @@ impl PairsSam {
     }
 
     /// Returns the rank of each buffered line as a flag: 0 for the primary line.
-    fn ranks(&self) -> Vec<u64> {
+    fn ranks(&self, kind: PairKind) -> Vec<u64> {
         let best = self.lines.iter().map(|line| line.score).max();
         let Some(primary) = self.lines.iter().position(|line| Some(line.score) == best) else { return Vec::new() };
         // The text from the flag on starts with the name of the target.
@@ -112,7 +113,7 @@ impl PairsSam {
                 return 0;
             }
             let is_apart = |other: &Range32| other.end <= line.query.start || line.query.end <= other.start;
-            if target(line) != target(&self.lines[primary]) || !apart.iter().all(is_apart) {
+            if kind == PairKind::Edit || target(line) != target(&self.lines[primary]) || !apart.iter().all(is_apart) {
                 return SECONDARY;
             }
             apart.push(line.query);
@@ -142,7 +143,7 @@ impl PairsSam {
     /// Writes the buffered lines of the query.
     pub(in crate::output) fn flush(&mut self, context: &Context, output: &mut Output) -> Result<()> {
         let Some(query) = self.query.take() else { return Ok(()) };
-        let ranks = self.ranks();
+        let ranks = self.ranks(context.contents.kind);
         let mut start = 0;
         for (SamLine { is_reverse, ends, .. }, rank) in self.lines.drain(..).zip(ranks) {
             let out = output.buffer();
