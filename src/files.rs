@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 pub(crate) mod fingerprint;
+pub(crate) mod links;
 pub mod names;
 pub(crate) mod position;
 pub(crate) mod temporary;

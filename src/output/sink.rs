@@ -2,6 +2,7 @@
 
 use super::compress::{Compressor, OutputCompression};
 use crate::error::{Error, Result};
+use crate::files::links::Destination;
 use crate::files::temporary::TemporaryFile;
 use std::fs::{self, File};
 use std::io::{self, Stdout, Write};
@@ -17,6 +18,10 @@ const BUFFER_BYTES: usize = 1 << 17;
 /// removed, and an older file with the name stays unchanged. Files that a killed process leaves
 /// under a temporary name are removed by the next process that writes the file. The file name
 /// extension can select an [`OutputCompression`]. A closed pipe causes [`Error::OutputClosed`].
+///
+/// A symbolic link stays, and the file that it names is written. A path of an open descriptor of the
+/// process (`/dev/stdout`, `/dev/fd/3`) is written through the descriptor, so that the output of
+/// other processes stays in the file.
 #[derive(Debug)]
 pub struct Output {
     buffer: Vec<u8>,
@@ -51,8 +56,9 @@ impl Stream {
 
 enum Base {
     Standard(Stdout),
-    /// A file that is not regular (`/dev/null`, a named pipe) and so cannot be renamed.
-    Device(File),
+    /// An open descriptor, or a file that is not regular (`/dev/null`, a named pipe). Neither can be
+    /// replaced by renaming another file.
+    Direct(File),
     Temporary {
         file: TemporaryFile,
         target: PathBuf,
@@ -64,7 +70,7 @@ impl std::fmt::Debug for Base {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Base::Standard(_) => "Standard",
-            Base::Device(_) => "Device",
+            Base::Direct(_) => "Direct",
             Base::Temporary { .. } => "Temporary",
             Base::Other(_) => "Other",
         })
@@ -162,11 +168,14 @@ impl Output {
 
 fn open_file(path: &Path) -> io::Result<Base> {
     // Links are followed: the target is replaced, not the link.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let target = match Destination::find(path)? {
+        Destination::Descriptor(file) => return Ok(Base::Direct(file)),
+        Destination::Path(target) => fs::canonicalize(&target).unwrap_or(target),
+    };
     let current = fs::metadata(&target);
     match &current {
         Ok(current) if current.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        Ok(current) if !current.is_file() => return Ok(Base::Device(File::options().write(true).open(&target)?)),
+        Ok(current) if !current.is_file() => return Ok(Base::Direct(File::options().write(true).open(&target)?)),
         _ => {}
     }
     let directory = match target.parent() {
@@ -175,7 +184,7 @@ fn open_file(path: &Path) -> io::Result<Base> {
     };
     // `results/` names a directory that does not exist.
     let name = match target.file_name() {
-        Some(name) if !path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) => name.to_string_lossy(),
+        Some(name) if ![path, &target].into_iter().any(ends_with_separator) => name.to_string_lossy(),
         _ => return Err(io::Error::new(io::ErrorKind::NotFound, "no such directory")),
     };
     let file = TemporaryFile::create(directory, &name)?;
@@ -185,11 +194,15 @@ fn open_file(path: &Path) -> io::Result<Base> {
     Ok(Base::Temporary { file, target })
 }
 
+fn ends_with_separator(path: &Path) -> bool {
+    path.as_os_str().to_string_lossy().ends_with(std::path::is_separator)
+}
+
 impl Write for Base {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Base::Standard(stream) => stream.write(bytes),
-            Base::Device(file) => file.write(bytes),
+            Base::Direct(file) => file.write(bytes),
             Base::Temporary { file, .. } => file.file().write(bytes),
             Base::Other(stream) => stream.write(bytes),
         }
@@ -198,7 +211,7 @@ impl Write for Base {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Base::Standard(stream) => stream.flush(),
-            Base::Device(file) => file.flush(),
+            Base::Direct(file) => file.flush(),
             Base::Temporary { file, .. } => file.file().flush(),
             Base::Other(stream) => stream.flush(),
         }
@@ -284,6 +297,15 @@ mod tests {
         output.finish().unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&real).unwrap(), b"text");
+        // A link to a file that does not exist yet.
+        let [new, dangling] = ["new", "dangling"].map(|name| directory.path().join(name));
+        std::os::unix::fs::symlink("new", &dangling).unwrap();
+        Output::check(&dangling).unwrap();
+        let mut output = Output::create(&dangling).unwrap();
+        output.buffer().extend(b"text");
+        output.finish().unwrap();
+        assert!(fs::symlink_metadata(&dangling).unwrap().is_symlink());
+        assert_eq!(fs::read(&new).unwrap(), b"text");
         let mode = |path| fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode(&real), mode(&plain), "the usual mode");
         fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();

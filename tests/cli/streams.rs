@@ -100,6 +100,44 @@ fn files_equal_standard_output() {
     assert_eq!(entries(folder.path()), ["pairs.tsv", "pairs.tsv.gz", "small.fa"]);
 }
 
+/// The output of other commands to a shell's descriptor is kept.
+#[cfg(target_os = "linux")]
+#[test]
+fn open_descriptors_are_written_and_not_replaced() {
+    let folder = folder();
+    let input = file(&folder, "small.fa", SMALL);
+    let rows = text(&run(&[&input]).output().unwrap().stdout);
+    let link = path(&folder, "link");
+    std::os::unix::fs::symlink("/dev/stdout", &link).unwrap();
+    let shared = path(&folder, "shared.txt");
+    // Runs a command between two others, which write to the same descriptor.
+    let written = |descriptor: u32, redirection: &str, arguments: &str| {
+        std::fs::write(&shared, "older\n").unwrap();
+        let script = format!(
+            "(echo before >&{descriptor}; \"$0\" {arguments} --quiet; echo after >&{descriptor}) \
+             {descriptor}{redirection} \"$2\""
+        );
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &script]).arg(program()).args([&input, &shared]).env("PAIRWAVE_CACHE_DIR", "none");
+        let ended = shell.output().expect("there is a shell");
+        assert!(ended.status.success() && (descriptor == 2 || ended.stderr.is_empty()), "{ended:?}");
+        std::fs::read_to_string(&shared).unwrap()
+    };
+    for output in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", &link] {
+        for (redirection, start) in [(">", ""), (">>", "older\n")] {
+            let arguments = format!("allpairs \"$1\" --device cpu -o {output}");
+            assert_eq!(written(1, redirection, &arguments), format!("{start}before\n{rows}after\n"), "{output}");
+        }
+    }
+    let stats = written(2, ">>", "allpairs \"$1\" --device cpu -o /dev/null --stats /dev/stderr");
+    assert!(stats.starts_with("older\nbefore\n{") && stats.ends_with("}\nafter\n"), "{stats}");
+    let groups = written(3, ">>", "derep \"$1\" -o /dev/null --uc /dev/fd/3");
+    assert!(groups.starts_with("older\nbefore\nS\t0\t") && groups.ends_with("\nafter\n"), "{groups}");
+    assert_eq!(entries(folder.path()), ["link", "shared.txt", "small.fa"]);
+    let closed = run(&[&input, "-o", "/dev/fd/987"]).assert().code(2).stdout("");
+    closed.stderr("pairwave: error: /dev/fd/987: this descriptor is not open\n");
+}
+
 /// If a job fails, an older file stays unchanged and no part of a new one is left.
 #[test]
 fn a_failed_job_leaves_files_as_they_were() {
