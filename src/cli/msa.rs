@@ -70,6 +70,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
 
     fn try_from(args: MsaArgs) -> Result<Self> {
         let compute = ComputeOptions::try_from(&args.compute)?;
+        added::check_base(&args)?;
         let Some(seqs) = args.input.seqs.clone() else { return Err(Error::usage("SEQS is missing")) };
         let inputs: Vec<&Path> = [Some(&*seqs), args.guidetree_in.as_deref()].into_iter().flatten().collect();
         check_standard(&inputs, "SEQS and --guidetree-in cannot both be -")?;

@@ -50,6 +50,7 @@ impl TryFrom<MsaArgs> for AddToAlignment {
 
     /// Validates arguments with `--add` or `--profile`.
     fn try_from(args: MsaArgs) -> Result<Self> {
+        check_base(&args)?;
         let added = &args.input.added;
         let (aligned, addition) = match (&added.add, &added.to, &added.profile, &args.input.seqs) {
             (Some(path), Some(to), _, _) => {
@@ -84,6 +85,18 @@ impl TryFrom<MsaArgs> for AddToAlignment {
             compute,
         })
     }
+}
+
+/// Rejects `--to` without `--add`, which a parser accepts next to SEQS because `--add` is not allowed
+/// there.
+pub(super) fn check_base(args: &MsaArgs) -> Result<()> {
+    let added = &args.input.added;
+    if added.to.is_some() && added.add.is_none() {
+        let message = "--to names the alignment that --add adds sequences to: give them with --add instead of SEQS, or \
+                       remove --to";
+        return Err(Error::usage(message));
+    }
+    Ok(())
 }
 
 /// Rejects options without effect.
