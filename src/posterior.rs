@@ -309,7 +309,7 @@ fn align_by(
     for _ in 0..options.rounds {
         all = consistency::apply_consistency(all, lengths, &weights, &between, interrupt)?;
     }
-    let aligned = progressive::align(&all, lengths, &weights, &tree);
+    let aligned = progressive::align(&all, lengths, &weights, &tree, interrupt)?;
     let aligned = refine::refine(&all, &weights, &tree, aligned, options.refinements, interrupt)?;
     Ok(AlignedByPairs { aligned, tree, distances })
 }

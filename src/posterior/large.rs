@@ -88,15 +88,14 @@ fn align_with(
     let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
     let started = Instant::now();
     let seconds = || started.elapsed().as_secs_f64();
-    let guide = tree::guide(&sequences, store.alphabet().size(), pool);
+    let guide = tree::guide(&sequences, store.alphabet().size(), pool, interrupt)?;
     let weights = tree::weights(&guide);
-    let inputs = parameters.inputs(&sequences);
+    let inputs = parameters.inputs(&sequences, interrupt);
     let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
     let families = tree::families(&guide, &lengths, |size| limits.fit(size));
     tracing::debug!(families = families.members.len(), seconds = seconds(), "guide tree");
     let small = FamilyAligner { inputs: &inputs, options, advance, interrupt, memory: memory / 2 };
-    let joiner =
-        FamilyJoiner { inputs: &inputs, families: &families, weights: &weights, interrupt, memory: memory / 2 };
+    let joiner = FamilyJoiner { inputs: &inputs, families: &families, weights: &weights, memory: memory / 2 };
     let places = match computer {
         Some(computer) => {
             let mut devices = Devices { store, pool, computer };

@@ -1,6 +1,8 @@
 //! Progressive alignment: two groups of aligned sequences are joined so that the sum of the
 //! probabilities of all residue pairs aligned between them is as high as possible.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 
 use super::all_pairs::PairProbabilities;
@@ -8,6 +10,7 @@ use super::sparse::BestChain;
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::{JoinedColumns, map_columns};
 use crate::tree::GuideTree;
+use crate::{Error, Result};
 
 /// Number of rows of a table that one task computes.
 const TASK: usize = 32;
@@ -137,14 +140,26 @@ fn sum_row(
 }
 
 /// Aligns all sequences in the order of a tree.
-pub(super) fn align(all: &PairProbabilities, lengths: &[usize], weights: &[f32], tree: &GuideTree) -> AlignedMembers {
+///
+/// # Errors
+/// Returns [`Error::Interrupted`] if `interrupt` is set.
+pub(super) fn align(
+    all: &PairProbabilities,
+    lengths: &[usize],
+    weights: &[f32],
+    tree: &GuideTree,
+    interrupt: &AtomicBool,
+) -> Result<AlignedMembers> {
     let mut groups: Vec<AlignedMembers> =
         lengths.iter().enumerate().map(|(sequence, &length)| AlignedMembers::single(sequence, length)).collect();
     for next in &tree.joins {
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
         let [a, b] = next.children.map(|child| std::mem::take(&mut groups[child as usize]));
         groups.push(join(all, weights, &a, &b));
     }
-    groups.pop().unwrap_or_default()
+    Ok(groups.pop().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-use super::Distances;
 use crate::seq::{Alphabet, Code};
 
 /// Classes of residues that often replace each other (Dayhoff); residues of a class are treated as
@@ -101,11 +100,6 @@ impl Kmers {
         };
         others.map(distance).collect()
     }
-
-    /// Returns the distances of all pairs. The work is done by `threads`.
-    pub fn distances(&self, threads: &rayon::ThreadPool) -> Distances {
-        Distances::filled(self.sequences(), threads, |one, row| row.copy_from_slice(&self.from_one(one, 0..one)))
-    }
 }
 
 #[cfg(test)]
@@ -122,7 +116,6 @@ mod tests {
         let kmers = Kmers::new(alphabet, &[&a, &b], &threads());
         let distance = kmers.from_one(0, [1].into_iter())[0];
         assert_eq!(kmers.from_one(1, [0, 1].into_iter()), [distance, 0.0]);
-        assert_eq!(kmers.distances(&threads()).get(0, 1), distance);
         distance
     }
 

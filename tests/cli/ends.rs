@@ -93,6 +93,26 @@ fn an_interrupt_ends_a_job_on_an_adapter() {
     interrupted(interrupt(), &["--device", "0", "--score-only"]);
 }
 
+/// Building the guide tree of 6,000 sequences takes minutes.
+#[test]
+fn an_interrupt_while_many_sequences_are_aligned() {
+    let folder = folder();
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut genes = String::new();
+    for name in 0..6_000 {
+        let letters: String = (0..1_500).map(|_| ['A', 'C', 'G', 'T'][random.usize(..4)]).collect();
+        writeln!(genes, ">{name}\n{letters}").expect("a string takes all");
+    }
+    let input = file(&folder, "genes.fa", genes);
+    let child = start(&["msa", &input, "-o", &path(&folder, "rows.fa"), "--device", "cpu"]);
+    wait(|| entries(folder.path()).len() == 2);
+    std::thread::sleep(Duration::from_secs(1)); // into the computation
+    let ended = stop(child, "TERM");
+    assert_eq!(ended.status.code(), code("TERM"), "{ended:?}");
+    assert!(String::from_utf8_lossy(&ended.stderr).ends_with("pairwave: interrupted\n"), "{ended:?}");
+    assert_eq!(entries(folder.path()), ["genes.fa"]);
+}
+
 /// `nohup` ignores the hang-up of the terminal, and a script's background job ignores Ctrl-C. Other
 /// signals still work.
 #[test]

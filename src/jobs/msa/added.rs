@@ -128,7 +128,7 @@ impl AddRows {
         let pool = thread_pool(run.threads)?;
         let mut rows = match &self.new {
             NewRows::Sequences { sequences, keep_length } => self.add(sequences, *keep_length, &pool, run)?,
-            NewRows::Alignment(other) => self.join(other, &pool)?,
+            NewRows::Alignment(other) => self.join(other, &pool, run)?,
         };
         let mut summary = MsaSummary {
             sequences: self.base.sequences.len() + new.len(),
@@ -173,9 +173,9 @@ impl AddRows {
         Ok(AddedRows { alignment, base_columns: inserted.base, dropped, ..AddedRows::default() })
     }
 
-    fn join(&self, other: &AlignedSequences, pool: &rayon::ThreadPool) -> Result<AddedRows> {
+    fn join(&self, other: &AlignedSequences, pool: &rayon::ThreadPool, run: &Run) -> Result<AddedRows> {
         let second = large::AlignedStore { sequences: &other.sequences, alignment: &other.alignment };
-        let joined = large::align_alignments(self.aligned_base(), second, pool)?;
+        let joined = large::align_alignments(self.aligned_base(), second, pool, &run.interrupt)?;
         let [first_map, second_map] = joined.maps;
         let of_side = |alignment: &MultipleAlignment, map: &[u32]| -> Vec<Vec<u32>> {
             (0..alignment.rows()).map(|row| map_columns(alignment.residue_columns(row), map)).collect()

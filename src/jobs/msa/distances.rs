@@ -45,16 +45,22 @@ pub(super) fn compute(
         PairDistance::Clustal => clustal::distances(job, engines, pool, run),
         PairDistance::Identity => by_identity(sequences, run, job.check),
         PairDistance::Edit => by_edits(sequences, run, job.check),
-        PairDistance::Kmer => Ok(by_kmers(sequences, pool)),
+        PairDistance::Kmer => by_kmers(sequences, pool, run),
     }
 }
 
 /// Computes the distances of all pairs from their shared k-mers.
-fn by_kmers(sequences: &SequenceStore, pool: &rayon::ThreadPool) -> (Distances, Summary) {
+fn by_kmers(sequences: &SequenceStore, pool: &rayon::ThreadPool, run: &Run) -> Result<(Distances, Summary)> {
     let started = Instant::now();
-    let distances = kmers(sequences, pool).distances(pool);
-    let pairs = distances.pairs();
-    (distances, Summary { pairs, written: pairs, seconds: started.elapsed().as_secs_f64(), ..Summary::default() })
+    let kmers = kmers(sequences, pool);
+    let distances = Distances::filled(sequences.len(), pool, |one, row| {
+        if run.check_interrupt().is_ok() {
+            row.copy_from_slice(&kmers.from_one(one, 0..one));
+        }
+    });
+    run.check_interrupt()?;
+    let (pairs, seconds) = (distances.pairs(), started.elapsed().as_secs_f64());
+    Ok((distances, Summary { pairs, written: pairs, seconds, ..Summary::default() }))
 }
 
 /// Returns the k-mers of sequences.

@@ -173,13 +173,18 @@ impl SequenceTree {
         let Some(job) = self.pair_distances() else {
             let started = Instant::now();
             let kmers = distances::kmers(&self.sequences, pool);
-            let from_one = |one: usize, others: &[usize]| kmers.from_one(one, others.iter().copied());
+            let from_one = |one: usize, others: &[usize]| match run.check_interrupt() {
+                Ok(()) => kmers.from_one(one, others.iter().copied()),
+                // The tree is dropped.
+                Err(_) => vec![0.0; others.len()],
+            };
             let tree = embedded(
                 EmbeddedTreeOptions::for_sequences(self.sequences.len()),
                 self.sequences.lengths(),
                 from_one,
                 pool,
             );
+            run.check_interrupt()?;
             let summary = TreeSummary { tree_seconds: started.elapsed().as_secs_f64(), ..TreeSummary::default() };
             return Ok((MadeTree { tree, unrooted: None, distances: None }, summary));
         };

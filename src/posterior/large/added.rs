@@ -5,7 +5,7 @@
 //! ([`JoinInputs`]). Therefore the result does not depend on the other new sequences.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
 
@@ -82,8 +82,8 @@ pub fn add(
     let parameters = parameters(base.sequences, new)?;
     let rows = base.rows();
     let sequences: Vec<&[Code]> = rows.iter().map(|row| row.codes).collect();
-    let inputs = parameters.inputs(&sequences);
-    let group = BaseGroup::new(&inputs, &rows, base.alignment.columns(), pool);
+    let inputs = parameters.inputs(&sequences, interrupt);
+    let group = BaseGroup::new(&inputs, &rows, base.alignment.columns(), pool)?;
     let mut known: HashMap<&[Code], &[u32]> = HashMap::new();
     for row in &rows {
         known.entry(row.codes).or_insert(row.columns);
@@ -92,14 +92,13 @@ pub fn add(
     pool.install(|| {
         let ids = (0..new.len() as SequenceId).into_par_iter();
         ids.map(|id| {
-            if interrupt.load(Ordering::Relaxed) {
-                return Err(Error::Interrupted);
-            }
+            inputs.check_interrupt()?;
             let codes = new.codes(id);
             let (places, cells) = match known.get(codes) {
                 Some(places) => (places.iter().copied().map(Some).collect(), 0),
                 None => group.place(&inputs, &columns, codes),
             };
+            inputs.check_interrupt()?;
             advance(1, cells);
             Ok(places)
         })
@@ -110,24 +109,27 @@ pub fn add(
 /// Aligns two alignments, and returns their common columns. The columns of both are kept.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] for bytes and for different alphabets.
+/// Returns [`Error::Interrupted`] if `interrupt` is set, and [`Error::Usage`] for bytes and for
+/// different alphabets.
 pub(crate) fn align_alignments(
     first: AlignedStore<'_>,
     second: AlignedStore<'_>,
     pool: &rayon::ThreadPool,
+    interrupt: &AtomicBool,
 ) -> Result<JoinedColumns> {
     let parameters = parameters(first.sequences, second.sequences)?;
     let sides = [first, second].map(|side| side.rows());
     let sequences: Vec<&[Code]> = sides.iter().flatten().map(|row| row.codes).collect();
-    let inputs = parameters.inputs(&sequences);
+    let inputs = parameters.inputs(&sequences, interrupt);
     let count = first.sequences.len();
     let of_side = |start: usize, sequences: &[&[Code]], rows: &[BaseRow], columns: usize| {
-        let group = BaseGroup::new(&parameters.inputs(sequences), rows, columns, pool);
-        (group.representatives(start, REPRESENTATIVES), group.filled)
+        let group = BaseGroup::new(&parameters.inputs(sequences, interrupt), rows, columns, pool)?;
+        Ok::<_, Error>((group.representatives(start, REPRESENTATIVES), group.filled))
     };
-    let (a, a_filled) = of_side(0, &sequences[..count], &sides[0], first.alignment.columns());
-    let (b, b_filled) = of_side(count, &sequences[count..], &sides[1], second.alignment.columns());
+    let (a, a_filled) = of_side(0, &sequences[..count], &sides[0], first.alignment.columns())?;
+    let (b, b_filled) = of_side(count, &sequences[count..], &sides[1], second.alignment.columns())?;
     let pairs = pool.install(|| inputs.align_columns(&a, &b));
+    inputs.check_interrupt()?;
     let pairs: Vec<(u32, u32)> =
         pairs.into_iter().map(|(row, column)| (a_filled[row as usize], b_filled[column as usize])).collect();
     Ok(JoinedColumns::of_pairs([first.alignment.columns(), second.alignment.columns()], &pairs))
@@ -155,7 +157,10 @@ struct BaseGroup {
 
 impl BaseGroup {
     /// `inputs` has the sequences of the rows of an alignment with this number of columns.
-    fn new(inputs: &JoinInputs<'_>, rows: &[BaseRow], columns: usize, pool: &rayon::ThreadPool) -> Self {
+    ///
+    /// # Errors
+    /// Returns [`Error::Interrupted`] if the interrupt of `inputs` is set.
+    fn new(inputs: &JoinInputs<'_>, rows: &[BaseRow], columns: usize, pool: &rayon::ThreadPool) -> Result<Self> {
         let mut group_column = vec![u32::MAX; columns];
         for row in rows {
             row.columns.iter().for_each(|&column| group_column[column as usize] = 0);
@@ -163,14 +168,14 @@ impl BaseGroup {
         let filled: Vec<u32> = (0..columns as u32).filter(|&at| group_column[at as usize] == 0).collect();
         filled.iter().zip(0..).for_each(|(&at, index)| group_column[at as usize] = index);
         let places: Vec<Vec<u32>> = rows.iter().map(|row| map_columns(row.columns, &group_column)).collect();
-        let guide = tree::guide(inputs.sequences, inputs.model.codes(), pool);
+        let guide = tree::guide(inputs.sequences, inputs.model.codes(), pool, inputs.interrupt)?;
         let weights = tree::weights(&guide);
         let aligned = AlignedMembers { members: (0..rows.len()).collect(), columns: filled.len(), places };
         let profile = CountProfile::new(inputs.letters, inputs.sequences, &weights, &aligned);
         let rows = rows.len();
         let count = rows.min(MAX_CANDIDATES);
         let candidates = (0..count).map(|at| at * rows / count).collect();
-        BaseGroup { profile, filled, places: aligned.places, weights, candidates }
+        Ok(BaseGroup { profile, filled, places: aligned.places, weights, candidates })
     }
 
     /// Returns the group with at most `limit` representatives. `start` is the number of the first
@@ -318,7 +323,13 @@ mod tests {
         let alignments = [aligned(&first), aligned(&second)];
         let join = |threads| {
             let side = |sequences, alignment| AlignedStore { sequences, alignment };
-            align_alignments(side(&first, &alignments[0]), side(&second, &alignments[1]), &pool(threads)).unwrap()
+            align_alignments(
+                side(&first, &alignments[0]),
+                side(&second, &alignments[1]),
+                &pool(threads),
+                &AtomicBool::new(false),
+            )
+            .unwrap()
         };
         let joined = join(1);
         assert_eq!(join(3), joined);

@@ -1,5 +1,7 @@
 //! Joins two groups by their profiles, and by pairs of representative sequences.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 
 use super::columns::ProfileColumns;
@@ -53,10 +55,10 @@ impl JoinParameters {
         }
     }
 
-    /// Returns the input for joins of these sequences.
-    pub(super) fn inputs<'a>(&'a self, sequences: &'a [&'a [Code]]) -> JoinInputs<'a> {
+    /// Returns the input for joins of these sequences. `interrupt` ends the joins early.
+    pub(super) fn inputs<'a>(&'a self, sequences: &'a [&'a [Code]], interrupt: &'a AtomicBool) -> JoinInputs<'a> {
         let JoinParameters { model, letters, tuning, instructions } = self;
-        JoinInputs { model, letters, tuning, sequences, instructions: *instructions }
+        JoinInputs { model, letters, tuning, sequences, instructions: *instructions, interrupt }
     }
 }
 
@@ -73,6 +75,8 @@ pub(super) struct JoinInputs<'a> {
     pub sequences: &'a [&'a [Code]],
     /// Instruction set.
     pub instructions: InstructionSet,
+    /// Ends joins early. Their results are then incomplete ([`JoinInputs::check_interrupt`]).
+    pub interrupt: &'a AtomicBool,
 }
 
 /// A group of aligned sequences.
@@ -94,6 +98,14 @@ pub(super) struct GroupColumns<'a> {
 }
 
 impl JoinInputs<'_> {
+    /// Checks that no join was ended early.
+    ///
+    /// # Errors
+    /// Returns [`Error::Interrupted`] if the interrupt is set.
+    pub(super) fn check_interrupt(&self) -> Result<()> {
+        if self.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
     /// Aligns two groups.
     pub(super) fn align(&self, a: &FamilyGroup, b: &FamilyGroup) -> JoinedColumns {
         JoinedColumns::of_pairs([a.profile.columns, b.profile.columns], &self.align_columns(a, b))
@@ -131,6 +143,7 @@ impl JoinInputs<'_> {
             mixed: self.tuning.mixed,
             cutoff: CUTOFF,
             memory: MATRIX,
+            interrupt: self.interrupt,
         };
         self.instructions.run(both)
     }
@@ -188,6 +201,9 @@ impl JoinInputs<'_> {
             let compute = |scratch: &mut PosteriorScratch, one: &Representative| {
                 let rows = self.sequences[one.sequence];
                 let lanes = 0..lanes.len();
+                if self.check_interrupt().is_err() {
+                    return lanes.map(|_| Sparse::new(rows.len(), &[])).collect();
+                }
                 let kernel = Posteriors {
                     model: self.model,
                     group: &group,

@@ -1,7 +1,7 @@
 //! Joins all families along the tree.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
@@ -26,7 +26,6 @@ pub(super) struct FamilyJoiner<'a> {
     pub families: &'a Families,
     /// Weight of each sequence.
     pub weights: &'a [f32],
-    pub interrupt: &'a AtomicBool,
     /// Maximum bytes of the probabilities that devices compute at the same time.
     pub memory: u64,
 }
@@ -59,8 +58,11 @@ impl FamilyJoiner<'_> {
             let mut next = Some(first);
             while let Some(at) = next {
                 let [a, b] = joins[at].map(take);
-                let (Some(a), Some(b), false) = (a, b, self.interrupt.load(Ordering::Relaxed)) else { return };
+                let (Some(a), Some(b), Ok(())) = (a, b, self.inputs.check_interrupt()) else { return };
                 let joined = self.inputs.align(&a, &b);
+                if self.inputs.check_interrupt().is_err() {
+                    return;
+                }
                 let group = self.inputs.merged(&a, &b, &joined);
                 *groups[count + at].lock().unwrap_or_else(PoisonError::into_inner) = Some(group);
                 // A join is done once.
@@ -137,9 +139,7 @@ impl FamilyJoiner<'_> {
         batch: Vec<Joinable>,
         devices: &mut Devices<'_, '_>,
     ) -> Result<Vec<(usize, JoinedColumns, FamilyGroup)>> {
-        if self.interrupt.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.inputs.check_interrupt()?;
         let numbers = |all: &[Representative]| all.iter().map(|one| one.sequence as SequenceId).collect::<Vec<_>>();
         let numbers: Vec<_> = batch.iter().map(|join| [numbers(&join.paired.a), numbers(&join.paired.b)]).collect();
         let groups = numbers.iter().map(|[a, b]| [&a[..], &b[..]]);
@@ -151,6 +151,7 @@ impl FamilyJoiner<'_> {
         };
         let compare_all = || batch.par_iter().map(compare).collect::<Vec<_>>();
         let (gathered, compared) = devices.compute_during(plan, compare_all)?;
+        self.inputs.check_interrupt()?;
         let known: HashMap<(usize, usize), Sparse> = gathered.pairs.into_iter().collect();
         let finish = |(join, compared): (&Joinable, ComparedProfiles)| {
             let Joinable { at, a, b, paired } = join;

@@ -6,6 +6,8 @@
 //! rows. Forward values of matches are stored for one segment of rows. For earlier segments, they
 //! are recomputed from a copy of the row before the segment.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::columns::ProfileColumns;
 use super::math;
 use crate::posterior::model::GapTransitions;
@@ -35,6 +37,8 @@ pub(super) struct ProfilePairModel<'a> {
     pub cutoff: f32,
     /// Target bytes of stored forward values. More are used for many rows.
     pub memory: usize,
+    /// Ends the computation early, without a result.
+    pub interrupt: &'a AtomicBool,
 }
 
 /// Values of a row, from column 0 on.
@@ -114,6 +118,9 @@ impl ProfilePairModel<'_> {
             }
             let first = index * segment;
             for (at, exponent) in exponents.iter_mut().enumerate().skip(first).take(segment) {
+                if self.interrupt.load(Ordering::Relaxed) {
+                    return Vec::new();
+                }
                 let offset = (at - first) * columns;
                 let likeness = &mut likeness[offset..][..columns];
                 self.match_weights(at, likeness);
@@ -140,6 +147,9 @@ impl ProfilePairModel<'_> {
             if index + 1 < segments {
                 let mut row = std::mem::take(&mut copies[index]);
                 for at in first..last {
+                    if self.interrupt.load(Ordering::Relaxed) {
+                        return Vec::new();
+                    }
                     let offset = (at - first) * columns;
                     let likeness = &mut likeness[offset..][..columns];
                     self.match_weights(at, likeness);
@@ -148,6 +158,9 @@ impl ProfilePairModel<'_> {
                 }
             }
             for at in (first..last).rev() {
+                if self.interrupt.load(Ordering::Relaxed) {
+                    return Vec::new();
+                }
                 let offset = (at - first) * columns;
                 self.backward(at, &below, &mut behind);
                 let share = power(exponents[at] + behind.exponent - total.exponent) / total.value;

@@ -2,11 +2,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::columns::ProfileColumns;
+use super::join::JoinParameters;
 use super::letters::CountedLetters;
 use super::model::ProfilePairModel;
 use super::profile::CountProfile;
 use super::tuning::ProfileTuning;
-use super::{FamilyLimits, LargeRun, PairComputer, PosteriorOptions, align, align_with, tree};
+use super::{
+    AlignedStore, FamilyLimits, LargeRun, PairComputer, PosteriorOptions, align, align_alignments, align_with, tree,
+};
 use crate::Error;
 use crate::alignment::MultipleAlignment;
 use crate::engine::Batch;
@@ -43,6 +46,7 @@ fn profiles_of_single_sequences_resemble_pairs() {
             mixed: 0.5,
             cutoff: 0.01,
             memory: usize::MAX,
+            interrupt: &AtomicBool::new(false),
         };
         let pairs = InstructionSet::best().run(both);
         let truth = oracle::probabilities(&model, &a, &b);
@@ -184,6 +188,33 @@ fn large_sets_of_bytes_and_interrupts_are_refused() {
     assert!(matches!(run(&store, true), Err(Error::Interrupted)));
 }
 
+/// Neither the guide tree nor a join is computed to its end after an interrupt.
+#[test]
+fn an_interrupt_ends_every_stage_of_large_sets() {
+    let alphabet = Alphabet::Dna;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let sequences = family(alphabet, 12, 60, 8);
+    let slices: Vec<&[Code]> = sequences.iter().map(Vec::as_slice).collect();
+    let parameters = JoinParameters::new(alphabet, InstructionSet::best()).unwrap();
+    for is_set in [false, true] {
+        let interrupt = AtomicBool::new(is_set);
+        let is_interrupted = |result: Result<(), Error>| matches!(result, Err(Error::Interrupted));
+        let guide = tree::guide(&slices, alphabet.size(), &pool, &interrupt);
+        assert_eq!(is_interrupted(guide.map(drop)), is_set);
+        let inputs = parameters.inputs(&slices, &interrupt);
+        let columns = [0, 1].map(|one: usize| inputs.columns(&profile(inputs.letters, slices[one])));
+        assert_eq!(inputs.profile_pairs(&columns[0], &columns[1]).is_empty(), is_set);
+        assert_eq!(is_interrupted(inputs.check_interrupt()), is_set);
+        let halves = [&sequences[..6], &sequences[6..]].map(|half| {
+            let store = store(alphabet, half);
+            let (alignment, _) = run(&store, InstructionSet::best(), 1);
+            (store, alignment)
+        });
+        let [first, second] = halves.each_ref().map(|(sequences, alignment)| AlignedStore { sequences, alignment });
+        assert_eq!(is_interrupted(align_alignments(first, second, &pool, &interrupt).map(drop)), is_set);
+    }
+}
+
 /// Returns the fraction of the residue pairs of a true alignment that the program also aligns.
 fn correct_fraction(truth: &str, alphabet: Alphabet) -> f64 {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/msa/").to_owned() + truth).unwrap();
@@ -243,8 +274,16 @@ fn recomputed_rows_give_the_same_result() {
     let columns_of =
         |codes| ProfileColumns::new(&profile(&letters, codes), &letters, &model.chain, &ProfileTuning::default());
     let (rows, columns) = (columns_of(&a), columns_of(&b));
-    let both =
-        |memory| ProfilePairModel { a: &rows, b: &columns, chain: &model.chain, mixed: 0.5, cutoff: 0.01, memory };
+    let never = AtomicBool::new(false);
+    let both = |memory| ProfilePairModel {
+        a: &rows,
+        b: &columns,
+        chain: &model.chain,
+        mixed: 0.5,
+        cutoff: 0.01,
+        memory,
+        interrupt: &never,
+    };
     let whole = InstructionSet::best().run(both(usize::MAX));
     assert!(whole.len() > 150);
     for instructions in InstructionSet::available() {

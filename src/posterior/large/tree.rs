@@ -1,9 +1,12 @@
 //! The guide tree of many sequences, their weights, and the families: subtrees that are aligned by
 //! all of their pairs.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::lcs::Pattern;
 use crate::seq::Code;
 use crate::tree::{EmbeddedTreeOptions, GuideTree, embedded, regroup};
+use crate::{Error, Result};
 
 /// Approximate maximum number of compared pairs. In small sets all pairs are compared, in large
 /// sets only pairs within the same part of the embedding.
@@ -15,23 +18,37 @@ const LARGEST_SUBTREE: usize = 10;
 
 /// Builds the guide tree from longest common subsequences of each sequence with some of the
 /// sequences.
-pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPool) -> GuideTree {
+///
+/// # Errors
+/// Returns [`Error::Interrupted`] if `interrupt` is set.
+pub(super) fn guide(
+    sequences: &[&[Code]],
+    codes: usize,
+    pool: &rayon::ThreadPool,
+    interrupt: &AtomicBool,
+) -> Result<GuideTree> {
+    let is_stopped = || interrupt.load(Ordering::Relaxed);
     let lengths: Vec<u32> = sequences.iter().map(|sequence| sequence.len() as u32).collect();
     let from_one = |one: usize, others: &[usize]| -> Vec<f64> {
         let pattern = Pattern::new(sequences[one], codes);
         let mut row = Vec::new();
-        others.iter().map(|&other| compress_distance(pattern.distance(sequences[other], &mut row))).collect()
+        let distance = |&other: &usize| match is_stopped() {
+            // Without further comparisons, the tree is complete soon. It is dropped then.
+            true => 0.0,
+            false => compress_distance(pattern.distance(sequences[other], &mut row)),
+        };
+        others.iter().map(distance).collect()
     };
     let bed = EmbeddedTreeOptions {
         largest: (MAX_PAIRS / sequences.len().max(1)).clamp(400, 2000),
         ..EmbeddedTreeOptions::for_sequences(sequences.len())
     };
-    let tree = embedded(bed, &lengths, from_one, pool);
-    if sequences.len() <= bed.largest {
-        // All pairs have been compared.
-        return tree;
+    let mut tree = embedded(bed, &lengths, from_one, pool);
+    // In smaller sets, all pairs have been compared.
+    if sequences.len() > bed.largest {
+        tree = regroup(&tree, LARGEST_SUBTREE, MAX_PAIRS, from_one, pool);
     }
-    regroup(&tree, LARGEST_SUBTREE, MAX_PAIRS, from_one, pool)
+    if is_stopped() { Err(Error::Interrupted) } else { Ok(tree) }
 }
 
 /// Compresses large distances, because distances of remote relatives differ mainly by chance.
