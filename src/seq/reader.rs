@@ -55,8 +55,8 @@ pub struct ReadOptions {
 /// # Errors
 ///
 /// Returns [`Error::Input`] with the location for everything that the user can correct: a letter
-/// that the alphabet lacks (including gaps and digits), a record without a name, a truncated or
-/// damaged file, a file without sequences or in another format, and a file that is too large (16
+/// that the alphabet lacks (including gaps and digits), a quality of FASTQ that is not a printable
+/// ASCII character, a record without a name, a truncated or damaged file, a file without sequences or in another format, and a file that is too large (16
 /// GiB of packed letters). Returns [`Error::Usage`] if standard input is named twice, and
 /// [`Error::Io`] if the system fails.
 ///
@@ -70,8 +70,7 @@ pub fn read_files<P: AsRef<Path>>(paths: &[P], options: &ReadOptions) -> Result<
 /// ([`SequenceStore::qualities`]).
 ///
 /// # Errors
-/// Returns the errors of [`read_files`], and [`Error::Input`] for a quality that is not a printable
-/// ASCII character.
+/// Returns the errors of [`read_files`].
 pub fn read_qualified<P: AsRef<Path>>(paths: &[P], options: &ReadOptions) -> Result<Vec<SequenceStore>> {
     read_each(paths, options, || Recorder { keeps_qualities: true, ..Recorder::new(options, LIMITS) })
 }
@@ -80,9 +79,9 @@ pub fn read_qualified<P: AsRef<Path>>(paths: &[P], options: &ReadOptions) -> Res
 /// as the sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Qualities {
-    /// Qualities are kept. A quality that is not a printable ASCII character is an error.
+    /// Qualities are kept.
     Keep,
-    /// Qualities are skipped.
+    /// Qualities are checked, but not kept.
     Skip,
 }
 

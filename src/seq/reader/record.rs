@@ -121,8 +121,11 @@ impl Recorder {
         let EncodedLines { count, .. } = encoded;
         let letters = encoded.letters(lines);
         self.check_encoded(lines, &encoded, &record)?;
-        if let Some(qualities) = quality.filter(|_| self.keeps_qualities) {
-            self.add_qualities(letters, qualities, &record)?;
+        if let Some(qualities) = quality {
+            self.check_qualities(letters, qualities, &record)?;
+            if self.keeps_qualities {
+                self.add_qualities(letters, qualities);
+            }
         }
         let words = self.loaded.builder.words();
         if count == 0 {
@@ -275,20 +278,25 @@ impl Recorder {
         Err(input_error(location, letter_error(letters[index], self.choice) + &hint))
     }
 
-    /// Adds the qualities of the last sequence.
-    fn add_qualities(&mut self, letters: &[u8], qualities: &[u8], record: &RecordLocation<'_>) -> Result<()> {
-        let is_quality = |byte: &u8| byte.is_ascii_graphic() || *byte == b'\n';
-        if let Some(index) = qualities.iter().position(|byte| !is_quality(byte)) {
-            let message = format!("{} is not a quality: qualities are '!' to '~'", describe(qualities[index]));
-            let location = record.at_quality(&self.loaded.name, letters, qualities, index);
-            return Err(input_error(location, message));
+    /// Refuses bytes that are not qualities.
+    fn check_qualities(&self, letters: &[u8], qualities: &[u8], record: &RecordLocation<'_>) -> Result<()> {
+        let is_wrong = |byte: u8| !byte.is_ascii_graphic() & (byte != b'\n');
+        // Testing all bytes is vectorised, unlike a search for the first one.
+        if !qualities.iter().fold(false, |any, &byte| any | is_wrong(byte)) {
+            return Ok(());
         }
+        let index = qualities.iter().position(|&byte| is_wrong(byte)).unwrap_or_default();
+        let message = format!("{} is not a quality: qualities are '!' to '~'", describe(qualities[index]));
+        Err(input_error(record.at_quality(&self.loaded.name, letters, qualities, index), message))
+    }
+
+    /// Adds the qualities of the last sequence.
+    fn add_qualities(&mut self, letters: &[u8], qualities: &[u8]) {
         // The quality of a removed gap is removed too.
         let letters = letters.iter().filter(|byte| !b"\r\n".contains(byte));
         let qualities = qualities.iter().filter(|&&byte| byte != b'\n');
         let pairs = letters.zip(qualities).filter(|(letter, _)| detect::is_code(self.table[**letter as usize]));
         self.loaded.builder.qualify(&pairs.map(|(_, &quality)| quality).collect::<Vec<u8>>());
-        Ok(())
     }
 
     /// Refuses a record with too many letters, and a record that makes the store too large.

@@ -53,8 +53,8 @@ fn letters_are_recoded_in_place() {
 
 #[test]
 fn wrong_qualities_are_located_in_wrapped_records() {
-    let message = |data: &[u8]| {
-        let recorder = Recorder { keeps_qualities: true, ..Recorder::new(&ReadOptions::default(), LIMITS) };
+    let message = |data: &[u8], keeps_qualities: bool| {
+        let recorder = Recorder { keeps_qualities, ..Recorder::new(&ReadOptions::default(), LIMITS) };
         let read = SequenceInput::new("x.fq", Box::new(data)).and_then(|input| recorder.read_all(input));
         read.err().map(|error| error.to_string())
     };
@@ -66,10 +66,17 @@ fn wrong_qualities_are_located_in_wrapped_records() {
         (b"@b\nAC\nGT\n+\nI\nIII\n@a\n;ACGT\nACGT\n+\nIIIII\nII\x01I\n", "line 12, column 3"),
     ] {
         let shown = String::from_utf8_lossy(data);
-        let message = message(data).unwrap_or_else(|| panic!("{shown:?} was read"));
-        assert!(message.starts_with(&format!("x.fq, {place}, record 'a': byte ")), "{shown:?}: {message}");
+        for keeps_qualities in [true, false] {
+            let message = message(data, keeps_qualities).unwrap_or_else(|| panic!("{shown:?} was read"));
+            assert!(message.starts_with(&format!("x.fq, {place}, record 'a': byte ")), "{shown:?}: {message}");
+        }
     }
-    assert_eq!(message(b"@a\nAC\nGT\n+\nIII\nI\n"), None);
+    let all: Vec<u8> = (b'!'..=b'~').collect();
+    let every_quality = [b"@a\n", &*vec![b'A'; all.len()], b"\n+\n", &all, b"\n"].concat();
+    for keeps_qualities in [true, false] {
+        assert_eq!(message(b"@a\nAC\nGT\n+\nIII\nI\n", keeps_qualities), None);
+        assert_eq!(message(&every_quality, keeps_qualities), None);
+    }
 }
 
 #[test]
