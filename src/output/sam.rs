@@ -45,11 +45,17 @@ const LETTERS_AT_ONCE: usize = 1 << 16;
 
 /// Returns the reason why `format`, SAM or VCF, cannot contain a name of a reference or a read, or
 /// `None` if it can.
-pub fn name_problem(format: &str, name: &str, is_reference: bool) -> Option<String> {
-    let is_printable = |c: char| c.is_ascii_graphic();
-    if let Some(c) = name.chars().find(|&c| !is_printable(c)) {
-        return Some(format!("{format} has no names with '{}'", c.escape_default()));
+pub fn name_problem(format: &str, name: &[u8], is_reference: bool) -> Option<String> {
+    for part in name.utf8_chunks() {
+        if let Some(c) = part.valid().chars().find(|c| !c.is_ascii_graphic()) {
+            return Some(format!("{format} has no names with '{}'", c.escape_default()));
+        }
+        if let Some(byte) = part.invalid().first() {
+            return Some(format!("{format} has no names with byte 0x{byte:02X}, which is not UTF-8"));
+        }
     }
+    // Only printable ASCII is left.
+    let name = &*String::from_utf8_lossy(name);
     if !is_reference {
         return match name.len() {
             0 => Some(format!("{format} has no empty names")),
@@ -308,10 +314,10 @@ fn push_letters(codes: &[Code], alphabet: Alphabet, output: &mut impl ByteSink) 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn names_invalid_in_sam_are_refused() {
+        let name_problem =
+            |format: &str, name: &str, is_reference: bool| super::name_problem(format, name.as_bytes(), is_reference);
         for name in ["chr1", "gi|9626243|ref|NC_001416.1|", "a*b=c", "~"] {
             assert_eq!((name_problem("SAM", name, true), name_problem("SAM", name, false)), (None, None), "{name}");
         }
@@ -329,6 +335,10 @@ mod tests {
             let problem = name_problem("SAM", name, is_reference).expect(name);
             assert!(problem.contains(part), "{problem}");
         }
+        let bytes = super::name_problem("VCF", b"a\xFF\xE9", true);
+        assert_eq!(bytes.as_deref(), Some("VCF has no names with byte 0xFF, which is not UTF-8"));
+        let first = super::name_problem("SAM", b"\xC3\xA9\xFF", false);
+        assert_eq!(first.as_deref(), Some("SAM has no names with '\\u{e9}'"));
         assert!(
             name_problem("SAM", &"x".repeat(255), false).is_some()
                 && name_problem("SAM", &"x".repeat(254), false).is_none()

@@ -30,8 +30,13 @@ pub struct NewickError {
 }
 
 impl NewickError {
-    /// Converts this to an error of the file that the text was read from, with line and column.
+    /// Converts this to an error of the file that the text was read from, with line and column. If
+    /// the text is blank, the error says so instead.
     pub fn in_file(self, file: &str, text: &[u8]) -> Error {
+        if text.trim_ascii().is_empty() {
+            let message = if text.is_empty() { "the file is empty" } else { "the file has no tree" };
+            return Error::Input { location: InputLocation::in_file(file), message: message.into() };
+        }
         let before = &text[..self.at.min(text.len())];
         let line = before.iter().filter(|&&byte| byte == b'\n').count();
         let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);

@@ -154,7 +154,9 @@ fn mismatched_trees_are_refused_with_location() {
         ("(a:1,b:1);", "line 1", "'c' is not in the tree"),
         ("(a,b,c);", "line 1", "the tree has neither a root nor lengths"),
         ("(a,b,c;", "line 1", "';' is not expected here"),
-        ("", "line 1", "a leaf has no name"),
+        ("(a,,b);", "line 1", "a leaf has no name"),
+        ("", "t: ", "the file is empty"),
+        (" \r\n\t\n", "t: ", "the file has no tree"),
     ];
     for (text, location, message) in cases {
         let error = GuideTree::read("t", text.as_bytes(), &["a", "b", "c"], &threads()).unwrap_err().to_string();

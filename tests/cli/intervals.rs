@@ -133,5 +133,8 @@ fn records_that_do_not_fit_are_refused() {
         assert_eq!(text.lines().count(), 1);
         writeln!(shown, "{}", text.trim_end().rsplit_once("wrong.paf").expect("the file").1).unwrap();
     }
+    let paf = file(&folder, "in.paf", RECORDS);
+    let extended = pairwave(&["pairs", &q, &t, "--paf", &paf, "--extend", "-1"]).assert().code(2).stdout("");
+    extended.stderr(predicates::str::contains("'-1' for '--extend <SYMBOLS>': -1 is not in 0..=4294967295"));
     assert_snapshot!(shown);
 }

@@ -50,7 +50,7 @@ pub(crate) struct PairsArgs {
 
     /// Extend the intervals of --paf by this many symbols on each side, at most to the ends of the
     /// sequences [default: 0]
-    #[arg(long, value_name = "SYMBOLS")]
+    #[arg(long, value_name = "SYMBOLS", allow_negative_numbers = true)]
     pub extend: Option<u32>,
 
     #[command(flatten)]

@@ -76,7 +76,7 @@ pub(super) fn check_names(options: &Long, queries: &StoredRecords, targets: &Sto
             let name = records.store.name(id);
             let is_long = is_reference && records.store.length(id) > i32::MAX as u32;
             let is_double = is_reference && !seen.insert(name);
-            let problem = name_problem(format, name, is_reference)
+            let problem = name_problem(format, records.store.name_bytes(id), is_reference)
                 .or_else(|| is_long.then(|| format!("{format} cannot describe references of 2^31 symbols or more")))
                 .or_else(|| is_double.then(|| format!("{format} has no two references of one name")));
             if let Some(message) = problem {

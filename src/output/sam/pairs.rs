@@ -174,7 +174,7 @@ impl PairsSam {
 fn check_names(store: &SequenceStore, are_references: bool) -> Result<()> {
     let mut seen = HashSet::new();
     for id in 0..store.len() as SequenceId {
-        let name = store.name(id);
+        let name = store.name_bytes(id);
         let is_double = are_references && !seen.insert(name);
         check_name(name, are_references.then(|| store.length(id)), is_double)?;
     }
@@ -183,13 +183,13 @@ fn check_names(store: &SequenceStore, are_references: bool) -> Result<()> {
 
 /// Checks that SAM can contain a read with this name, or a reference with this name and length.
 /// `is_double` means that another reference has the name.
-pub(in crate::output) fn check_name(name: &str, reference: Option<u32>, is_double: bool) -> Result<()> {
+pub(in crate::output) fn check_name(name: &[u8], reference: Option<u32>, is_double: bool) -> Result<()> {
     let is_long = reference.is_some_and(|length| length > i32::MAX as u32);
     let problem = name_problem("SAM", name, reference.is_some())
         .or_else(|| is_long.then(|| "SAM has no references of 2^31 symbols or more".into()))
         .or_else(|| is_double.then(|| "SAM has no two references of one name".into()));
     match problem {
-        Some(problem) => Err(Error::usage(format!("record '{name}': {problem}; use paf"))),
+        Some(problem) => Err(Error::usage(format!("record '{}': {problem}; use paf", String::from_utf8_lossy(name)))),
         None => Ok(()),
     }
 }

@@ -47,11 +47,12 @@ impl SearchSam {
     /// Adds the hit's subject to the references, if it is new.
     fn add_reference(&mut self, hit: &SearchHit) -> Result<()> {
         let (name, length) = (hit.subjects.name(hit.subject), hit.subjects.length(hit.subject));
+        let bytes = hit.subjects.name_bytes(hit.subject);
         match self.records.get(name) {
             Some(&record) if record == hit.record => Ok(()),
-            Some(_) => check_name(name, Some(length), true),
+            Some(_) => check_name(bytes, Some(length), true),
             None => {
-                check_name(name, Some(length), false)?;
+                check_name(bytes, Some(length), false)?;
                 self.records.insert(name.to_owned(), hit.record);
                 self.references.push((name.to_owned(), length));
                 Ok(())

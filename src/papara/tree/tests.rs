@@ -69,7 +69,6 @@ fn parse_errors_name_their_position() {
         ("(a,b,'c\nd');", 1, 6, "byte 0x0A in a name"),
         ("(a,b,c);(d,e,f);", 1, 9, "more than one"),
         ("(a,[b,c);", 1, 4, "comment"),
-        ("", 1, 1, "no name"),
     ] {
         let Error::Input { location, message } = ReferenceTree::parse("a.nwk", text.as_bytes()).unwrap_err() else {
             panic!()
@@ -81,6 +80,8 @@ fn parse_errors_name_their_position() {
         );
         assert!(message.contains(part), "{text}: {message}");
     }
+    let empty = ReferenceTree::parse("a.nwk", b"").unwrap_err();
+    assert_eq!(empty.to_string(), "a.nwk: the file is empty");
 }
 
 #[test]
