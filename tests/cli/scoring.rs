@@ -48,6 +48,27 @@ fn end_gaps_can_have_separate_costs() {
     }
 }
 
+/// End gaps that cost as much as inner gaps count as charged in every format, whether their costs
+/// are given or not.
+#[test]
+fn equal_costs_of_end_gaps_are_charged() {
+    let folder = folder();
+    let (short, long) = (file(&folder, "q.fa", ">q\nACGTTTGACC\n"), file(&folder, "t.fa", ">t\nGGACGTTTGACC\n"));
+    let written = |command: &str, more: &[&str]| {
+        let gaps = ["--mode", "global", "--gap-open", "2", "--gap-extend", "3"];
+        equal_output(command, &TWO_WAYS[..1], &[&[&*short, &long], &gaps[..], more].concat())
+    };
+    for (command, format) in [("allpairs", "paf"), ("long", "paf"), ("long", "maf"), ("long", "vcf"), ("pairs", "paf")]
+    {
+        let [plain, same, own] = [None, Some("3"), Some("1")].map(|extend| {
+            let ends = extend.map_or(vec![], |extend| vec!["--end-gap-open", "2", "--end-gap-extend", extend]);
+            written(command, &[&["--format", format], &ends[..]].concat())
+        });
+        assert_eq!(plain, same, "{command} {format}");
+        assert!(plain != own, "{command} {format}: {own}");
+    }
+}
+
 /// The scheme 'vsearch' gives vsearch's scores.
 #[test]
 fn scores_are_those_of_vsearch() {
