@@ -22,10 +22,10 @@
 //! the best cells) and its traceback (by the rule of the engines). The result is therefore the same
 //! for every method, and does not depend on how the work is divided.
 //!
-//! Consequently, no two alignments of a strand overlap in query and target at the same time, and
-//! the list of the best k alignments starts with the list of the best k - 1. The list ends early if
-//! no alignment scores at least [`LongAlignment::min_score`]. Among equal scores the plus strand
-//! comes first.
+//! Consequently, no two alignments of a strand share a cell, and the list of the best k alignments
+//! starts with the list of the best k - 1. Ranges of two alignments may overlap in both sequences,
+//! because an alignment may go around a rectangle. The list ends early if no alignment scores at
+//! least [`LongAlignment::min_score`]. Among equal scores the plus strand comes first.
 //!
 //! The list of a strand does not depend on the other strand, so each strand can be a block
 //! (`blocks`).

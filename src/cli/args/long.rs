@@ -63,9 +63,9 @@ pub(crate) struct LongArgs {
 
     /// Write up to this many alignments of each pair, best first; --mode local [default: 1]
     ///
-    /// Each further alignment is the best that aligns no symbol in an earlier alignment's part of
-    /// the query with a symbol in the same alignment's part of the target. No two alignments
-    /// overlap in both sequences.
+    /// Each further alignment is the best that does not enter the rectangle of an earlier alignment
+    /// of the same strand, which consists of the parts of query and target that it aligns. Neither
+    /// aligned symbols nor gaps lie in such a rectangle.
     #[arg(long, value_name = "K", help_heading = SELECTION)]
     pub top: Option<u32>,
 

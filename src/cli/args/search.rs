@@ -57,8 +57,8 @@ pub(crate) struct SearchArgs {
 
     /// Write at most this many local alignments (HSPs) of a query with each sequence [default: 1]
     ///
-    /// Each further alignment is the best that aligns no query symbol with a target symbol if an
-    /// earlier alignment of the same strand spans both, as in 'pairwave long --top'.
+    /// Each further alignment is the best that does not enter the rectangle of an earlier alignment
+    /// of the same strand, as in 'pairwave long --top'.
     /// E-value, score, identity and coverage apply to each alignment. --max-target-seqs counts
     /// sequences.
     #[arg(long, value_name = "N", help_heading = SELECTION)]
