@@ -57,11 +57,7 @@ impl ScoringChoice {
     pub(super) fn new(args: &ScoringArgs, mode: Mode, end_gaps: Option<EndGaps>) -> Result<Self> {
         let ambiguity = args.ambiguity.map(Ambiguity::from);
         let named = args.scheme.as_deref().and_then(NamedScheme::find);
-        if let Some(score) = args.mismatch.filter(|&score| score > 0) {
-            return Err(Error::usage(format!(
-                "--mismatch {score} would reward mismatches; did you mean --mismatch -{score}?"
-            )));
-        }
+        check_symbol_scores(args, mode)?;
         let end_costs = [("--end-gap-open", args.end_gap_open), ("--end-gap-extend", args.end_gap_extend)];
         if let Some((option, _)) = end_costs.iter().find(|(_, cost)| cost.is_some()) {
             let against = match (mode, end_gaps) {
@@ -188,6 +184,21 @@ impl ScoringChoice {
         };
         Ok(ResolvedScheme { alphabet, table, gaps, mode: self.mode, end_gaps })
     }
+}
+
+/// Rejects scores that reward mismatches, and scores with which no local alignment is possible.
+fn check_symbol_scores(args: &ScoringArgs, mode: Mode) -> Result<()> {
+    if let Some(score) = args.mismatch.filter(|&score| score > 0) {
+        return Err(Error::usage(format!(
+            "--mismatch {score} would reward mismatches; did you mean --mismatch -{score}?"
+        )));
+    }
+    if let Some(score) = args.match_score.filter(|&score| score < 1 && mode == Mode::Local) {
+        return Err(Error::usage(format!(
+            "--match {score}: must be at least 1 for local alignments, which need a score above 0"
+        )));
+    }
+    Ok(())
 }
 
 impl ScoringChoice {
