@@ -108,11 +108,15 @@ impl Clusters {
             definition: self.definition,
             min_identity: Some(threshold),
             min_score: self.min_score,
-            // All comparisons have the earlier sequence as the query.
-            coverage: CoverageFilter { query: self.coverage.target, target: self.coverage.query, ..self.coverage },
+            coverage: self.pair_coverage(),
             check: self.check,
             ..AllPairs::new(Arc::clone(&self.unique.store), Arc::clone(&self.scoring))
         }
+    }
+
+    /// Returns the minimum coverages of comparisons. The earlier sequence of a pair is their query.
+    fn pair_coverage(&self) -> CoverageFilter {
+        CoverageFilter { query: self.coverage.target, target: self.coverage.query, ..self.coverage }
     }
 
     /// Returns a store of some of the sequences.

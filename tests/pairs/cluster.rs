@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pairwave::cluster::{ClusterMethod, ClusterSet, UniqueSet, annotations};
 use pairwave::jobs::cluster::BatchSizes;
 use pairwave::jobs::{Clusters, EditFilter};
-use pairwave::score::{CoverageFilter, EndGaps, Mode, Scoring};
+use pairwave::score::{CoverageFilter, EndGaps, IdentityDefinition, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceId, SequenceStore, Strand, Strands, reverse_complement};
 use pairwave::{AllPairs, Device, Job, PairResult, Run};
 use support::{Rng, adapter, rng};
@@ -74,17 +74,22 @@ fn runs() -> [Run; 3] {
     })
 }
 
+/// Returns all pairs of a comparison by their sequences.
+fn all_pairs(job: AllPairs) -> HashMap<(u32, u32), PairResult> {
+    let mut pairs = HashMap::new();
+    let run = Run { devices: vec![Device::Cpu], threads: 1, ..Run::default() };
+    let add = |rows: &[PairResult]| {
+        pairs.extend(rows.iter().map(|row| ((row.query, row.target), row.clone())));
+        Ok(())
+    };
+    AllPairs { edit_filter: EditFilter::Off, ..job }.run(&run, add).expect("the job ends well");
+    pairs
+}
+
 /// Returns the identities of all pairs that reach a threshold.
 fn identities(job: &Clusters, threshold: f64) -> HashMap<(u32, u32), f64> {
     let at_threshold = Clusters { thresholds: vec![threshold], ..job.clone() };
-    let all = AllPairs { edit_filter: EditFilter::Off, ..at_threshold.pairs() };
-    let mut identities = HashMap::new();
-    all.run(&Run { devices: vec![Device::Cpu], ..Run::default() }, |rows: &[PairResult]| {
-        identities.extend(rows.iter().map(|row| ((row.query, row.target), row.identity)));
-        Ok(())
-    })
-    .expect("the job ends well");
-    identities
+    all_pairs(at_threshold.pairs()).into_iter().map(|(pair, row)| (pair, row.identity)).collect()
 }
 
 /// Checks the guarantees of a method against all identities.
@@ -239,6 +244,73 @@ fn alignments_of_members_fit_their_sequences() {
         }
         assert!(minus > 0, "{method:?}");
     }
+}
+
+/// Creates a few short sequences. Both strands of many pairs have similar scores, and often only the
+/// strand with the lower score reaches a threshold.
+fn short_sequences(rng: &mut Rng) -> Named {
+    let mut all: Named = Vec::new();
+    for index in 0..3 + rng.below(5usize) {
+        let length = 2 + rng.below(14usize);
+        let codes = match all.len() {
+            many if many > 0 && rng.below(2u32) == 0 => {
+                let other = rng.below(many);
+                let codes = support::mutated(rng, Alphabet::Dna, &all[other].1, 20);
+                if rng.below(2u32) == 0 { reverse_complement(&codes) } else { codes }
+            }
+            _ => support::random_codes(rng, Alphabet::Dna, length),
+        };
+        all.push((format!("r{index};size={}", 1 + rng.below(3u32)), codes));
+    }
+    all
+}
+
+#[test]
+fn members_have_the_strand_and_the_identity_of_all_pairs() {
+    let mut rng = rng(0xc6);
+    let run = Run { devices: vec![Device::Cpu], threads: 1, ..Run::default() };
+    let mut lower_scores = [0; METHODS.len()];
+    for round in 0..80 {
+        let unique = unique(&short_sequences(&mut rng), Strands::Both);
+        let scoring = Arc::new(scorings()[round % 4].clone());
+        let is_local = scoring.mode == Mode::Local;
+        let definition = if is_local { IdentityDefinition::default() } else { rng.pick(&IdentityDefinition::ALL) };
+        let coverage = match rng.below(3u32) {
+            0 => CoverageFilter { query: Some(0.5), target: Some(0.7), ..CoverageFilter::default() },
+            _ => CoverageFilter::default(),
+        };
+        let min_score = is_local.then(|| i64::from(rng.below(20i32)));
+        for (method, lower_scores) in METHODS.into_iter().zip(&mut lower_scores) {
+            let job = Clusters {
+                strand: Strands::Both,
+                definition,
+                coverage,
+                min_score,
+                method,
+                ..Clusters::new(Arc::clone(&unique), Arc::clone(&scoring), 0.8)
+            };
+            let similar = all_pairs(job.pairs());
+            let no_minimum =
+                AllPairs { min_identity: None, min_score: None, coverage: CoverageFilter::default(), ..job.pairs() };
+            let all = all_pairs(no_minimum);
+            for (check, with_alignments) in [(false, false), (false, true), (true, false), (true, true)] {
+                let job = Clusters { check, with_alignments, ..job.clone() };
+                let (sets, _) = job.run(&run).expect("the job ends well");
+                let what = format!("round {round}, {method:?}, check {check}, alignments {with_alignments}");
+                for cluster in &sets[0].clusters {
+                    for member in &cluster.members {
+                        let pair = (member.sequence.min(cluster.centroid), member.sequence.max(cluster.centroid));
+                        let better = &all[&pair];
+                        let expected = similar.get(&pair).unwrap_or(better);
+                        assert_eq!(member.identity, expected.identity, "{what}");
+                        assert_eq!(member.strand, expected.strand, "{what}");
+                        *lower_scores += usize::from(expected.score < better.score);
+                    }
+                }
+            }
+        }
+    }
+    assert!(lower_scores.iter().all(|&count| count > 0), "{lower_scores:?}");
 }
 
 #[test]

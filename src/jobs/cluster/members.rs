@@ -8,6 +8,7 @@ use crate::alignment::{Cigar, Op};
 use crate::cluster::{ClusterMember, ClusterSet, Clustering, SequenceCluster, SimilarPair, UniqueId};
 use crate::error::Result;
 use crate::jobs::{Job, PairList, PairResult, PairSource, Run, Summary};
+use crate::score::IdentityFilter;
 use crate::seq::{Strand, Strands};
 
 impl Clusters {
@@ -32,17 +33,25 @@ impl Clusters {
         }
         let members = (0..self.unique.len() as UniqueId).filter(|&sequence| !clustering.is_representative(sequence));
         let (near, far): (Vec<_>, Vec<_>) = members.partition(|member| described.contains_key(member));
-        let mut unaligned = vec![(self.strand, far)];
+        let (mut on_plus, mut on_minus) = (Vec::new(), Vec::new());
         if self.with_alignments {
-            // The better-scoring strand of a pair is not always the one that reaches the threshold.
-            let (plus, minus) = near.into_iter().partition(|member| described[member].strand == Strand::Plus);
-            unaligned.extend([(Strands::Plus, plus), (Strands::Minus, minus)]);
+            // The strand of a known pair is decided.
+            (on_plus, on_minus) = near.into_iter().partition(|member| described[member].strand == Strand::Plus);
         }
-        for (strand, members) in unaligned {
-            for member in self.align_with_centroids(&members, strand, clustering, run, summary)? {
-                described.insert(member.sequence, member);
+        on_plus.extend(&far);
+        if self.strand == Strands::Both {
+            on_minus.extend(far);
+        }
+        let mut aligned: HashMap<UniqueId, MemberStrand> = HashMap::new();
+        for (strand, members) in [(Strands::Plus, on_plus), (Strands::Minus, on_minus)] {
+            for member in self.align_with_centroids(&members, strand, threshold, clustering, run, summary)? {
+                let known = aligned.get(&member.member.sequence);
+                if known.is_none_or(|known| member.precedes(known)) {
+                    aligned.insert(member.member.sequence, member);
+                }
             }
         }
+        described.extend(aligned.into_iter().map(|(sequence, aligned)| (sequence, aligned.member)));
         let size = |member: &UniqueId| self.unique.sizes[*member as usize];
         let clusters = clustering.clusters().into_iter().map(|sequences| SequenceCluster {
             centroid: sequences[0],
@@ -52,15 +61,16 @@ impl Clusters {
         Ok(ClusterSet { threshold, clusters: clusters.collect() })
     }
 
-    /// Aligns a strand of members with their centroids.
+    /// Aligns one strand of members with their centroids.
     fn align_with_centroids(
         &self,
         members: &[UniqueId],
         strand: Strands,
+        threshold: f64,
         clustering: &Clustering,
         run: &Run,
         summary: &mut Summary,
-    ) -> Result<Vec<ClusterMember>> {
+    ) -> Result<Vec<MemberStrand>> {
         if members.is_empty() {
             return Ok(Vec::new());
         }
@@ -77,19 +87,47 @@ impl Clusters {
             check: self.check,
             ..PairList::new(source, Arc::clone(&self.scoring))
         };
-        let mut described = Vec::with_capacity(members.len());
+        let filter = self.filter(threshold);
+        let mut strands = Vec::with_capacity(members.len());
         let aligned = job.run(run, |rows| {
             for row in rows {
                 let sequence = members[row.number as usize];
-                let PairResult { query, strand, identity, ref alignment, .. } = row.result;
+                let PairResult { query, strand, identity, score, ref alignment, .. } = row.result;
+                let is_similar = self.is_similar(&row.result, &filter);
                 let cigar = alignment.as_ref().filter(|_| self.with_alignments);
                 let cigar = cigar.map(|alignment| seen_from_member(&alignment.cigar, query == sequence, strand));
-                described.push(ClusterMember { sequence, identity, strand, cigar });
+                let member = ClusterMember { sequence, identity, strand, cigar };
+                strands.push(MemberStrand { member, is_similar, score });
             }
             Ok(())
         })?;
         summary.add(aligned);
-        Ok(described)
+        Ok(strands)
+    }
+
+    /// Returns whether a strand of a pair reaches the threshold of a filter and all other minimums.
+    fn is_similar(&self, pair: &PairResult, filter: &IdentityFilter) -> bool {
+        let [m, n] = [pair.query, pair.target].map(|sequence| self.unique.store.length(sequence));
+        filter.passes(pair.identity)
+            && self.min_score.is_none_or(|least| pair.score >= least)
+            && self.pair_coverage().passes(&pair.counts, m, n)
+    }
+}
+
+/// A strand of a member that was aligned with its centroid.
+struct MemberStrand {
+    member: ClusterMember,
+    /// Whether the strand makes the pair similar.
+    is_similar: bool,
+    score: i64,
+}
+
+impl MemberStrand {
+    /// Returns whether this strand is reported instead of another strand of the same member. As in a
+    /// comparison of all pairs, similar strands come first, then greater scores, then the plus strand.
+    fn precedes(&self, other: &Self) -> bool {
+        let rank = |strand: &Self| (strand.is_similar, strand.score, strand.member.strand == Strand::Plus);
+        rank(self) > rank(other)
     }
 }
 
