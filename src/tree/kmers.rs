@@ -40,6 +40,8 @@ pub struct Kmers {
     sequences: Vec<Vec<(u16, u8)>>,
     /// Number of k-mers in each sequence, where repeats of one k-mer are counted up to 255 times.
     totals: Vec<u32>,
+    /// Codes of each sequence without a k-mer; empty for other sequences.
+    without_kmers: Vec<Box<[Code]>>,
 }
 
 impl Kmers {
@@ -68,9 +70,16 @@ impl Kmers {
             let each = kmers.chunk_by(|a, b| a == b).map(|same| (same[0], same.len().min(255) as u8));
             each.collect::<Vec<(u16, u8)>>()
         };
-        let sequences: Vec<Vec<(u16, u8)>> = threads.install(|| sequences.par_iter().map(count).collect());
+        let counts: Vec<Vec<(u16, u8)>> = threads.install(|| sequences.par_iter().map(count).collect());
         let total = |words: &Vec<(u16, u8)>| words.iter().map(|&(_, count)| u32::from(count)).sum();
-        Kmers { words: words as usize, totals: sequences.iter().map(total).collect(), sequences }
+        let kept =
+            |(codes, kmers): (&&[Code], &Vec<_>)| if kmers.is_empty() { Box::from(*codes) } else { Box::default() };
+        Kmers {
+            words: words as usize,
+            totals: counts.iter().map(total).collect(),
+            without_kmers: sequences.iter().zip(&counts).map(kept).collect(),
+            sequences: counts,
+        }
     }
 
     /// Returns the number of sequences.
@@ -79,8 +88,8 @@ impl Kmers {
     }
 
     /// Returns the distances of one sequence to several: 1 minus the number of shared k-mers, as a
-    /// fraction of all k-mers of the sequence that has fewer. A sequence too short for a k-mer has
-    /// distance 1 to all others.
+    /// fraction of all k-mers of the sequence that has fewer. A sequence without a k-mer has
+    /// distance 0 to equal sequences and 1 to all others.
     ///
     /// # Panics
     /// Panics if there is no such sequence.
@@ -91,8 +100,10 @@ impl Kmers {
         }
         let distance = |other: usize| {
             let fewer = self.totals[one].min(self.totals[other]);
-            if fewer == 0 || one == other {
-                return f64::from(u8::from(one != other));
+            if fewer == 0 {
+                let are_equal =
+                    self.totals[one] == self.totals[other] && self.without_kmers[one] == self.without_kmers[other];
+                return if are_equal { 0.0 } else { 1.0 };
             }
             let shared = |&(word, count): &(u16, u8)| u32::from(count.min(counts[word as usize]));
             let shared: u32 = self.sequences[other].iter().map(shared).sum();
@@ -126,7 +137,12 @@ mod tests {
         assert_eq!(between(Protein, "AGPSTCDEW", "GGGGGCQNF"), 0.0);
         // One sequence has four k-mers and the other has two. They share one of these.
         assert_eq!(between(Protein, "ACDFHIACD", "ACDFHIW"), 0.5);
-        assert_eq!(between(Protein, "ACDFH", "ACDFH"), 1.0);
+        // Sequences without a k-mer are compared as a whole.
+        assert_eq!(between(Protein, "ACDFH", "ACDFH"), 0.0);
+        assert_eq!(between(Protein, "ACDFH", "ACDFW"), 1.0);
+        assert_eq!(between(Protein, "ACDXF", "ACDXFHI"), 1.0);
+        assert_eq!(between(Protein, "", "ACDFHIW"), 1.0);
+        assert_eq!(between(Dna, "ACGTNACGT", "ACGTNACGT"), 0.0);
         // No k-mer contains an X. A repeated k-mer counts as often as both have it.
         assert_eq!(between(Protein, "ACDXFHI", "ACDFHI"), 1.0);
         assert_eq!(between(Dna, "AAAAAAAAAA", "AAAAAAAAA"), 0.0);
@@ -155,8 +171,15 @@ mod tests {
             let shared: u32 =
                 first.iter().map(|(word, &count)| count.min(second.get(word).copied().unwrap_or(0))).sum();
             let fewer = first.values().sum::<u32>().min(second.values().sum());
-            let expected = if fewer == 0 { 1.0 } else { 1.0 - f64::from(shared) / f64::from(fewer) };
+            let expected = match fewer {
+                0 if a == b => 0.0,
+                0 => 1.0,
+                _ => 1.0 - f64::from(shared) / f64::from(fewer),
+            };
             assert_eq!(between(Alphabet::Dna, &a, &b), expected, "seed {seed}");
+            assert_eq!(between(Alphabet::Dna, &a, &a), 0.0, "seed {seed}");
+            let short = &a[..a.len().min(7)];
+            assert_eq!(between(Alphabet::Dna, short, short), 0.0, "seed {seed}");
         }
     }
 }

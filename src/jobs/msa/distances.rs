@@ -25,7 +25,7 @@ pub enum PairDistance {
     Identity,
     /// Levenshtein distance / length of the longer sequence.
     Edit,
-    /// 1 - number of shared k-mers / number of k-mers of the shorter sequence.
+    /// 1 - number of shared k-mers / number of k-mers of the shorter sequence ([`Kmers`]).
     Kmer,
 }
 
