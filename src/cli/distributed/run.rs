@@ -9,7 +9,7 @@ use bar::BlockBar;
 use super::operation::{JobOperation, absolute, check_inputs, on_job, open};
 use super::status;
 use crate::cli::blocks::{BlockCommand, BlockSelection, RunBlocks};
-use crate::cli::progress::summary_lines;
+use crate::cli::progress::{counted, summary_lines};
 use crate::cli::runner::{JobRunner, run_settings, write_json};
 use crate::cli::{flags, interrupt, log};
 use pairwave::distributed::{
@@ -71,10 +71,7 @@ impl JobOperation for RunOperation<'_> {
         stats.as_deref().map_or(Ok(()), Output::check)?;
         let wanted = blocks_to_compute::<C::Job>(directory, &options.which)?;
         if wanted.is_empty() {
-            say(match options.which {
-                BlockSelection::One(_) => "the block is already done",
-                _ => "all blocks are already done",
-            });
+            say(&why_nothing_is_left(&options.which, directory.len()));
             return Ok(());
         }
         refuse_if_all_are_claimed(directory)?;
@@ -113,6 +110,18 @@ impl JobOperation for RunOperation<'_> {
             Some((_, error)) => Err(error),
             None => left_to_others(directory, held, &options.which, say),
         }
+    }
+}
+
+/// Returns the reason why no block is left to compute in a job of `blocks` blocks.
+fn why_nothing_is_left(which: &BlockSelection, blocks: usize) -> String {
+    match *which {
+        BlockSelection::One(_) => "the block is already done".into(),
+        BlockSelection::Share(share, shares) if which.selected_blocks(blocks).is_ok_and(|range| range.is_empty()) => {
+            format!("share {share}/{shares} is empty: the job has {}", counted(blocks as u64, "block"))
+        }
+        BlockSelection::Share(..) | BlockSelection::Several(..) => "all selected blocks are already done".into(),
+        _ => "all blocks are already done".into(),
     }
 }
 

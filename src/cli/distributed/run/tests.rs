@@ -133,3 +133,27 @@ fn consecutive_failures_stop_the_run() {
     let (_, failed, computed) = run(&directory, &every, &BlockSelection::Several(0, UNITS as usize - 1));
     assert_eq!((failed, computed), (vec![0, 1, 2], 0), "it gives up");
 }
+
+#[test]
+fn empty_shares_are_not_called_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = directory(&folder);
+    let shares = 400;
+    let message = |which: &BlockSelection| {
+        let is_over = blocks_to_compute::<Units>(&directory, which).unwrap().is_empty();
+        is_over.then(|| why_nothing_is_left(which, directory.len()))
+    };
+    let messages: Vec<Option<String>> =
+        (0..shares).map(|share| message(&BlockSelection::Share(share, shares))).collect();
+    assert_eq!(messages[0].as_deref(), Some("share 0/400 is empty: the job has 12 blocks"));
+    assert_eq!(messages.iter().flatten().count(), shares - UNITS as usize);
+    let all = BlockSelection::Next(usize::MAX);
+    assert_eq!(message(&all), None);
+    run(&directory, &[], &all);
+    assert_eq!(message(&all).as_deref(), Some("all blocks are already done"));
+    for which in [BlockSelection::Share(0, 3), BlockSelection::Several(2, 4)] {
+        assert_eq!(message(&which).as_deref(), Some("all selected blocks are already done"));
+    }
+    assert_eq!(message(&BlockSelection::One(3)).as_deref(), Some("the block is already done"));
+    assert!(message(&BlockSelection::Share(399, 400)).is_some_and(|message| message.ends_with("done")));
+}
