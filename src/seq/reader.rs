@@ -470,7 +470,7 @@ impl Recorder {
         let builder = &mut self.loaded.builder;
         let alphabet = builder.records_so_far().alphabet();
         let store = std::mem::replace(builder, SequenceStore::builder(alphabet)).build();
-        (store, self.letters.as_mut().map(std::mem::take).unwrap_or_default())
+        (store.with_file(&self.loaded.name), self.letters.as_mut().map(std::mem::take).unwrap_or_default())
     }
 
     /// Returns the line of the last record's header.

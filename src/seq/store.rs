@@ -6,8 +6,9 @@ use super::alphabet::{Alphabet, Code, PAD};
 use super::bytes::SharedBytes;
 use super::messages::{encode_letters, input_error};
 use std::ops::Range;
+use std::sync::Arc;
 
-use crate::error::{InputLocation, Result};
+use crate::error::{Error, InputLocation, Result};
 
 /// Index of a sequence in its store, in input order.
 pub type SequenceId = u32;
@@ -32,6 +33,8 @@ pub struct SequenceStore {
     /// Qualities of FASTQ, if they were requested: one character for each symbol. Empty ones at the
     /// end are not stored.
     qualities: Option<Box<TextList>>,
+    /// File of the sequences as the user named it; `None` if they do not come from one file.
+    file: Option<Arc<str>>,
 }
 
 impl SequenceStore {
@@ -46,6 +49,7 @@ impl SequenceStore {
                 codes: SharedBytes::default(),
                 descriptions: None,
                 qualities: None,
+                file: None,
             },
         }
     }
@@ -86,6 +90,18 @@ impl SequenceStore {
     /// are none, or if the readers did not keep them.
     pub fn qualities(&self, id: SequenceId) -> &[u8] {
         self.qualities.as_ref().map_or(&[], |texts| texts.get(id as usize))
+    }
+
+    /// Returns the error of a record that the job or the output cannot use, with the location of the
+    /// record as far as it is known.
+    pub(crate) fn record_error(&self, id: SequenceId, message: impl Into<String>) -> Error {
+        let (name, message) = (self.name(id), message.into());
+        let record = (!name.is_empty()).then(|| name.to_owned());
+        match (&self.file, record) {
+            (Some(file), record) => input_error(InputLocation { record, ..InputLocation::in_file(&**file) }, message),
+            (None, Some(record)) => Error::usage(format!("record '{record}': {message}")),
+            (None, None) => Error::usage(message),
+        }
     }
 
     /// Returns the number of names that are not UTF-8.
@@ -168,7 +184,13 @@ impl SequenceStore {
             codes,
             descriptions: Some(Box::new(descriptions)),
             qualities: None,
+            file: None,
         }
+    }
+
+    /// Sets the file that errors name.
+    pub(super) fn with_file(self, name: &str) -> Self {
+        SequenceStore { file: (!name.is_empty()).then(|| name.into()), ..self }
     }
 
     /// Returns the approximate size in memory, in bytes.
@@ -209,6 +231,7 @@ impl SequenceStore {
             ends,
             descriptions,
             qualities,
+            file: self.file.clone(),
         }
     }
 }
@@ -348,7 +371,7 @@ impl StoreBuilder {
     /// Adds a sequence of letters. On failure, nothing is added.
     ///
     /// # Errors
-    /// Returns [`Error::Input`](crate::Error::Input) for a letter that the alphabet lacks, and for a
+    /// Returns [`Error::Input`] for a letter that the alphabet lacks, and for a
     /// sequence of 2^32 symbols or more. The location has `memory` as the file, the name as the
     /// record, and the letter's column in bytes from 1.
     ///

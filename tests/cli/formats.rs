@@ -219,9 +219,12 @@ fn sam_rejects_unsupported_content() {
     file(&folder, "twice.fa", ">a\nACGT\n>a\nACGA\n");
     file(&folder, "protein.fa", ">a\nMKVLEF\n>b\nMKLLEF\n");
     for (line, why) in [
-        ("@odd.fa --format sam", "record 'a(b)': SAM has no names of references with (; use paf"),
-        ("@at.fa @odd.fa --format sam", "record 'a@b': SAM has no names of reads with '@'; use paf"),
-        ("@twice.fa --format sam", "record 'a': SAM has no two references of one name; use paf"),
+        ("@odd.fa --format sam", "odd.fa, record 'a(b)': SAM has no names of references with (; use paf"),
+        ("@at.fa @odd.fa --format sam", "at.fa, record 'a@b': SAM has no names of reads with '@'; use paf"),
+        (
+            "@twice.fa --format sam",
+            "twice.fa, record 'a': record 2 has the name of an earlier one, but SAM has no two references of one name; use paf",
+        ),
         ("@protein.fa --format sam", "SAM is for nucleotides, but these are proteins; use paf"),
     ] {
         let said = wrong::refused_by("allpairs", &folder, line);

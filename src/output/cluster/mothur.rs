@@ -6,7 +6,7 @@ use super::ClusterContext;
 use super::otu_table::push_dense;
 use super::samples::{SampleIndex, SparseCounts};
 use crate::cluster::{ClusterSet, annotations};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::output::Output;
 use crate::output::numbers::push_unsigned;
 use crate::seq::{SequenceId, SequenceStore};
@@ -17,23 +17,26 @@ const MAX_DECIMALS: usize = 9;
 /// Checks that [`write_list`] can write these records, before they are clustered.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if a name is empty, contains a comma, or occurs twice.
+/// Returns an error with the location of the record if a name is empty, contains a comma, or occurs
+/// twice.
 pub fn check_list(records: &SequenceStore) -> Result<()> {
     let mut names: HashSet<&[u8]> = HashSet::with_capacity(records.len());
     for record in 0..records.len() as SequenceId {
         let name = records.name_bytes(record);
         if name.is_empty() {
-            return Err(Error::usage(format!("record {} has no name, which mothur's list needs", record + 1)));
+            let message = format!("record {} has no name, which mothur's list needs", record + 1);
+            return Err(records.record_error(record, message));
         }
         if name.contains(&b',') {
-            let name = records.name(record);
             let message = "mothur's list separates names by commas; rename the record or write a table";
-            return Err(Error::usage(format!("record '{name}': {message}")));
+            return Err(records.record_error(record, message));
         }
         if !names.insert(name) {
-            let (number, name) = (record + 1, records.name(record));
-            let message = "an earlier record has this name, but mothur's list needs different names; rename the record";
-            return Err(Error::usage(format!("record {number} '{name}': {message}")));
+            let message = format!(
+                "record {} has the name of an earlier one, but mothur's list needs different names; rename the record",
+                record + 1
+            );
+            return Err(records.record_error(record, message));
         }
     }
     Ok(())
@@ -42,14 +45,16 @@ pub fn check_list(records: &SequenceStore) -> Result<()> {
 /// Checks that [`write_shared`] can write these records, before they are clustered.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the name of a record has no sample.
+/// Returns an error with the location of the record if its name has no sample.
 pub fn check_shared(records: &SequenceStore) -> Result<()> {
     let has_sample = |&record: &SequenceId| !annotations::sample(records.name_bytes(record)).is_empty();
     match (0..records.len() as SequenceId).find(|record| !has_sample(record)) {
         Some(record) => {
-            let (number, name) = (record + 1, records.name(record));
-            let message = "mothur's shared file needs a sample; add ;sample=NAME to the name";
-            Err(Error::usage(format!("record {number} '{name}': {message}")))
+            let message = format!(
+                "record {} has no sample, which mothur's shared file needs; add ;sample=NAME to the name",
+                record + 1
+            );
+            Err(records.record_error(record, message))
         }
         None => Ok(()),
     }
@@ -60,7 +65,7 @@ pub fn check_shared(records: &SequenceStore) -> Result<()> {
 /// they match mothur's other files.
 ///
 /// # Errors
-/// Returns the errors of [`check_list`], and [`Error::Io`] if writing fails.
+/// Returns the errors of [`check_list`], and [`Io`](crate::Error::Io) if writing fails.
 pub fn write_list(context: &ClusterContext<'_>, clusters: &[ClusterSet], mut output: Output) -> Result<()> {
     check_list(context.records)?;
     push_header(&mut output, b"label\tnumOtus", clusters)?;
@@ -85,7 +90,7 @@ pub fn write_list(context: &ClusterContext<'_>, clusters: &[ClusterSet], mut out
 /// Clusters have the numbers and the order of [`write_list`].
 ///
 /// # Errors
-/// Returns the errors of [`check_shared`], and [`Error::Io`] if writing fails.
+/// Returns the errors of [`check_shared`], and [`Io`](crate::Error::Io) if writing fails.
 pub fn write_shared(context: &ClusterContext<'_>, clusters: &[ClusterSet], mut output: Output) -> Result<()> {
     check_shared(context.records)?;
     let samples = SampleIndex::new(context);
@@ -145,7 +150,7 @@ mod tests {
         let example = ClusterExample::new();
         let records = |text: &str| text.replace("lone;tax=d:B,p:F;sample=Z", "lone");
         let message = written(|output| write_list(&example.context(), &example.sets, output)).unwrap_err().to_string();
-        assert!(message.starts_with("record 'lone;tax=d:B,p:F;sample=Z': "), "{message}");
+        assert!(message.starts_with("x.fa, record 'lone;tax=d:B,p:F;sample=Z': "), "{message}");
         let example = ClusterExample::from_records(&records(super::super::tests::RECORDS));
         let text = written(|output| write_list(&example.context(), &example.sets, output)).unwrap();
         let expected = "label\tnumOtus\tOtu1\tOtu2\tOtu3\tOtu4
@@ -177,9 +182,19 @@ mod tests {
         let result = written(|output| write_shared(&example.context(), &example.sets, output));
         let message = result.unwrap_err().to_string();
         assert!(
-            message.starts_with("record 6 '.lone': ") && message.ends_with("add ;sample=NAME to the name"),
+            message.starts_with("x.fa, record '.lone': record 6 has no sample")
+                && message.ends_with("add ;sample=NAME to the name"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn equal_names_are_refused_with_the_file() {
+        let records = super::super::tests::RECORDS.replace("lone;tax=d:B,p:F;sample=Z", "m1;size=2;sample=X;");
+        let example = ClusterExample::from_records(&records);
+        let result = written(|output| write_list(&example.context(), &example.sets, output));
+        let message = result.unwrap_err().to_string();
+        assert!(message.starts_with("x.fa, record 'm1;size=2;sample=X;': record 6 has the name"), "{message}");
     }
 
     #[test]

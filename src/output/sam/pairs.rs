@@ -174,24 +174,30 @@ impl PairsSam {
 fn check_names(store: &SequenceStore, are_references: bool) -> Result<()> {
     let mut seen = HashSet::new();
     for id in 0..store.len() as SequenceId {
-        let name = store.name_bytes(id);
-        let is_double = are_references && !seen.insert(name);
-        check_name(name, are_references.then(|| store.length(id)), is_double)?;
+        check_record(store, id, are_references)?;
+        if are_references && !seen.insert(store.name_bytes(id)) {
+            return Err(double_name(store, id, id.into()));
+        }
     }
     Ok(())
 }
 
-/// Checks that SAM can contain a read with this name, or a reference with this name and length.
-/// `is_double` means that another reference has the name.
-pub(in crate::output) fn check_name(name: &[u8], reference: Option<u32>, is_double: bool) -> Result<()> {
-    let is_long = reference.is_some_and(|length| length > i32::MAX as u32);
-    let problem = name_problem("SAM", name, reference.is_some())
-        .or_else(|| is_long.then(|| "SAM has no references of 2^31 symbols or more".into()))
-        .or_else(|| is_double.then(|| "SAM has no two references of one name".into()));
+/// Checks that SAM can contain a sequence as a reference or as a read.
+pub(in crate::output) fn check_record(store: &SequenceStore, id: SequenceId, is_reference: bool) -> Result<()> {
+    let is_long = is_reference && store.length(id) > i32::MAX as u32;
+    let problem = name_problem("SAM", store.name_bytes(id), is_reference)
+        .or_else(|| is_long.then(|| "SAM has no references of 2^31 symbols or more".into()));
     match problem {
-        Some(problem) => Err(Error::usage(format!("record '{}': {problem}; use paf", String::from_utf8_lossy(name)))),
+        Some(problem) => Err(store.record_error(id, format!("{problem}; use paf"))),
         None => Ok(()),
     }
+}
+
+/// Returns the error of a reference that has the name of an earlier one. `record` is its number in
+/// the file, from 0.
+pub(in crate::output) fn double_name(store: &SequenceStore, id: SequenceId, record: u64) -> Error {
+    let problem = "SAM has no two references of one name";
+    store.record_error(id, format!("record {} has the name of an earlier one, but {problem}; use paf", record + 1))
 }
 
 /// The part of an alignment from its first to its last column of two symbols.

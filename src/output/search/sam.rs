@@ -12,7 +12,7 @@ use tempfile::SpooledTempFile;
 use super::{SearchBody, SearchContext, SearchHit, SearchPairs};
 use crate::error::{Error, Result};
 use crate::output::Output;
-use crate::output::sam::{PairsSam, ReferenceShape, check_name, push_header};
+use crate::output::sam::{PairsSam, ReferenceShape, check_record, double_name, push_header};
 use crate::seq::{SequenceId, SequenceStore};
 
 /// Maximum number of bytes of lines that are buffered in memory.
@@ -47,12 +47,11 @@ impl SearchSam {
     /// Adds the hit's subject to the references, if it is new.
     fn add_reference(&mut self, hit: &SearchHit) -> Result<()> {
         let (name, length) = (hit.subjects.name(hit.subject), hit.subjects.length(hit.subject));
-        let bytes = hit.subjects.name_bytes(hit.subject);
         match self.records.get(name) {
             Some(&record) if record == hit.record => Ok(()),
-            Some(_) => check_name(bytes, Some(length), true),
+            Some(_) => Err(double_name(&hit.subjects, hit.subject, hit.record)),
             None => {
-                check_name(bytes, Some(length), false)?;
+                check_record(&hit.subjects, hit.subject, true)?;
                 self.records.insert(name.to_owned(), hit.record);
                 self.references.push((name.to_owned(), length));
                 Ok(())

@@ -223,7 +223,8 @@ impl DatabaseFile {
         let part = |range: Range<usize>| SharedBytes::Part { backing: Arc::clone(&self.map), range };
         let descriptions = TextList { bytes: part(texts), ends: text_ends };
         let names = NameStore::from_bytes(names, name_ends);
-        Ok(SequenceStore::from_parts(self.footer.alphabet, names, lengths, part(index), descriptions))
+        let store = SequenceStore::from_parts(self.footer.alphabet, names, lengths, part(index), descriptions);
+        Ok(store.with_file(&self.name.display().to_string()))
     }
 
     /// Asks the system to read a part of the file ahead.

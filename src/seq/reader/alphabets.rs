@@ -72,5 +72,5 @@ pub(super) fn build_stores(mut files: Vec<Loaded>, options: &ReadOptions) -> Res
         }
         files.iter().for_each(|file| file.warn_of_alphabet(alphabet, "as all files together look"));
     }
-    Ok(files.into_iter().map(|file| file.builder.build()).collect())
+    Ok(files.into_iter().map(|file| file.builder.build().with_file(&file.name)).collect())
 }

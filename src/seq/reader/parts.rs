@@ -222,7 +222,7 @@ impl TextParts {
         let alphabet = self.alphabet();
         let mut outline = self.outline;
         outline.recode(alphabet, &[PAD]);
-        let outline = outline.build();
+        let outline = outline.build().with_file(&self.recorder.loaded.name);
         warn_of_duplicates(&self.recorder.loaded.name, &outline);
         outline
     }
