@@ -28,8 +28,8 @@ pub(crate) struct PaparaArgs {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub tree: PathBuf,
 
-    /// Read the alignment of the references: FASTA, PHYLIP (relaxed, sequential or interleaved) or
-    /// Stockholm
+    /// Read the alignment of the references: FASTA, PHYLIP (relaxed, sequential or interleaved),
+    /// Stockholm, Clustal, MSF or NEXUS
     ///
     /// The names must be exactly the names of the tree's leaves. The file may be plain or
     /// compressed (gz, bz2, xz, zst); - is standard input.
