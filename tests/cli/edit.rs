@@ -208,6 +208,21 @@ fn summary_and_statistics_count_the_pairs() {
     assert_eq!((stats["pairs"].as_u64(), stats["written"].as_u64()), (Some(66), Some(written)));
 }
 
+/// `--check` has an effect without `--align`: it aligns the pairs, and changes no byte.
+#[test]
+fn checked_pairs_are_aligned() {
+    let folder = folder();
+    let (first, second) = (path(&folder, "first.json"), path(&folder, "second.json"));
+    let line = [GENES, "--max-distance", "0.05"];
+    let bare = edit(&[&line[..], &["--stats", &first]].concat());
+    assert_eq!(edit(&[&line[..], &["--check", "--stats", &second]].concat()), bare);
+    let [unaligned, aligned] = [first, second].map(|stats| {
+        let stats: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(stats).unwrap()).unwrap();
+        stats["aligned"].as_u64()
+    });
+    assert_eq!((unaligned, aligned), (Some(0), Some(bare.lines().count() as u64 - 1)));
+}
+
 #[test]
 fn wrong_options_and_input_are_rejected() {
     let folder = folder();
