@@ -1,9 +1,11 @@
 //! Options and input that trees and distances share. The input is sequences, or rows of an
 //! alignment.
 
-use crate::cli::args::{ColumnArgs, PairScoringArgs, SequencesArgs, SubstitutionModelName};
+use crate::cli::args::{
+    ColumnArgs, ComputeArgs, PairDistanceName, PairScoringArgs, SequencesArgs, SubstitutionModelName, TreeMethodName,
+};
 use crate::cli::common::plot::PlotFile;
-use crate::cli::common::{ComputeOptions, OutputFiles};
+use crate::cli::common::{ComputeOptions, OutputFiles, first_given};
 use crate::cli::endings::value_name;
 use crate::cli::msa::{SequenceFile, SequenceSet};
 use crate::cli::runner::Files;
@@ -64,6 +66,32 @@ impl ComparisonOptions {
     /// Returns the costs of ClustalW's distances of sequences.
     pub(super) fn costs(&self, sequences: &SequenceSet) -> Result<Arc<ClustalCosts>> {
         self.pairs.costs(sequences.store.alphabet(), 0.5)
+    }
+}
+
+/// Rejects options of computing that have no effect. Comparisons of columns and of k-mers make no
+/// alignments, and kernels compute only ClustalW's distances.
+pub(super) fn check_computing(
+    compute: &ComputeArgs,
+    columns: &ColumnArgs,
+    distance: Option<PairDistanceName>,
+    tree: Option<TreeMethodName>,
+) -> Result<()> {
+    let with = match distance {
+        _ if columns.aligned => "--aligned".to_owned(),
+        _ if tree == Some(TreeMethodName::Mbed) => "--tree mbed".to_owned(),
+        None | Some(PairDistanceName::Clustal) => return Ok(()),
+        Some(distance) => format!("--distance {}", value_name(distance)),
+    };
+    let aligns = matches!(distance, Some(PairDistanceName::Identity | PairDistanceName::Edit)) && !columns.aligned;
+    let given = [
+        ("--kernel", compute.kernels.kernel.is_some()),
+        ("--tune", compute.kernels.tune && !aligns),
+        ("--check", compute.machine.check && !aligns),
+    ];
+    match first_given(&given) {
+        Some(option) => Err(Error::usage(format!("{option} has no effect with {with}: remove it"))),
+        None => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `pairwave dist`: validated options, and the job.
 
-use super::compared::{Compared, ComparisonOptions};
+use super::compared::{Compared, ComparisonOptions, check_computing};
 use crate::cli::args::*;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::common::plot::PlotFile;
@@ -55,6 +55,7 @@ impl TryFrom<DistArgs> for DistanceMatrix {
                 "{option} has no effect with --aligned, where --model selects the distance: remove it"
             )));
         }
+        check_computing(&args.compute, &args.columns, args.distance.distance, None)?;
         if args.shape.matrix_shape.is_some() && args.format != DistanceFormatName::Phylip {
             return Err(Error::usage("--matrix-shape applies only to --format phylip: other matrices are square"));
         }

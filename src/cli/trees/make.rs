@@ -1,6 +1,6 @@
 //! `pairwave tree`: validated options, and the job.
 
-use super::compared::{CodedRows, Compared, ComparisonOptions};
+use super::compared::{CodedRows, Compared, ComparisonOptions, check_computing};
 use crate::cli::args::*;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::common::plot::PlotFile;
@@ -102,6 +102,7 @@ impl TryFrom<TreeArgs> for TreeMake {
         if columns.is_some() && method == TreeMethod::Mbed {
             return Err(Error::usage("--tree mbed compares shared k-mers, not columns: remove it or --aligned"));
         }
+        check_computing(&args.compute, &args.columns, args.distances.pair.distance, args.distances.tree)?;
         size::check_positive("--bootstrap", args.bootstrap)?;
         let trials = args.bootstrap.unwrap_or(0);
         Ok(TreeMake {
