@@ -50,6 +50,7 @@ mod sweep;
 pub mod traceback;
 mod wavefront;
 
+pub(crate) use band::{Band, ScoreRange};
 pub use hint::{EndRegion, Hint};
 pub use local::further::LocalAlignments;
 pub use traceback::{TracebackWorkspace, traceback, traceback_from};

@@ -5,6 +5,7 @@
 //! Global scores are computed from differences between cells ([`crate::score::difference`]), local
 //! scores from the cells themselves, in the narrowest lanes that hold them.
 
+mod banded;
 mod checkpoint;
 pub mod compute;
 mod difference;

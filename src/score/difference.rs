@@ -200,6 +200,13 @@ impl<E: Element> DifferenceScoring<E> {
         self.weight > 1 && !self.has_raised && holds
     }
 
+    /// Returns whether the differences of a part of the matrix fit whose cells have fewer
+    /// alignments, because cells beside the part are reached only by gaps that open at it. An
+    /// alignment that is shifted by a diagonal step may then need two more openings.
+    pub fn fits_bands(&self) -> bool {
+        self.opening == 0 || self.greatest_step + 2 * self.opening <= E::MAX
+    }
+
     /// Returns the cost of opening a gap, which is 0 under linear gaps.
     pub fn opening(&self) -> i64 {
         self.opening

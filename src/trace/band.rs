@@ -57,7 +57,7 @@ use crate::seq::Code;
 
 /// Properties of the scores of the codes that occur in two sequences.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ScoreRange {
+pub(crate) struct ScoreRange {
     /// Least score of a pair of codes that can occur.
     pub least: i32,
     pub greatest: i32,
@@ -70,7 +70,7 @@ pub(super) struct ScoreRange {
 
 /// Methods to find the score of two codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ScoresBy {
+pub(crate) enum ScoresBy {
     /// In a table.
     Table,
     /// By a bitwise AND. Two codes of the pair match exactly if they share a bit. All matches have
@@ -83,7 +83,7 @@ pub(super) enum ScoresBy {
 
 impl ScoreRange {
     /// Computes the properties of two non-empty sequences.
-    pub(super) fn from_codes(substitution: &Substitution, query: &[Code], target: &[Code]) -> Self {
+    pub(crate) fn from_codes(substitution: &Substitution, query: &[Code], target: &[Code]) -> Self {
         let present = |codes: &[Code]| {
             let mut is_present = [false; 256];
             codes.iter().for_each(|&code| is_present[code as usize] = true);
@@ -129,7 +129,7 @@ impl ScoreRange {
 
     /// Returns a band that contains all canonical alignments of `m` and `n` symbols that agree with
     /// the hint.
-    pub(super) fn band(&self, m: usize, n: usize, scoring: &Scoring, hint: Hint) -> Band {
+    pub(crate) fn band(&self, m: usize, n: usize, scoring: &Scoring, hint: Hint) -> Band {
         let band = Band::for_gap_columns(m, n, self.gap_limit(m, n, scoring.end_costs(), hint));
         if !scoring.has_own_ends() {
             return band;
@@ -235,15 +235,14 @@ impl GapWeights {
 
 /// Diagonals from `low` to `high`, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Band {
+pub(crate) struct Band {
     pub low: i64,
     pub high: i64,
 }
 
 impl Band {
     /// Returns the band of all diagonals.
-    #[cfg(test)]
-    pub(super) fn full(m: usize, n: usize) -> Self {
+    pub(crate) fn full(m: usize, n: usize) -> Self {
         Band { low: -(n as i64), high: m as i64 }
     }
 
@@ -261,7 +260,7 @@ impl Band {
     }
 
     /// Returns a first guess for the band of similar sequences.
-    pub(super) fn guess(m: usize, n: usize) -> Self {
+    pub(crate) fn guess(m: usize, n: usize) -> Self {
         Self::for_gap_columns(m, n, (m.abs_diff(n) + 32 + (m + n) / 64) as u64)
     }
 
@@ -270,7 +269,7 @@ impl Band {
         Band { low: self.low.max(other.low), high: self.high.min(other.high) }
     }
 
-    pub(super) fn contains(self, other: Band) -> bool {
+    pub(crate) fn contains(self, other: Band) -> bool {
         self.low <= other.low && other.high <= self.high
     }
 

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::banded::LonePair;
 use super::difference::Greatest;
 use super::group::{GroupBuffers, GroupTask, ProfiledSequence, TargetGroup};
 use super::local::{BestLocalCell, Span};
@@ -221,9 +222,9 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                 }
             }
             LaneFill::Alone { rows, columns } => {
-                let (columns, buffers) = (ProfiledSequence::new(columns), &mut self.pair);
+                let pair = LonePair { scoring: &chunk.scoring, form, rows, columns };
                 let value = &mut results[indices[0]];
-                plan.instructions.run(PairTask { form, rows, columns, buffers, value });
+                *value = pair.greatest(plan.instructions, &mut self.pair);
                 if std::ptr::eq(rows, query) {
                     // The rows and columns are exchanged here: all other code has the query in the
                     // columns.
@@ -364,7 +365,7 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
                 }
                 LaneFill::Alone { rows, columns } => {
                     is_exchanged = std::ptr::eq(rows, query);
-                    let (columns, buffers) = (ProfiledSequence::new(columns), &mut self.pair);
+                    let (columns, buffers) = (&ProfiledSequence::new(columns), &mut self.pair);
                     let value = &mut bests[0];
                     plan.instructions.run(PairTask { form: &form, rows, columns, buffers, value });
                 }

@@ -11,8 +11,18 @@ use super::skew::{PairBuffers, PairTask, Strips};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
+use crate::trace::Band;
 
-impl<E: LaneElement> SimdKernel for PairTask<'_, DifferenceScoring<E>, E, Greatest> {
+/// A pair of which only the cells on some diagonals are computed, and some cells around them. The
+/// value is the greatest one of the alignments through these cells.
+pub(super) struct PairInBand<'a, E> {
+    pub task: PairTask<'a, DifferenceScoring<E>, E, Greatest>,
+    /// Diagonals of row minus column, with those of the first and of the last cell. Unless it is
+    /// the whole matrix, the scoring must [fit bands](DifferenceScoring::fits_bands).
+    pub band: Band,
+}
+
+impl<E: LaneElement> SimdKernel for PairInBand<'_, E> {
     type Output = ();
     const PORTABLE_ONLY: bool = E::PORTABLE_ONLY;
 
@@ -29,7 +39,7 @@ impl<E: LaneElement> SimdKernel for PairTask<'_, DifferenceScoring<E>, E, Greate
 /// The processor has the instructions of `W`. Codes of `task.rows` are less than
 /// [`STEPS`](crate::score::difference::STEPS).
 #[inline(always)]
-unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem, Greatest>) {
+unsafe fn align<W: Lanes>(PairInBand { task, band }: PairInBand<'_, W::Elem>) {
     let PairTask { form, rows, columns, buffers, value } = task;
     let codes = columns.codes_below(form.size());
     let columns = columns.symbols();
@@ -56,42 +66,66 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
         f[MAX_LANES] = W::Elem::from_number(form.border_step() - form.opening());
     }
     let mut best = Greatest::from_gaps(form.border_value(n) + form.border_value(rows.len()), rows.len(), n);
-    let mut last = form.border_value(n);
+    // The columns of the strip above. All columns above the first strip are known.
+    let mut above = 0..n;
+    // Values of the row above the strip: before its first column, and after the last column if the
+    // strip above has it.
+    let (mut along, mut last) = (0, Some(form.border_value(n)));
     let mut lanes = [0; MAX_LANES];
     let mut borders = [W::Elem::default(); MAX_LANES];
     for strip in 0..strips.count() {
         strips.codes(strip, &mut lanes);
+        let columns = strips.columns(strip, band, n);
+        // Cells outside the band are reached by a gap that opens at the band.
+        along += (above.start..columns.start).map(|j| form.difference(dh[MAX_LANES + j])).sum::<i64>();
+        for j in above.end..columns.end {
+            let opening = if j == above.end { form.opening() } else { 0 };
+            dh[MAX_LANES + j] = W::Elem::from_number(-opening);
+            f[MAX_LANES + j] = W::Elem::from_number(-opening - form.opening());
+        }
         for (lane, border) in borders[..W::COUNT].iter_mut().enumerate() {
             *border = match strips.done(strip, lane) {
+                _ if columns.start > 0 && lane == W::COUNT - 1 => W::Elem::from_number(-form.opening()),
+                _ if columns.start > 0 => W::Elem::from_number(0),
                 // The last row of padding. The row after it, in the lane below or in the next
                 // strip, is the first row.
                 0 if strips.is_corner(strip, lane) => form.corner_difference(),
                 done => form.border_difference(done),
             };
         }
+        if columns.end == n && form.own_ends() {
+            let across = || (columns.clone()).map(|j| form.difference(dh[MAX_LANES + j])).sum::<i64>();
+            last = Some(last.unwrap_or_else(|| along + across()));
+        }
         // SAFETY: the caller guarantees the instructions of W. dh and f have n columns with space
         // for a vector on either side.
         unsafe {
             skew.begin(form.table(), codes, &lanes);
-            let (dh, f) = (dh.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
-            let cells = StripOf { form, columns: 0..n, borders: &borders, dh, f };
+            let start = MAX_LANES + columns.start;
+            let (dh, f) = (dh.as_mut_ptr().add(start), f.as_mut_ptr().add(start));
+            let cells = StripOf { form, columns: columns.clone(), borders: &borders, dh, f };
             let ends = if form.opening() == 0 {
                 cells.compute::<false, true>(&mut skew, &mut ())
             } else {
                 cells.compute::<true, true>(&mut skew, &mut ())
             };
-            if form.own_ends() {
+            if let Some(last) = last.as_mut().filter(|_| columns.end == n && form.own_ends()) {
                 // The last column, from top to bottom: the end gap contains the remaining rows.
                 for lane in (0..W::COUNT).rev() {
-                    last += form.difference(ends[lane]);
+                    *last += form.difference(ends[lane]);
                     let left = rows.len() - strips.done(strip, lane);
-                    best.take_rows(last + form.border_value(left), left);
+                    best.take_rows(*last + form.border_value(left), left);
                 }
             }
         }
+        along = match columns.start {
+            0 => form.border_value(strips.done(strip, 0)),
+            _ => along + borders[..W::COUNT].iter().map(|&border| form.difference(border)).sum::<i64>(),
+        };
+        last = last.filter(|_| columns.end == n);
+        above = columns;
     }
-    let mut along = form.border_value(rows.len());
-    for j in 0..=n {
+    for j in above.start..=n {
         // The last row: the end gap contains the remaining columns.
         best.take_columns(along + form.border_value(n - j), n - j);
         if j < n {

@@ -1,8 +1,11 @@
 //! One pair in all lanes, with the rows of a strip in adjacent lanes ([`Skew`](crate::simd::Skew)).
 
+use std::ops::Range;
+
 use super::group::ProfiledSequence;
 use crate::seq::{Code, PAD};
 use crate::simd::{AlignedBuffer, SkewBuffers};
+use crate::trace::Band;
 
 /// Buffers that are reused for all pairs, by all kernels.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +26,7 @@ pub(super) struct PairTask<'a, F, E, V> {
     /// The sequence that is divided into strips. The shorter sequence is faster.
     pub rows: &'a [Code],
     /// The other sequence.
-    pub columns: ProfiledSequence<'a>,
+    pub columns: &'a ProfiledSequence<'a>,
     /// Working memory.
     pub buffers: &'a mut PairBuffers<E>,
     /// Result: a value to be decoded by the scoring.
@@ -63,6 +66,14 @@ impl<'a> Strips<'a> {
     /// Returns whether this lane of this strip is the last row of the padding.
     pub(super) fn is_corner(&self, strip: usize, lane: usize) -> bool {
         strip * self.lanes + self.lanes - lane == self.pad
+    }
+
+    /// Returns the columns, from 0, of the cells of a strip that lie in a band of diagonals, of `n`
+    /// columns in all.
+    pub(super) fn columns(&self, strip: usize, band: Band, n: usize) -> Range<usize> {
+        let [first, last] = [self.lanes - 1, 0].map(|lane| self.done(strip, lane).max(1) as i64);
+        let clamped = |column: i64| column.clamp(0, n as i64) as usize;
+        clamped(first - band.high - 1)..clamped(last - band.low)
     }
 
     /// Reads the codes of a strip's lanes.
