@@ -186,7 +186,7 @@ impl ScoringChoice {
     }
 }
 
-/// Rejects scores that reward mismatches, and scores with which no local alignment is possible.
+/// Rejects scores that reward mismatches or make local alignments impossible.
 fn check_symbol_scores(args: &ScoringArgs, mode: Mode) -> Result<()> {
     if let Some(score) = args.mismatch.filter(|&score| score > 0) {
         return Err(Error::usage(format!(

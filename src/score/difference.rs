@@ -200,9 +200,9 @@ impl<E: Element> DifferenceScoring<E> {
         self.weight > 1 && !self.has_raised && holds
     }
 
-    /// Returns whether the differences of a part of the matrix fit whose cells have fewer
-    /// alignments, because cells beside the part are reached only by gaps that open at it. An
-    /// alignment that is shifted by a diagonal step may then need two more openings.
+    /// Returns whether the differences fit if only a part of the matrix is computed. Cells outside
+    /// the part are then reached only by gaps that open at its border, so an alignment that is
+    /// shifted by a diagonal step may need two more openings.
     pub fn fits_bands(&self) -> bool {
         self.opening == 0 || self.greatest_step + 2 * self.opening <= E::MAX
     }

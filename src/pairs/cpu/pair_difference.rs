@@ -13,12 +13,12 @@ use crate::score::difference::Element;
 use crate::simd::{LaneElement, Lanes, MAX_LANES, Simd, SimdKernel, Skew};
 use crate::trace::Band;
 
-/// A pair of which only the cells on some diagonals are computed, and some cells around them. The
-/// value is the greatest one of the alignments through these cells.
+/// A pair whose cells are computed on some diagonals only, and a few next to them. The result is the
+/// greatest value of the alignments through these cells.
 pub(super) struct PairInBand<'a, E> {
     pub task: PairTask<'a, DifferenceScoring<E>, E, Greatest>,
-    /// Diagonals of row minus column, with those of the first and of the last cell. Unless it is
-    /// the whole matrix, the scoring must [fit bands](DifferenceScoring::fits_bands).
+    /// Diagonals of row minus column. The first and the last cell are on some of them. Unless the
+    /// band is the whole matrix, the scoring must [fit bands](DifferenceScoring::fits_bands).
     pub band: Band,
 }
 

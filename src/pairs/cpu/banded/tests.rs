@@ -22,8 +22,8 @@ struct Case {
 }
 
 impl Case {
-    /// Returns a pair of which one sequence has `length` symbols. The other is a copy with changes,
-    /// and with gaps of up to `longest` symbols.
+    /// Returns a sequence of `length` symbols and a copy with changes, and with gaps of up to
+    /// `longest` symbols.
     fn random(rng: &mut fastrand::Rng, length: usize, longest: usize) -> Case {
         let (first, next) = (rng.i32(0..12), rng.i32(1..4));
         let gaps = if rng.bool() { Gaps::linear(next) } else { Gaps::from_blast(first, next) };
