@@ -60,7 +60,7 @@ impl Case {
     }
 
     /// Calls `check` with every form of the scoring that holds the pair, with and without matches.
-    fn in_all_forms(&self, mut check: impl FnMut(&dyn Checked)) {
+    fn in_all_forms(&self, mut check: impl FnMut(&dyn AnyForm)) {
         let (m, n) = (self.rows.len() as u64, self.columns.len() as u64);
         for carry in [false, offset::carries_matches(&self.scoring, m, m + n)] {
             DifferenceScoring::<i8>::new(&self.scoring, m, carry).iter().for_each(|form| check(form));
@@ -71,14 +71,14 @@ impl Case {
 }
 
 /// A form of a scoring in lanes of any width.
-trait Checked {
+trait AnyForm {
     fn fits(&self) -> bool;
     fn within(&self, case: &Case, set: InstructionSet, band: Band) -> Greatest;
     fn greatest(&self, case: &Case, set: InstructionSet) -> Greatest;
     fn score(&self, case: &Case, greatest: Greatest) -> i64;
 }
 
-impl<E: LaneElement> Checked for DifferenceScoring<E> {
+impl<E: LaneElement> AnyForm for DifferenceScoring<E> {
     fn fits(&self) -> bool {
         self.fits_bands()
     }
