@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::tree::{NodeId, ReferenceTree};
 use super::vectors::{all, set_of};
 use crate::error::{Error, InputLocation, Result};
-use crate::seq::aligned::aligned_code;
+use crate::seq::aligned::{aligned_code, is_gap};
 use crate::seq::{AlignedRows, Alphabet, AlphabetChoice, is_standard};
 
 /// Maximum number of unmatched names that an error lists, for the leaves and for the rows each.
@@ -25,7 +25,7 @@ pub struct Reference {
     pub tree: ReferenceTree,
     /// Names of the rows, in the order of the alignment.
     pub names: Vec<BString>,
-    /// Rows of the alignment, all of the same length.
+    /// Rows of the alignment, all of the same length. Gaps are `-`.
     pub rows: Vec<Vec<u8>>,
     /// Columns (from 0) with information in at least one row. They are the sites of the state
     /// vectors.
@@ -61,7 +61,10 @@ impl Reference {
             return Err(Error::usage_of("alphabet", "a reference must be DNA or protein"));
         }
         let alphabet = aligned.check(alphabet)?;
-        let AlignedRows { file, names, rows } = aligned;
+        let AlignedRows { file, names, mut rows } = aligned;
+        // PHYLIP has no other gap sign, and neither has the share of gaps.
+        let gaps = rows.par_iter_mut().flat_map_iter(|row| row.iter_mut().filter(|letter| is_gap(**letter)));
+        gaps.for_each(|letter| *letter = b'-');
         let leaf_rows = match_names(&mut tree, &names).map_err(|message| wrong(&file, message))?;
         let sets: [u32; 256] = std::array::from_fn(|letter| {
             aligned_code(alphabet, letter as u8).map_or(all(alphabet), |code| set_of(alphabet, code))

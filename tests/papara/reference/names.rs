@@ -35,6 +35,17 @@ fn leaves_match_rows_by_name() {
 }
 
 #[test]
+fn all_gap_signs_are_gaps() {
+    let of = |letters: [&str; 3]| {
+        let rows = rows(&[("a", letters[0]), ("b", letters[1]), ("c", letters[2])]);
+        reference("(a,b,c);", &rows, Alphabet::Dna).unwrap()
+    };
+    let (expected, actual) = (of(["AC-T", "A--T", "-CGT"]), of(["AC.T", "A.~T", "~CGT"]));
+    assert_eq!(actual.rows, expected.rows);
+    assert_eq!((actual.gap_share(), expected.gap_share()), (1.0 / 3.0, 1.0 / 3.0));
+}
+
+#[test]
 fn invalid_references_are_refused() {
     let message = |tree: &str, row_letters: &[(&str, &str)]| {
         reference(tree, &rows(row_letters), Alphabet::Dna).unwrap_err().to_string()
