@@ -174,7 +174,7 @@ fn similar_pairs_have_the_greatest_value_of_the_whole_matrix() {
             sufficient += usize::from(case.within(&form, set, first) == case.within(&form, set, Band::full(m, n)));
         }
     }
-    assert!(tried >= 10 && (1..tried).contains(&sufficient), "{tried} bands, {sufficient} sufficient");
+    assert!(tried >= 5 && (1..tried).contains(&sufficient), "{tried} bands, {sufficient} sufficient");
 }
 
 #[test]
