@@ -65,10 +65,17 @@ fn devices_are_described_as_json() {
     assert_eq!(devices.last().expect("the last")["device"], "cpu");
 }
 
+/// All other tests of kernels run with the usual subgroups of eight lanes.
 #[test]
 fn every_device_passes_its_self_test() {
     needs_adapter();
-    let text = output(&["devices", "--self-test", "--device", "0,cpu"]);
+    let wide = |args: &[&str]| {
+        let run = pairwave(args).env("LP_NATIVE_VECTOR_WIDTH", "512").assert().success().stderr("");
+        String::from_utf8(run.get_output().stdout.clone()).expect("the output is text")
+    };
+    let devices: serde_json::Value = serde_json::from_str(&wide(&["devices", "--json"])).expect("it is JSON");
+    assert_subgroups(&devices[0], 16);
+    let text = wide(&["devices", "--self-test", "--device", "0,cpu"]);
     let tests: Vec<&str> = text.lines().filter(|line| line.contains("self-test")).collect();
     // `nw_traceback` is tested together with the kernels whose directions it follows. Not every
     // adapter has half floats.
@@ -113,12 +120,6 @@ fn assert_subgroups(device: &serde_json::Value, lanes: u64) {
     if support::adapter().is_software() {
         assert_eq!(device["subgroup_sizes"][0].as_u64(), Some(lanes));
     }
-}
-
-#[test]
-fn devices_test_themselves_with_other_subgroups() {
-    needs_adapter();
-    assert_subgroups(&self_test(&[("LP_NATIVE_VECTOR_WIDTH", "512")]), 16);
 }
 
 /// The Khronos validation layer checks the use of Vulkan, all SPIR-V, and hazards between dispatches
