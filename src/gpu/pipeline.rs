@@ -49,7 +49,7 @@ impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines
     }
 
     /// Returns pipelines for another engine on the same device. Both engines have every pipeline that
-    /// one of them compiles. Does not copy a change of sources.
+    /// either engine compiles. Does not copy a change of sources.
     pub(crate) fn shared(&self) -> Self {
         let (layouts, known) = (self.layouts.clone(), Arc::clone(&self.known));
         Pipelines { runtime_checks: self.runtime_checks, rewrite: None, layouts, known }

@@ -7,18 +7,14 @@ use super::columns::is_gap;
 use super::{AlignmentColumns, Context, OutputPair, Range32};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
-use crate::score::{EndGaps, Gaps, Mode, Scoring};
+use crate::score::{EndGaps, Gaps, Mode};
 
 /// Returns whether end gaps cost as much as inner gaps, and are not free.
 pub(super) fn has_charged_ends(context: &Context) -> bool {
     const FREE: Gaps = Gaps { first: 0, next: 0 };
-    let Scoring { mode, gaps, end_gaps, .. } = &context.scoring;
-    let is_charged = match *end_gaps {
-        EndGaps::Charged => true,
-        EndGaps::Priced(costs) => costs == *gaps && costs != FREE,
-        EndGaps::Free => false,
-    };
-    *mode == Mode::Global && is_charged
+    let scoring = &context.scoring;
+    let is_charged = scoring.end_gaps == EndGaps::Charged || scoring.gaps != FREE;
+    scoring.mode == Mode::Global && !scoring.has_own_ends() && is_charged
 }
 
 /// The columns of an alignment that a format writes: all columns, or those between the end gaps.

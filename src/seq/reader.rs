@@ -56,9 +56,9 @@ pub struct ReadOptions {
 ///
 /// Returns [`Error::Input`] with the location for everything that the user can correct: a letter
 /// that the alphabet lacks (including gaps and digits), a quality of FASTQ that is not a printable
-/// ASCII character, a record without a name, a truncated or damaged file, a file without sequences or in another format, and a file that is too large (16
-/// GiB of packed letters). Returns [`Error::Usage`] if standard input is named twice, and
-/// [`Error::Io`] if the system fails.
+/// ASCII character, a record without a name, a truncated or damaged file, a file without sequences
+/// or in another format, and a file that is too large (16 GiB of packed letters). Returns
+/// [`Error::Usage`] if standard input is named twice, and [`Error::Io`] if the system fails.
 ///
 /// Warnings (duplicate names, a file that looks like the other alphabet) go through
 /// [`tracing::warn!`].

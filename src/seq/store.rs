@@ -371,9 +371,9 @@ impl StoreBuilder {
     /// Adds a sequence of letters. On failure, nothing is added.
     ///
     /// # Errors
-    /// Returns [`Error::Input`] for a letter that the alphabet lacks, and for a
-    /// sequence of 2^32 symbols or more. The location has `memory` as the file, the name as the
-    /// record, and the letter's column in bytes from 1.
+    /// Returns [`Error::Input`] for a letter that the alphabet lacks, and for a sequence of 2^32
+    /// symbols or more. The location has `memory` as the file, the name as the record, and the
+    /// letter's column in bytes from 1.
     ///
     /// ```
     /// use pairwave::{Alphabet, SequenceStore};

@@ -80,7 +80,8 @@ pub(super) trait RowCode<T> {
     fn affine<const SCORES: u8>(row: LaneRow<T>, gaps: GapRow<T>, costs: &PackedCosts<T>);
 }
 
-/// Code that runs on every processor.
+/// Code that runs on every processor. Each step reads whole arrays before it writes any, so that the
+/// compiler can vectorize it.
 pub(super) struct Portable;
 
 impl<T: PackedValue> RowCode<T> for Portable {
@@ -101,9 +102,9 @@ impl<T: PackedValue> RowCode<T> for Portable {
         let inputs = query.iter().zip(target).zip(h_above).zip(h_left);
         for ((((a, b), above), left), (h, direction)) in inputs.zip(h.iter_mut().zip(directions)) {
             let scores = costs.scores::<SCORES>(a, b);
-            let diagonal: [T; LANES] = from_lanes(|lane| h[lane].plus(scores[lane]));
-            let best: [T; LANES] = from_lanes(|lane| diagonal[lane].max(above[lane]).max(left[lane]));
-            *direction = from_lanes(|lane| from(diagonal[lane] == best[lane], above[lane] == best[lane]));
+            let diagonal: [T; LANES] = array_of(|lane| h[lane].plus(scores[lane]));
+            let best: [T; LANES] = array_of(|lane| diagonal[lane].max(above[lane]).max(left[lane]));
+            *direction = array_of(|lane| from(diagonal[lane] == best[lane], above[lane] == best[lane]));
             *h = best;
         }
     }
@@ -118,13 +119,13 @@ impl<T: PackedValue> RowCode<T> for Portable {
             inputs.zip(outputs)
         {
             let scores = costs.scores::<SCORES>(a, b);
-            let diagonal: [T; LANES] = from_lanes(|lane| h[lane].plus(scores[lane]));
-            let above: [T; LANES] = from_lanes(|lane| above[lane].minus(costs.opening));
-            let left: [T; LANES] = from_lanes(|lane| left[lane].minus(costs.opening));
-            let insert: [T; LANES] = from_lanes(|lane| above[lane].max(insertion_above[lane]));
-            let delete: [T; LANES] = from_lanes(|lane| left[lane].max(deletion_left[lane]));
-            let best: [T; LANES] = from_lanes(|lane| diagonal[lane].max(insert[lane]).max(delete[lane]));
-            *direction = from_lanes(|lane| {
+            let diagonal: [T; LANES] = array_of(|lane| h[lane].plus(scores[lane]));
+            let above: [T; LANES] = array_of(|lane| above[lane].minus(costs.opening));
+            let left: [T; LANES] = array_of(|lane| left[lane].minus(costs.opening));
+            let insert: [T; LANES] = array_of(|lane| above[lane].max(insertion_above[lane]));
+            let delete: [T; LANES] = array_of(|lane| left[lane].max(deletion_left[lane]));
+            let best: [T; LANES] = array_of(|lane| diagonal[lane].max(insert[lane]).max(delete[lane]));
+            *direction = array_of(|lane| {
                 let leave_insertion = u8::from(above[lane] == insert[lane]) * INSERTION_LEAVES;
                 let leave_deletion = u8::from(left[lane] == delete[lane]) * DELETION_LEAVES;
                 from(diagonal[lane] == best[lane], insert[lane] == best[lane]) | leave_insertion | leave_deletion
@@ -140,21 +141,14 @@ fn from(diagonal: bool, insertion: bool) -> u8 {
     if diagonal { FROM_DIAGONAL } else { FROM_INSERTION + u8::from(!insertion) }
 }
 
-/// Returns one value for each lane. It reads whole arrays before it writes any, so that the
-/// compiler can vectorize the computation.
-#[inline(always)]
-fn from_lanes<E: Copy>(f: impl FnMut(usize) -> E) -> [E; LANES] {
-    array_of(f)
-}
-
 impl<T: PackedValue> PackedCosts<T> {
     #[inline(always)]
     fn scores<const SCORES: u8>(&self, a: &[Code; LANES], b: &[Code; LANES]) -> [T; LANES] {
         let (matching, mismatching) = self.two_scores;
         match SCORES {
-            BY_SHARED_BITS => from_lanes(|lane| if a[lane] & b[lane] != 0 { matching } else { mismatching }),
-            BY_EQUAL_CODES => from_lanes(|lane| if a[lane] == b[lane] { matching } else { mismatching }),
-            _ => from_lanes(|lane| self.table[Self::table_index(a[lane], b[lane])]),
+            BY_SHARED_BITS => array_of(|lane| if a[lane] & b[lane] != 0 { matching } else { mismatching }),
+            BY_EQUAL_CODES => array_of(|lane| if a[lane] == b[lane] { matching } else { mismatching }),
+            _ => array_of(|lane| self.table[Self::table_index(a[lane], b[lane])]),
         }
     }
 }

@@ -68,9 +68,9 @@ unsafe fn align<W: Lanes>(PairInBand { task, band }: PairInBand<'_, W::Elem>) {
     let mut best = Greatest::from_gaps(form.border_value(n) + form.border_value(rows.len()), rows.len(), n);
     // The columns of the strip above. All columns above the first strip are known.
     let mut above = 0..n;
-    // Values of the row above the strip: before its first column, and after the last column if the
-    // strip above has it.
-    let (mut along, mut last) = (0, Some(form.border_value(n)));
+    // Values of the row above the strip: before its first column, and in the last column once a strip
+    // has it. The last column is only followed if end gaps have their own costs.
+    let (mut along, mut last) = (0, None);
     let mut lanes = [0; MAX_LANES];
     let mut borders = [W::Elem::default(); MAX_LANES];
     for strip in 0..strips.count() {
@@ -94,8 +94,10 @@ unsafe fn align<W: Lanes>(PairInBand { task, band }: PairInBand<'_, W::Elem>) {
             };
         }
         if columns.end == n && form.own_ends() {
-            let across = || (columns.clone()).map(|j| form.difference(dh[MAX_LANES + j])).sum::<i64>();
-            last = Some(last.unwrap_or_else(|| along + across()));
+            last.get_or_insert_with(|| match strip {
+                0 => form.border_value(n),
+                _ => along + columns.clone().map(|j| form.difference(dh[MAX_LANES + j])).sum::<i64>(),
+            });
         }
         // SAFETY: the caller guarantees the instructions of W. dh and f have n columns with space
         // for a vector on either side.
@@ -109,7 +111,7 @@ unsafe fn align<W: Lanes>(PairInBand { task, band }: PairInBand<'_, W::Elem>) {
             } else {
                 cells.compute::<true, true>(&mut skew, &mut ())
             };
-            if let Some(last) = last.as_mut().filter(|_| columns.end == n && form.own_ends()) {
+            if let Some(last) = &mut last {
                 // The last column, from top to bottom: the end gap contains the remaining rows.
                 for lane in (0..W::COUNT).rev() {
                     *last += form.difference(ends[lane]);
@@ -122,7 +124,6 @@ unsafe fn align<W: Lanes>(PairInBand { task, band }: PairInBand<'_, W::Elem>) {
             0 => form.border_value(strips.done(strip, 0)),
             _ => along + borders[..W::COUNT].iter().map(|&border| form.difference(border)).sum::<i64>(),
         };
-        last = last.filter(|_| columns.end == n);
         above = columns;
     }
     for j in above.start..=n {
