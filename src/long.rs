@@ -344,6 +344,12 @@ pub trait LongEngine: Send {
     /// so that none waits for the right border of this panel.
     fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32;
 
+    /// Returns the least number of columns of a panel that suits the engine. Narrower panels do not
+    /// occupy it.
+    fn min_panel_columns(&self) -> u32 {
+        4096
+    }
+
     /// Returns whether sweeps deliver borders along columns inside a panel. Such an engine may take
     /// panels of any width. All other engines take panels that are as wide as the distance between
     /// kept columns.

@@ -90,6 +90,11 @@ impl LongEngine for CpuLong {
         columns.min(wave.saturating_mul(8))
     }
 
+    fn min_panel_columns(&self) -> u32 {
+        // Each thread has two of the narrowest tiles.
+        (2 * sweep::MIN_WIDTH).saturating_mul(self.threads as u32).clamp(1024, 4096)
+    }
+
     fn is_host(&self) -> bool {
         true
     }

@@ -49,6 +49,10 @@ impl LongEngine for SharedEngine {
         self.with(|engine| engine.panel_columns(rows, columns, alone)).unwrap_or(columns)
     }
 
+    fn min_panel_columns(&self) -> u32 {
+        self.with(|engine| engine.min_panel_columns()).unwrap_or(1)
+    }
+
     fn keeps_columns(&self) -> bool {
         self.with(|engine| engine.keeps_columns()).unwrap_or(false)
     }

@@ -82,6 +82,7 @@ impl LongAlignment {
         let suits = engine_pool.by_speed().into_iter().find_map(|quickest| {
             quickest.query(|engine| EngineSizes {
                 keeps_columns: engine.keeps_columns(),
+                min_panel_columns: engine.min_panel_columns(),
                 traces_whole: engine.can_trace(rows, columns, self.method.unwrap_or_default()),
             })
         });

@@ -14,8 +14,11 @@ const LINES: u64 = 48;
 /// Minimum number of kept rows and columns. Fewer would save little memory, so borders that do not
 /// fit go to files.
 const FEWEST_LINES: u64 = 16;
-/// Minimum distance of kept rows or columns.
-const MIN_PITCH: u64 = 4096;
+/// Maximum number of kept rows and of kept columns of sequences that are shorter than `SHORT_LINES`
+/// times `MAX_MIN_PITCH`. More lines would cost more than they save in the traceback.
+const SHORT_LINES: u32 = 32;
+/// Minimum distance of kept rows or columns along longer sequences.
+const MAX_MIN_PITCH: u64 = 4096;
 /// Minimum distance for an engine that keeps columns. Such an engine takes about the same time for
 /// all smaller regions, because it mostly waits.
 pub(crate) const MIN_WIDE_PITCH: u64 = 32_768;
@@ -29,8 +32,20 @@ const BELT_ROWS: u32 = 1 << 26;
 pub(crate) struct EngineSizes {
     /// Whether it keeps columns inside panels.
     pub keeps_columns: bool,
+    /// The least number of columns of a panel that suits it.
+    pub min_panel_columns: u32,
     /// Whether it can trace through the whole matrix.
     pub traces_whole: bool,
+}
+
+impl EngineSizes {
+    /// Returns the minimum distance of kept rows or columns along a sequence of this length.
+    fn min_pitch(&self, length: u32) -> u64 {
+        match self.keeps_columns {
+            true => MIN_WIDE_PITCH,
+            false => u64::from((length / SHORT_LINES).max(self.min_panel_columns)).min(MAX_MIN_PITCH),
+        }
+    }
 }
 
 /// Sizes of the pieces into which a matrix is divided.
@@ -60,7 +75,6 @@ impl MatrixCut {
         let is_small = query <= SMALL && target <= SMALL;
         let is_whole = suits.traces_whole && (suits.keeps_columns || is_small);
         let grid = needs_traceback && (!is_whole || tuning.grid_pitch.is_some());
-        let least = if suits.keeps_columns { MIN_WIDE_PITCH } else { MIN_PITCH };
         let symbols = u64::from(query) + u64::from(target);
         let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
         // A long distance is a multiple of the default chunk height, so that a device can use one
@@ -70,7 +84,7 @@ impl MatrixCut {
             length.clamp(1, u32::MAX - 511).next_multiple_of(unit)
         };
         let pitch = |length: u32, lines: u64| {
-            let suits = u64::from(length).div_ceil(lines).max(least) as u32;
+            let suits = u64::from(length).div_ceil(lines).max(suits.min_pitch(length)) as u32;
             whole(tuning.grid_pitch.unwrap_or(suits))
         };
         MatrixCut {

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::long::{BestCell, Border, LeftSource, PanelSweep, SweepResult, SweepSink};
 
 /// Minimum number of columns of a tile, unless the engine is limited to narrower tiles.
-const MIN_WIDTH: u32 = 256;
+pub(super) const MIN_WIDTH: u32 = 256;
 
 /// Computes a panel.
 pub(super) fn run(
