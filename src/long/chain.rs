@@ -37,6 +37,9 @@ pub struct LongTuning {
     pub panel_columns: Option<u32>,
     /// Maximum number of rows that are swept at once.
     pub belt_rows: Option<u32>,
+    /// Maximum number of rows and of columns that are computed again at once when an alignment has
+    /// changed some of their cells. With `None`, it follows from the lengths.
+    pub section: Option<u32>,
     /// Minimum time between two saves; `None` stands for 30 s.
     pub save_every: Option<Duration>,
     /// Minimum number of cells of a part that is skipped because it contains no alignment; `None`

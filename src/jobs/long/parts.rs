@@ -1,11 +1,17 @@
 //! Sweeps a whole matrix in parts that contain no forbidden cells.
 //!
-//! Rows are divided into belts. A belt starts or ends where a forbidden rectangle starts or ends,
+//! If several alignments are wanted, the matrix is divided into sections. Each alignment forbids the
+//! cells of its rectangle to the next ones, which changes few other cells. The next sweep computes
+//! the sections that contain forbidden cells, and then those below and to the right of a section
+//! whose last row or column has changed. All other sections keep their values.
+//!
+//! The rows of a section are divided into belts. A belt starts or ends where a forbidden rectangle starts or ends,
 //! and where it would otherwise exceed the maximum height. In each belt, the forbidden columns
 //! separate parts, which are called tiles here. The lower border of a belt is the upper border of
 //! the next one. In forbidden columns, and along the right side of a forbidden rectangle, H is 0
 //! and no gap continues.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::checkpoint::Checkpoint;
@@ -19,21 +25,17 @@ use crate::long::chain::panels::{Swath, Watch, sweep};
 use crate::long::chain::table::MatrixPart;
 use crate::long::{BestCell, BestSoFar, LongPair, NEG_INF, PathPoint, PathState};
 
-/// A swept matrix.
+/// A swept matrix, divided into sections.
 #[derive(Debug, Default)]
 pub(super) struct MatrixSweep {
-    /// Swept tiles with their kept borders; empty if no alignments are traced back.
-    pub tiles: Vec<BorderGrid>,
-    /// The best cell of a local pair.
-    pub best: Option<BestCell>,
-    /// Number of cells that are not forbidden.
+    /// Rows of sections, from top to bottom.
+    rows: Vec<SectionRow>,
+    /// Rectangles that became forbidden after the last sweep.
+    forbidden_since: Vec<ForbiddenRectangle>,
+    /// Number of cells of the sections that the last sweep computed. Forbidden cells do not count.
     pub cells: u64,
-    /// Number of cells that were pruned.
+    /// Number of these cells that were pruned.
     pub pruned_cells: u64,
-    /// The last row.
-    bottom: BorderLine,
-    /// The last column, except in forbidden rows.
-    right: BorderLine,
 }
 
 /// State that all sweeps of a job share.
@@ -68,25 +70,14 @@ impl MatrixSweep {
         shared: &mut JobShared,
     ) -> Result<MatrixSweep> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
-        let mut pass = MatrixSweep { bottom: BorderLine::from_part(0..=n, LinePart::Border), ..MatrixSweep::default() };
-        let mut number = 0;
-        for belt in belts(forbidden, m, (0..m).step_by(shared.cut.belt_rows as usize)) {
-            let top = std::mem::take(&mut pass.bottom);
-            for ColumnSegment { start: first, end: last, is_free } in segments(forbidden, belt.clone(), n) {
-                if !is_free {
-                    pass.bottom.push(first..=last, LinePart::Masked(0));
-                    continue;
-                }
-                let left = match first {
-                    0 => LinePart::Border,
-                    _ => LinePart::Masked(top.slice(pair, first, first)?.h[0]),
-                };
-                let left = BorderLine::from_part(belt.start..=belt.end, left);
-                let swath = tile(pair, (belt.start, belt.end), (first, last), &top, &left, (name, number), shared)?;
-                number += 1;
-                pass.add(swath, n, shared.needs_traceback);
-            }
-        }
+        let size = shared.cut.section.map_or((m, n), |section| (section.rows, section.columns));
+        let row = |rows| SectionRow {
+            rows,
+            sections: steps(n, size.1).map(|columns| Section::unswept(rows, columns)).collect(),
+        };
+        let mut pass = MatrixSweep { rows: steps(m, size.0).map(row).collect(), ..MatrixSweep::default() };
+        let whole = [ForbiddenRectangle { query: 0..m, target: 0..n }];
+        pass.sweep_from(pair, forbidden, &whole, &mut Some(TileNames { pass: name, next: 0 }), shared)?;
         Ok(pass)
     }
 
@@ -96,20 +87,82 @@ impl MatrixSweep {
         MatrixSweep { cells, pruned_cells, ..MatrixSweep::default() }
     }
 
-    fn add(&mut self, swath: Swath, columns: u32, keep: bool) {
-        let Swath { grid, best, pruned_cells } = swath;
-        self.best = BestCell::better(self.best, best);
-        self.pruned_cells += pruned_cells;
-        self.cells += u64::from(grid.rows.1 - grid.rows.0) * u64::from(grid.columns.1 - grid.columns.0);
-        if let Some(bottom) = grid.across.get(&grid.rows.1) {
-            self.bottom.extend(bottom);
+    /// Forbids more rectangles. [`MatrixSweep::update`] then computes their sections again.
+    pub(super) fn forbid(&mut self, rectangles: &[ForbiddenRectangle]) {
+        self.forbidden_since.extend_from_slice(rectangles);
+    }
+
+    /// Returns whether rectangles became forbidden after the last sweep.
+    pub(super) fn is_outdated(&self) -> bool {
+        !self.forbidden_since.is_empty()
+    }
+
+    /// Computes the sections again that contain cells with other values since more rectangles are
+    /// forbidden. `forbidden` contains all forbidden rectangles.
+    ///
+    /// # Errors
+    /// The errors of [`sweep`].
+    pub(super) fn update(
+        &mut self,
+        pair: &LongPair,
+        forbidden: &[ForbiddenRectangle],
+        shared: &mut JobShared,
+    ) -> Result<()> {
+        let changed = std::mem::take(&mut self.forbidden_since);
+        // An update takes less time than its logs would save.
+        self.sweep_from(pair, forbidden, &changed, &mut None, shared)
+    }
+
+    /// Returns the best cell of a local pair (see [`BestCell::better`]).
+    pub(super) fn best(&self) -> Option<BestCell> {
+        let sections = self.rows.iter().flat_map(|row| &row.sections);
+        sections.fold(None, |best, section| BestCell::better(best, section.best))
+    }
+
+    /// Returns the tile that contains a cell, with its kept borders.
+    pub(super) fn tile_with(&self, i: u32, j: u32) -> Option<&BorderGrid> {
+        let sections = self.rows.iter().filter(|row| row.rows.0 < i && i <= row.rows.1).flat_map(|row| &row.sections);
+        sections.flat_map(|section| &section.tiles).find(|tile| tile.holds(i, j))
+    }
+
+    /// Computes the sections that `changed` touches, and the sections below and to the right of them
+    /// whose upper or left border changes.
+    fn sweep_from(
+        &mut self,
+        pair: &LongPair,
+        forbidden: &[ForbiddenRectangle],
+        changed: &[ForbiddenRectangle],
+        names: &mut Option<TileNames>,
+        shared: &mut JobShared,
+    ) -> Result<()> {
+        (self.cells, self.pruned_cells) = (0, 0);
+        let n = pair.target.len() as u32;
+        let mut top = BorderLine::from_part(0..=n, LinePart::Border);
+        // The parts of `top` that have changed.
+        let mut changed_top: Vec<RangeInclusive<u32>> = Vec::new();
+        for row in &mut self.rows {
+            let mut changed_bottom = Vec::new();
+            let mut left = BorderLine::from_part(row.rows.0..=row.rows.1, LinePart::Border);
+            let mut is_left_changed = false;
+            for section in &mut row.sections {
+                let (first, last) = section.columns;
+                let is_below_change = changed_top.iter().any(|part| *part.start() <= last && first <= *part.end());
+                if is_left_changed || is_below_change || changed.iter().any(|part| section.clip(part).is_some()) {
+                    let borders = SectionBorders { top: &top, left: &left };
+                    let swept = section.sweep(pair, forbidden, borders, names, shared)?;
+                    self.cells += swept.cells;
+                    self.pruned_cells += swept.pruned_cells;
+                    is_left_changed = change(pair, &section.right, &swept.section.right, section.rows)?.is_some();
+                    changed_bottom.extend(change(pair, &section.bottom, &swept.section.bottom, section.columns)?);
+                    *section = swept.section;
+                } else {
+                    is_left_changed = false;
+                }
+                left = section.right.clone();
+            }
+            (top, changed_top) = (row.bottom(), changed_bottom);
         }
-        if let Some(right) = grid.down.get(&columns).filter(|_| self.right.end().is_none_or(|row| row == grid.rows.0)) {
-            self.right.extend(right);
-        }
-        if keep {
-            self.tiles.push(grid);
-        }
+        Ok(())
     }
 
     /// Returns the score of a global pair, and the first cell of its traceback: the corner, or the
@@ -124,12 +177,15 @@ impl MatrixSweep {
             let score = -pair.scoring.end_costs().cost(u64::from(m) + u64::from(n));
             return Ok((score, at(m, n)));
         }
-        let corner = self.bottom.slice(pair, n, n)?.h[0];
+        let bottom = self.rows.last().map(SectionRow::bottom).unwrap_or_default();
+        let corner = bottom.slice(pair, n, n)?.h[0];
         if !pair.scoring.has_own_ends() {
             return Ok((corner.into(), at(m, n)));
         }
-        let (row, i) = line_maximum(&self.right, pair, m)?;
-        let (column, j) = line_maximum(&self.bottom, pair, n)?;
+        let mut right = BorderLine::default();
+        self.rows.iter().filter_map(|row| row.sections.last()).for_each(|section| right.extend(&section.right));
+        let (row, i) = line_maximum(&right, pair, m)?;
+        let (column, j) = line_maximum(&bottom, pair, n)?;
         Ok(match corner.max(row).max(column) {
             best if best == corner => (best.into(), at(m, n)),
             best if best == row => (best.into(), at(i, n)),
@@ -155,29 +211,187 @@ fn line_maximum(line: &BorderLine, pair: &LongPair, last: u32) -> Result<(i32, u
     Ok(best)
 }
 
+/// Divides positions `0..=length` into ranges of at most `size` steps.
+fn steps(length: u32, size: u32) -> impl Iterator<Item = (u32, u32)> {
+    (0..length).step_by(size.max(1) as usize).map(move |first| (first, first.saturating_add(size.max(1)).min(length)))
+}
+
+/// Returns the range from the first to the last position at which two lines differ. If `before` has
+/// no values, all positions differ.
+fn change(
+    pair: &LongPair,
+    before: &BorderLine,
+    after: &BorderLine,
+    (first, last): (u32, u32),
+) -> Result<Option<RangeInclusive<u32>>> {
+    if before.end().is_none() {
+        return Ok(Some(first..=last));
+    }
+    let (before, after) = (before.slice(pair, first, last)?, after.slice(pair, first, last)?);
+    let differs = |at: &usize| before.h[*at] != after.h[*at] || before.gap[*at] != after.gap[*at];
+    let mut positions = 0..before.h.len();
+    let lowest = positions.find(differs);
+    let highest = positions.rfind(differs).or(lowest);
+    Ok(lowest.zip(highest).map(|(lowest, highest)| first + lowest as u32..=first + highest as u32))
+}
+
+/// Names of the tiles of a sweep in a checkpoint.
+struct TileNames<'a> {
+    pass: &'a str,
+    /// Number of the next tile.
+    next: usize,
+}
+
+/// Sections side by side.
+#[derive(Debug)]
+struct SectionRow {
+    rows: (u32, u32),
+    sections: Vec<Section>,
+}
+
+impl SectionRow {
+    /// Returns the last row.
+    fn bottom(&self) -> BorderLine {
+        let mut bottom = BorderLine::default();
+        self.sections.iter().for_each(|section| bottom.extend(&section.bottom));
+        bottom
+    }
+}
+
+/// A rectangle of the matrix that is computed again as a whole.
+#[derive(Debug)]
+struct Section {
+    rows: (u32, u32),
+    columns: (u32, u32),
+    /// The parts without forbidden cells, with their kept borders; empty if no alignments are traced
+    /// back.
+    tiles: Vec<BorderGrid>,
+    /// The best cell of a local pair.
+    best: Option<BestCell>,
+    /// The last row.
+    bottom: BorderLine,
+    /// The last column.
+    right: BorderLine,
+}
+
+/// The upper and the left border of a section. The lines may be longer than its sides.
+#[derive(Clone, Copy)]
+struct SectionBorders<'a> {
+    top: &'a BorderLine,
+    left: &'a BorderLine,
+}
+
+/// A section with the numbers of its computed and of its pruned cells.
+struct SweptSection {
+    section: Section,
+    cells: u64,
+    pruned_cells: u64,
+}
+
+impl Section {
+    /// Returns a section without values.
+    fn unswept(rows: (u32, u32), columns: (u32, u32)) -> Section {
+        let (bottom, right) = Default::default();
+        Section { rows, columns, tiles: Vec::new(), best: None, bottom, right }
+    }
+
+    /// Returns the part of a rectangle in this section, counted from the section's corner.
+    fn clip(&self, rectangle: &ForbiddenRectangle) -> Option<ForbiddenRectangle> {
+        rectangle.within(self.rows.0..self.rows.1, self.columns.0..self.columns.1)
+    }
+
+    /// Computes the section.
+    ///
+    /// # Errors
+    /// The errors of [`sweep`].
+    fn sweep(
+        &self,
+        pair: &LongPair,
+        forbidden: &[ForbiddenRectangle],
+        SectionBorders { top, left }: SectionBorders,
+        names: &mut Option<TileNames>,
+        shared: &mut JobShared,
+    ) -> Result<SweptSection> {
+        let ((first_row, last_row), (first_column, last_column)) = (self.rows, self.columns);
+        let (height, width) = (last_row - first_row, last_column - first_column);
+        let forbidden: Vec<ForbiddenRectangle> = forbidden.iter().filter_map(|part| self.clip(part)).collect();
+        let section = Section::unswept(self.rows, self.columns);
+        let mut swept = SweptSection { section, cells: 0, pruned_cells: 0 };
+        let mut top = top.clone();
+        for belt in belts(&forbidden, height, (0..height).step_by(shared.cut.belt_rows as usize)) {
+            let rows = (first_row + belt.start, first_row + belt.end);
+            let mut bottom = BorderLine::default();
+            let mut right = None;
+            for ColumnSegment { start, end, is_free } in segments(&forbidden, belt.clone(), width) {
+                let columns = (first_column + start, first_column + end);
+                if !is_free {
+                    let corner = if start == 0 { left.slice(pair, rows.1, rows.1)?.h[0] } else { 0 };
+                    bottom.push(columns.0..=columns.1, LinePart::Masked(corner));
+                    right = None;
+                    continue;
+                }
+                let left = match start {
+                    0 => left.clone(),
+                    _ => masked_column(pair, &top, rows, columns.0)?,
+                };
+                let swath = tile(pair, rows, columns, SectionBorders { top: &top, left: &left }, names, shared)?;
+                let Swath { grid, best, pruned_cells } = swath;
+                swept.section.best = BestCell::better(swept.section.best, best);
+                swept.pruned_cells += pruned_cells;
+                swept.cells += u64::from(rows.1 - rows.0) * u64::from(columns.1 - columns.0);
+                grid.across.get(&rows.1).into_iter().for_each(|line| bottom.extend(line));
+                right = grid.down.get(&columns.1).cloned();
+                if shared.needs_traceback {
+                    swept.section.tiles.push(grid);
+                }
+            }
+            let right = match right {
+                Some(right) => right,
+                None => masked_column(pair, &top, rows, last_column)?,
+            };
+            swept.section.right.extend(&right);
+            top = bottom;
+        }
+        swept.section.bottom = top;
+        Ok(swept)
+    }
+}
+
+/// Returns the border along the right side of forbidden cells. `top` is the border along the first
+/// row.
+fn masked_column(pair: &LongPair, top: &BorderLine, rows: (u32, u32), column: u32) -> Result<BorderLine> {
+    let corner = top.slice(pair, column, column)?.h[0];
+    Ok(BorderLine::from_part(rows.0..=rows.1, LinePart::Masked(corner)))
+}
+
+/// Sweeps a part of the matrix without forbidden cells.
 fn tile(
     pair: &LongPair,
     rows: (u32, u32),
     columns: (u32, u32),
-    top: &BorderLine,
-    left: &BorderLine,
-    (name, number): (&str, usize),
+    SectionBorders { top, left }: SectionBorders,
+    names: &mut Option<TileNames>,
     shared: &mut JobShared,
 ) -> Result<Swath> {
     let JobShared { engine_pool, border_store, checkpoint, cut, needs_traceback, prune, best, watch, .. } = shared;
     let mark_every = cut.pitch.map(|_| cut.mark_every);
-    let saver = checkpoint.as_ref().map(|checkpoint| checkpoint.tile(name, number, rows, mark_every)).transpose()?;
-    let (pair, top, left, best) = (pair.clone(), top.clone(), left.clone(), Arc::clone(best));
+    let mut saver = None;
+    if let (Some(checkpoint), Some(names)) = (&checkpoint, &mut *names) {
+        saver = Some(checkpoint.tile(names.pass, names.next, rows, mark_every)?);
+        names.next += 1;
+    }
+    // Cells that are computed again are no progress.
+    let watch = Watch { progress: watch.progress.filter(|_| names.is_some()), ..*watch };
     let part = MatrixPart {
-        pair,
+        pair: pair.clone(),
         rows,
         columns,
-        top,
-        left,
+        top: top.clone(),
+        left: left.clone(),
         cut: *cut,
         needs_traceback: *needs_traceback,
         prune: *prune,
-        best,
+        best: Arc::clone(best),
     };
-    sweep(part, engine_pool, border_store, saver, *watch)
+    sweep(part, engine_pool, border_store, saver, watch)
 }

@@ -19,7 +19,7 @@ use crate::jobs::{Run, Summary};
 use crate::long::chain::border::{BorderLine, LinePart};
 use crate::long::chain::border_store::BorderStore;
 use crate::long::chain::engine_pool::EnginePool;
-use crate::long::chain::grid::{EngineSizes, MatrixCut};
+use crate::long::chain::grid::{EngineSizes, MatrixCut, MatrixUse};
 use crate::long::chain::panels::{Watch, sweep};
 use crate::long::chain::table::MatrixPart;
 use crate::long::{LongPair, PathPoint, PathState};
@@ -88,7 +88,12 @@ impl LongAlignment {
         });
         engine_pool.remove_abandoned();
         let suits = suits.unwrap_or_default();
-        MatrixCut::new((rows, columns), self.needs_traceback(), self.host_memory(), suits, &self.tuning)
+        let matrix_use = match (self.needs_traceback(), self.top) {
+            (false, _) => MatrixUse::Score,
+            (true, ..=1) => MatrixUse::Alignment,
+            (true, _) => MatrixUse::Alignments,
+        };
+        MatrixCut::new((rows, columns), matrix_use, self.host_memory(), suits, &self.tuning)
     }
 
     /// Computes the alignments of these strands, best first. Alignments that score less than
@@ -182,19 +187,24 @@ struct LongRunner<'a> {
 }
 
 impl LongRunner<'_> {
-    /// Sweeps the matrix of a strand, unless that was done before.
+    /// Sweeps the matrix of a strand, or the parts that have changed since the last sweep.
     fn sweep(&mut self, side: &mut StrandMatrix) -> Result<()> {
-        if side.pass.is_none() {
-            let begin = Instant::now();
-            let left_out = [&side.forbidden[..], &side.empty].concat();
-            let pass = MatrixSweep::run(&side.pair, &left_out, &side.name(), &mut self.shared)?;
-            let empty_cells = side.empty_cells();
-            self.shared.watch.progress.inspect(|progress| progress(empty_cells));
-            self.summary.details.sweep_seconds += begin.elapsed().as_secs_f64();
-            self.summary.cells += pass.cells + empty_cells;
-            self.summary.details.pruned_cells += pass.pruned_cells + empty_cells;
-            side.pass = Some(pass);
+        let begin = Instant::now();
+        let left_out = [&side.forbidden[..], &side.empty].concat();
+        let mut empty_cells = 0;
+        match &mut side.pass {
+            Some(pass) if !pass.is_outdated() => return Ok(()),
+            Some(pass) => pass.update(&side.pair, &left_out, &mut self.shared)?,
+            None => {
+                side.pass = Some(MatrixSweep::run(&side.pair, &left_out, &side.name(), &mut self.shared)?);
+                empty_cells = side.empty_cells();
+                self.shared.watch.progress.inspect(|progress| progress(empty_cells));
+            }
         }
+        let (cells, pruned_cells) = side.pass.as_ref().map_or((0, 0), |pass| (pass.cells, pass.pruned_cells));
+        self.summary.details.sweep_seconds += begin.elapsed().as_secs_f64();
+        self.summary.cells += cells + empty_cells;
+        self.summary.details.pruned_cells += pruned_cells + empty_cells;
         Ok(())
     }
 
@@ -223,7 +233,7 @@ impl LongRunner<'_> {
         let begin = Instant::now();
         // The best score may depend on other pairs. A resumed job must find the same parts again.
         let of_pair = sides.iter().map(|side| side.bound.into()).fold(self.job.min_score, i64::max);
-        let known = if self.shared.checkpoint.is_some() { of_pair } else { self.shared.best.get().into() };
+        let known = if self.shared.checkpoint.is_some() { of_pair } else { of_pair.max(self.shared.best.get().into()) };
         let Ok(known) = i32::try_from(known) else { return };
         let min_cells = self.job.tuning.min_empty_cells.unwrap_or(MIN_EMPTY_CELLS);
         std::thread::scope(|scope| {
@@ -359,10 +369,10 @@ impl LongRunner<'_> {
         if self.shared.prune {
             self.shared.best.raise(self.min_score.min(i32::MAX.into()) as i32);
             self.bound(&mut sides);
-            // After an opening, an alignment with a lower score than the bound may be the best.
-            if !self.job.circular.any() {
-                self.find_empty_parts(&mut sides);
-            }
+        }
+        // After an opening, an alignment with a lower score than the bound may be the best.
+        if self.job.prune && !self.job.circular.any() {
+            self.find_empty_parts(&mut sides);
         }
         let earlier = self.shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(HITS));
         let mut hits: Vec<LongHit> = earlier.unwrap_or_default();
@@ -379,7 +389,7 @@ impl LongRunner<'_> {
                     self.skip_hopeless_strand(side)?;
                 }
                 self.sweep(side)?;
-                let best_cell = side.pass.as_ref().and_then(|pass| pass.best);
+                let best_cell = side.pass.as_ref().and_then(MatrixSweep::best);
                 if let Some(best_cell) = best_cell.filter(|best_cell| best.is_none_or(|best| best_cell.score > best.1))
                 {
                     best = Some((

@@ -40,9 +40,10 @@ impl StrandMatrix {
     /// Forbids the rectangle of an alignment for further alignments.
     pub(super) fn exclude(&mut self, hit: &LongHit) {
         let (Some(query), Some(target)) = (&hit.query, &hit.target) else { return };
-        self.forbidden.extend(self.frame.rectangles((query, target), self.strand));
+        let rectangles = self.frame.rectangles((query, target), self.strand);
+        self.pass.iter_mut().for_each(|pass| pass.forbid(&rectangles));
+        self.forbidden.extend(rectangles);
         self.found += 1;
-        self.pass = None;
     }
 
     /// Opens the circular sequences. `hits` are the alignments so far.

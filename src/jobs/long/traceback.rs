@@ -81,8 +81,7 @@ impl LongTraceback {
         let mut saved = Instant::now();
         while !self.over {
             let PathPoint { i, j, .. } = self.at;
-            let tile = pass.tiles.iter().find(|tile| tile.holds(i, j));
-            match tile {
+            match pass.tile_with(i, j) {
                 Some(tile) => self.step(pair, tile, traceback_options, shared)?,
                 None => self.border(pair)?,
             }

@@ -24,6 +24,12 @@ const MAX_MIN_PITCH: u64 = 4096;
 pub(crate) const MIN_WIDE_PITCH: u64 = 32_768;
 /// Maximum length of the sequences of a pair that every engine traces at once.
 const SMALL: u32 = 4096;
+/// Number of rows and of columns of sections if the sequences are long enough.
+const SECTIONS: u32 = 16;
+/// Minimum number of rows and of columns of a section.
+const MIN_SECTION: u32 = 16_384;
+/// Minimum number of rows and of columns of a section for an engine that keeps columns.
+const MIN_WIDE_SECTION: u32 = 1 << 17;
 /// Default number of rows that are swept at once.
 const BELT_ROWS: u32 = 1 << 26;
 
@@ -48,6 +54,24 @@ impl EngineSizes {
     }
 }
 
+/// Use of a swept matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MatrixUse {
+    /// Nothing is traced back.
+    Score,
+    /// One alignment is traced back.
+    Alignment,
+    /// Alignments are traced back, and each changes some cells for the next one.
+    Alignments,
+}
+
+/// Maximum size of the sections of a matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct SectionSize {
+    pub rows: u32,
+    pub columns: u32,
+}
+
 /// Sizes of the pieces into which a matrix is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct MatrixCut {
@@ -59,35 +83,41 @@ pub(crate) struct MatrixCut {
     pub panel_columns: Option<u32>,
     /// Maximum number of rows of a belt.
     pub belt_rows: u32,
+    /// Size of the parts that are computed again after each alignment; `None` for the whole matrix.
+    pub section: Option<SectionSize>,
 }
 
 impl MatrixCut {
-    /// Chooses the sizes for a pair of these lengths and this memory. A grid is needed if a pitch
-    /// is given. It is also needed if the pair is traced back (`needs_traceback`) and the matrix is
-    /// too large to be traced at once.
+    /// Chooses the sizes for a pair of these lengths and this memory. A traceback needs a grid if a
+    /// pitch is given, if the matrix is too large to be traced at once, or if it has sections.
     pub(crate) fn new(
         (query, target): (u32, u32),
-        needs_traceback: bool,
+        matrix_use: MatrixUse,
         memory: u64,
         suits: EngineSizes,
         tuning: &LongTuning,
     ) -> MatrixCut {
-        let is_small = query <= SMALL && target <= SMALL;
-        let is_whole = suits.traces_whole && (suits.keeps_columns || is_small);
-        let grid = needs_traceback && (!is_whole || tuning.grid_pitch.is_some());
-        let symbols = u64::from(query) + u64::from(target);
-        let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
         // A long distance is a multiple of the default chunk height, so that a device can use one
         // set of borders for both rows and columns.
         let whole = |length: u32| {
             let unit = if length > 4096 { 512 } else { 64 };
             length.clamp(1, u32::MAX - 511).next_multiple_of(unit)
         };
+        let least = if suits.keeps_columns { MIN_WIDE_SECTION } else { MIN_SECTION };
+        let side = |length: u32| tuning.section.unwrap_or_else(|| whole((length / SECTIONS).max(least))).max(1);
+        let section = SectionSize { rows: side(query), columns: side(target) };
+        let has_sections = matrix_use == MatrixUse::Alignments && (section.rows < query || section.columns < target);
+        let is_small = query <= SMALL && target <= SMALL;
+        let is_whole = suits.traces_whole && (suits.keeps_columns || is_small) && !has_sections;
+        let grid = matrix_use != MatrixUse::Score && (!is_whole || tuning.grid_pitch.is_some());
+        let symbols = u64::from(query) + u64::from(target);
+        let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
         let pitch = |length: u32, lines: u64| {
             let suits = u64::from(length).div_ceil(lines).max(suits.min_pitch(length)) as u32;
             whole(tuning.grid_pitch.unwrap_or(suits))
         };
         MatrixCut {
+            section: has_sections.then_some(section),
             mark_every: pitch(query, if grid { lines } else { LINES }),
             pitch: grid.then(|| pitch(target, lines)),
             panel_columns: tuning.panel_columns,
@@ -99,7 +129,7 @@ impl MatrixCut {
     pub(crate) fn finer(rows: u32, columns: u32) -> MatrixCut {
         let mark_every = rows.div_ceil(8).next_multiple_of(64).max(64);
         let pitch = Some(columns.div_ceil(8).next_multiple_of(64));
-        MatrixCut { mark_every, pitch, panel_columns: None, belt_rows: u32::MAX }
+        MatrixCut { mark_every, pitch, panel_columns: None, belt_rows: u32::MAX, section: None }
     }
 }
 

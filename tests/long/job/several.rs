@@ -1,12 +1,15 @@
 //! Several local alignments, compared with their definition.
 
+use pairwave::jobs::long::LongTuning;
 use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, Strands};
 use pairwave::long::oracle::LongMatrices;
 use pairwave::long::{PathPoint, PathState};
 use pairwave::score::{EndGaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code};
 
-use super::{GAPS, dna, hits, job, on_minus, one_engine, reverse_complement, three_engines};
+use support::LongResult;
+
+use super::{GAPS, dna, hits, job, on_minus, one_engine, reverse_complement, run, three_engines};
 
 /// Returns the best alignments by the definition of `jobs::long`, computed with whole matrices.
 fn best_by_definition(
@@ -99,4 +102,43 @@ fn several_alignments_follow_the_definition() {
             assert!(score.iter().map(|hit| hit.score).eq(expected.iter().map(|hit| hit.score)));
         }
     }
+}
+
+/// A further alignment computes only the sections of the matrix again whose cells have changed.
+#[test]
+fn further_alignments_compute_few_cells_again() {
+    let rng = &mut support::rng(27);
+    let mut bases = |count| (0..count).map(|_| support::random_code(rng, Alphabet::Dna, 0)).collect::<Vec<Code>>();
+    let (query, mut target) = (bases(1000), bases(1200));
+    // Eight parts of the query are copied to other places, in another order.
+    for part in 0..8 {
+        let (from, to) = (part * 120, part * 3 % 8 * 145);
+        target[to..to + 40 + part].copy_from_slice(&query[from..from + 40 + part]);
+    }
+    let scoring = dna(GAPS[0], Mode::Local, EndGaps::Charged);
+    let whole = LongAlignment { top: 16, prune: false, ..job(&query, &target, scoring) };
+    let tuning = LongTuning { section: Some(100), ..whole.tuning.clone() };
+    let sections = LongAlignment { tuning, ..whole.clone() };
+    let expected = hits(&whole, one_engine());
+    let scores: Vec<i64> = expected.iter().map(|hit| hit.score).collect();
+    assert!(scores.len() == 16 && scores[7] >= 40 * 5, "{scores:?}");
+    for engines in [one_engine(), three_engines()] {
+        let LongResult { hits, summary, .. } = run(&sections, engines).expect("the pair is aligned");
+        assert_eq!(hits, expected);
+        let of_matrix = (query.len() * target.len()) as u64;
+        assert!(summary.cells < of_matrix * 3, "{} cells of {of_matrix}", summary.cells);
+    }
+    // Cells of parts that cannot reach the minimum score are never computed.
+    let tuning = LongTuning { min_empty_cells: Some(0), ..sections.tuning.clone() };
+    let short = sections.query.codes(0)[..400].to_vec();
+    let with_min = LongAlignment {
+        min_score: 390 * 5,
+        top: 5,
+        prune: true,
+        tuning,
+        ..job(&short, &query, sections.scoring.as_ref().clone())
+    };
+    let LongResult { hits, summary, .. } = run(&with_min, one_engine()).expect("the pair is aligned");
+    assert_eq!(hits.iter().map(|hit| hit.score).collect::<Vec<_>>(), [400 * 5]);
+    assert!(summary.details.pruned_cells > summary.cells / 2, "{:?}", summary.details);
 }

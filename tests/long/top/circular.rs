@@ -291,7 +291,8 @@ fn several_alignments_of_circles() {
         let engines: [Box<dyn LongEngine>; 2] = [Box::new(textbook), cpu(InstructionSet::available()[0])];
         for (job, engine) in methods(rng, &job).into_iter().zip(engines) {
             let hits = run(&job, vec![engine]).unwrap_or_else(|error| panic!("round {round}: {error}")).hits;
-            let what = || format!("round {round}: {query:?} {target:?} {:?} top {}", job.circular, job.top);
+            let what =
+                || format!("round {round}: {query:?} {target:?} {:?} top {} {:?}", job.circular, job.top, job.tuning);
             assert_eq!(hits, expected, "{}", what());
         }
         // Each strand may be a block.

@@ -86,6 +86,7 @@ pub(super) fn any_job(rng: &mut Rng, query: &[Code], target: &[Code], scoring: &
         grid_pitch: choose_one(rng, &cuts),
         panel_columns: choose_one(rng, &cuts),
         belt_rows: choose_one(rng, &cuts),
+        section: choose_one(rng, &[None, Some(1), Some(10), Some(64), Some(100)]),
         save_every: None,
         min_empty_cells: choose_one(rng, &[None, Some(0)]),
     };

@@ -57,6 +57,7 @@ pub(super) fn tuning(rng: &mut Rng) -> LongTuning {
         grid_pitch: Some(choose_one(rng, &[64, 128])),
         panel_columns: Some(choose_one(rng, &[64, 128, 192])),
         belt_rows: None,
+        section: choose_one(rng, &[None, Some(50)]),
         save_every: Some(Duration::ZERO),
         min_empty_cells: choose_one(rng, &[None, Some(0)]),
     }

@@ -20,7 +20,7 @@ fn two_panels() -> SharedSweep {
         columns,
         top: BorderLine::from_part(columns.0..=columns.1, LinePart::Border),
         left: BorderLine::from_part(rows.0..=rows.1, LinePart::Border),
-        cut: MatrixCut { mark_every: 64, pitch: None, panel_columns: Some(64), belt_rows: 1 << 20 },
+        cut: MatrixCut { mark_every: 64, pitch: None, panel_columns: Some(64), belt_rows: 1 << 20, section: None },
         needs_traceback: false,
         prune: false,
         best: Arc::default(),
