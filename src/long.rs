@@ -105,6 +105,18 @@ impl LongPair {
         Border { h, gap }
     }
 
+    /// Returns what paths can gain in the rest of the matrix.
+    pub(crate) fn rest_gain(&self) -> RestGain {
+        let Scoring { substitution, gaps, .. } = &*self.scoring;
+        let ends = self.scoring.end_costs();
+        let least_cost = [gaps.first, gaps.next, ends.first, ends.next].into_iter().min().unwrap_or(0);
+        RestGain {
+            lengths: (self.query.len() as i64, self.target.len() as i64),
+            of_pair: substitution.max_score().max(0).into(),
+            of_gap_symbol: if self.is_local() { 0 } else { least_cost.into() },
+        }
+    }
+
     /// Returns whether every value of the matrix fits in 32 bits and stays well above [`NEG_INF`].
     pub fn fits(&self) -> bool {
         let (m, n) = (self.query.len() as i64, self.target.len() as i64);
@@ -155,7 +167,29 @@ impl BestCell {
     }
 }
 
-/// The best local score that any thread has reached, by which engines prune. It never decreases. An
+/// The most that a path can gain after a cell.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RestGain {
+    /// Lengths of query and target.
+    lengths: (i64, i64),
+    /// The greatest score of two symbols.
+    of_pair: i64,
+    /// The least cost of a symbol in a gap; 0 if paths may end anywhere.
+    of_gap_symbol: i64,
+}
+
+impl RestGain {
+    /// Returns the most that a path can gain after the cell (i, j): the greatest score for each pair
+    /// of symbols that follows. A path to the ends of both sequences also has a gap for each further
+    /// symbol of one of them.
+    pub(crate) fn after(&self, i: u32, j: u32) -> i64 {
+        let (rows, columns) = (self.lengths.0 - i64::from(i), self.lengths.1 - i64::from(j));
+        self.of_pair * rows.min(columns) - self.of_gap_symbol * (rows - columns).abs()
+    }
+}
+
+/// The best local score that any thread has reached, or a lower bound of the score of whole
+/// sequences, by which engines prune. It never decreases. An
 /// engine that prunes must still compute every cell correctly that is on a path of at least this
 /// score.
 #[derive(Debug, Default)]
@@ -197,8 +231,8 @@ pub struct PanelSweep<'a> {
     /// from there.
     pub is_kept: bool,
     /// Whether pruning is allowed. Cells that are on no path of at least the score
-    /// [`PanelSweep::best`] may then have values that are too small, but never too great. For local
-    /// pairs only.
+    /// [`PanelSweep::best`] may then have values that are too small, but never too great. GPUs prune
+    /// local pairs only.
     pub prune: bool,
     /// The best score so far. The sweep reads and raises it.
     pub best: &'a BestSoFar,

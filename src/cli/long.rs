@@ -131,9 +131,6 @@ fn check_mode(args: &LongArgs, mode: Mode) -> Result<()> {
              --top-per query",
         ));
     }
-    if args.no_prune {
-        return Err(Error::usage("--no-prune applies only to --mode local: end to end, every cell is computed"));
-    }
     Ok(())
 }
 

@@ -40,6 +40,7 @@ mod circular;
 mod copies;
 mod empty;
 mod fingerprint;
+mod hopeless;
 pub mod open;
 mod parts;
 mod prefetch;
@@ -121,8 +122,8 @@ pub struct LongAlignment {
     pub strip: Option<u32>,
     /// Number of rows of a chunk; `None` lets the engine choose.
     pub chunk: Option<u32>,
-    /// Whether to prune parts of the matrix that no alignment of the best local score can pass
-    /// through. Has an effect only if one local alignment is requested.
+    /// Whether to prune parts of the matrix that no reported alignment can pass through. End to end,
+    /// only CPUs prune.
     pub prune: bool,
     /// Maximum number of bytes of borders in the host's memory. Further borders go to files. `None`
     /// stands for 4 GiB or a quarter of the memory, whichever is less. The memory is that of the

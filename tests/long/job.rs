@@ -295,10 +295,18 @@ fn a_hopeless_strand_is_skipped() {
     let rng = &mut support::rng(17);
     let [inside, end] = [5000, 1500].map(|length| support::random_codes(rng, Alphabet::Dna, length));
     let ends_alike = [&end[..], &inside[..], &reverse_complement(&end)[..]].concat();
-    for (query, is_hopeless) in [(support::random_codes(rng, Alphabet::Dna, 8000), true), (ends_alike, false)] {
-        let target = support::mutated(rng, Alphabet::Dna, &query, 1);
-        for (query, strand) in [(query.clone(), Strand::Plus), (reverse_complement(&query), Strand::Minus)] {
-            let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
+    // Ambiguous codes would lower the bound.
+    let unlike: Vec<Code> = (0..8400).map(|_| support::random_code(rng, Alphabet::Dna, 0)).collect();
+    let cases = [
+        (&unlike, MODES[0], true),
+        (&unlike, MODES[1], true),
+        (&unlike, MODES[2], true),
+        (&ends_alike, MODES[2], false),
+    ];
+    for (query, (mode, end_gaps), is_hopeless) in cases {
+        let target = support::mutated(rng, Alphabet::Dna, query, 1);
+        for (query, strand) in [(query.clone(), Strand::Plus), (reverse_complement(query), Strand::Minus)] {
+            let scoring = dna(GAPS[1], mode, end_gaps);
             let pruned = LongAlignment { strand: Strands::Both, ..job(&query, &target, scoring) };
             let whole = LongAlignment { prune: false, ..pruned.clone() };
             let pruned = LongAlignment { tuning: LongTuning::default(), ..pruned };
@@ -312,6 +320,14 @@ fn a_hopeless_strand_is_skipped() {
             assert!(left < a_strand / if is_hopeless { 2 } else { 1 });
         }
     }
+    // An engine that does not prune computes the corner of the other strand only.
+    let mut target = unlike.clone();
+    target.iter_mut().step_by(500).for_each(|code| *code ^= 15);
+    let both = job(&unlike, &target, dna(GAPS[1], Mode::Global, EndGaps::Charged));
+    let both = LongAlignment { strand: Strands::Both, want: LongWant::Score, tuning: LongTuning::default(), ..both };
+    let LongResult { hits, summary, .. } = run(&both, one_engine()).expect("the pair is computed");
+    assert_eq!(hits[0].strand, Strand::Plus);
+    assert!(summary.details.pruned_cells > summary.cells / 3, "{:?}", summary.details);
 }
 
 /// A sequence is compared only with the part of the other one that contains its words, on the strand
@@ -405,6 +421,43 @@ fn an_engine_that_fails_leaves_its_work_to_the_others() {
             assert!(matches!(error, Error::Device { .. }), "{error}");
         }
     }
+}
+
+/// End to end, the CPU computes only the cells that a path with the known score can reach. The start
+/// and the end of the sequences may differ.
+#[test]
+fn whole_sequences_are_pruned_around_their_path() {
+    let rng = &mut support::rng(28);
+    let mut bases = |count| (0..count).map(|_| support::random_code(rng, Alphabet::Dna, 0)).collect::<Vec<Code>>();
+    let [query, inserted, flank] = [700, 100, 150].map(&mut bases);
+    let mutated = support::mutated(rng, Alphabet::Dna, &query, 2);
+    let middle = mutated.len() / 2;
+    let moved = [&mutated[..middle], &inserted, &mutated[middle..]].concat();
+    let longer = [&flank[..], &mutated, &flank[..100]].concat();
+    let (mut pruned_cells, mut cells) = (0, 0);
+    for target in [&mutated, &moved, &longer] {
+        for ((mode, end_gaps), gaps) in MODES.into_iter().flat_map(|mode| [GAPS[0], GAPS[1]].map(|gaps| (mode, gaps))) {
+            let scoring = dna(gaps, mode, end_gaps);
+            let turned = reverse_complement(target);
+            for (query, target) in [(&query, target), (target, &query), (&query, &turned)] {
+                let whole =
+                    LongAlignment { strand: Strands::Both, prune: false, ..job(query, target, scoring.clone()) };
+                let expected = hits(&whole, vec![Box::new(CpuLong::new(2).with_tile(16, 24))]);
+                let pruned = LongAlignment { prune: true, ..whole };
+                let narrow = || Box::new(CpuLong::new(1).with_tile(16, 24)) as Box<dyn LongEngine>;
+                for engines in [vec![narrow()], vec![narrow(), Box::new(textbook("one", 1e8)), narrow()]] {
+                    let is_alone = engines.len() == 1;
+                    let LongResult { hits, summary, .. } = run(&pruned, engines).expect("the pair is aligned");
+                    assert_eq!(hits, expected, "{mode:?} {end_gaps:?} {gaps:?}");
+                    if is_alone && mode == Mode::Global {
+                        cells += summary.cells;
+                        pruned_cells += summary.details.pruned_cells;
+                    }
+                }
+            }
+        }
+    }
+    assert!(pruned_cells > cells / 2, "{pruned_cells} of {cells} cells");
 }
 
 fn with_engine(mut engines: Engines, more: Box<dyn LongEngine>) -> Engines {

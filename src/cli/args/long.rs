@@ -125,7 +125,7 @@ pub(crate) struct LongArgs {
     #[arg(long, value_name = "ROWS", help_heading = COMPUTING)]
     pub chunk: Option<u32>,
 
-    /// Also compute cells that cannot reach the best score; --mode local. The output is the same
+    /// Also compute cells that cannot reach the best score. The output is the same
     #[arg(long, help_heading = COMPUTING)]
     pub no_prune: bool,
 }

@@ -88,7 +88,6 @@ pub(super) const CONTRADICTIONS: &[&str] = &[
     "long q.fa t.fa --mode semi-global --circular-query",
     "long q.fa t.fa --score-only --circular-target",
     "long q.fa t.fa --fields query,alignment",
-    "long q.fa t.fa --mode semi-global --no-prune",
     "long q.fa t.fa --method striped --chunk 64",
     "long q.fa t.fa --score-only --format paf",
     "long q.fa t.fa --score-only --format sam",

@@ -1,11 +1,13 @@
-//! Computes a lower bound of the best local score before the sweep. With it, the sweep prunes from
-//! the first row on. Without it, the sweep would prune only after it has reached a good score.
+//! Computes a lower bound of the best score before the sweep. With it, the sweep prunes from the
+//! first row on. Without it, a local sweep would prune only after it has reached a good score, and a
+//! sweep of whole sequences never.
 //!
 //! Anchors are k-mers that occur exactly once in each sequence. The module finds the longest chain
 //! of anchors whose positions increase in both sequences (Delcher et al. 1999, MUMmer). A path
 //! leads from each k-mer of the chain to the next, along one diagonal, or along two diagonals with
-//! a gap where it costs least. The best part of the path is a valid alignment, so its score is a
-//! lower bound of the best score. The time is nearly proportional to the lengths.
+//! a gap where it costs least. The best part of the path is a valid local alignment, so its score is a
+//! lower bound of the best score. For whole sequences, the path is continued to both ends. The time
+//! is nearly proportional to the lengths.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -50,8 +52,8 @@ impl TargetWords {
     }
 }
 
-/// Returns lower bounds of the best local scores of pairs with the same target and queries of the
-/// same length. Returns none for proteins.
+/// Returns lower bounds of the best scores of pairs with the same target and queries of the same
+/// length; 0 if no positive one is known. Returns none for proteins.
 pub(super) fn bounds(pairs: &[&LongPair], last_target: &mut Option<TargetWords>) -> Vec<i32> {
     let Some(first) = pairs.iter().find(|pair| pair.scoring.alphabet == Alphabet::Dna) else { return Vec::new() };
     let longest = first.query.len().max(first.target.len());
@@ -62,7 +64,8 @@ pub(super) fn bounds(pairs: &[&LongPair], last_target: &mut Option<TargetWords>)
         let target = TargetWords::get(last_target, &first.target, one_of);
         let bound = |(pair, query): (&&LongPair, std::thread::ScopedJoinHandle<Vec<KmerPosition>>)| {
             let chain = chain(anchors(&query.join().ok()?, target));
-            Some(i32::try_from(best_part(pair, &chain)).unwrap_or(i32::MAX))
+            let score = if pair.is_local() { best_part(pair, &chain) } else { whole_path(pair, &chain) };
+            Some(i32::try_from(score.max(0)).unwrap_or(i32::MAX))
         };
         pairs.iter().zip(queries).map(|both| bound(both).unwrap_or(0)).collect()
     })
@@ -201,6 +204,21 @@ fn best_part(pair: &LongPair, chain: &[KmerAnchor]) -> i64 {
     best
 }
 
+/// Returns the score of the path along a chain from the start of both sequences to their ends, with
+/// the end gaps of an alignment end to end. Returns 0 for an empty chain.
+fn whole_path(pair: &LongPair, chain: &[KmerAnchor]) -> i64 {
+    let (Some(first), Some(last)) = (chain.first(), chain.last()) else { return 0 };
+    let ends = pair.scoring.end_costs();
+    let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
+    let before = first.0.min(first.1);
+    let start: i64 = diagonal(pair, (first.0 - before, first.1 - before), before).sum();
+    let after = (m - last.0).min(n - last.1);
+    let end: i64 = diagonal(pair, *last, after).sum();
+    let steps: i64 = chain.windows(2).map(|step| path_score(pair, step[0], step[1])).sum();
+    let gaps = ends.cost(first.0.abs_diff(first.1).into()) + ends.cost((m - last.0).abs_diff(n - last.1).into());
+    start + steps + end - gaps
+}
+
 /// Returns the scores of `length` pairs of symbols along the diagonal that starts at these
 /// positions.
 fn diagonal(pair: &LongPair, (i, j): KmerAnchor, length: u32) -> impl Iterator<Item = i64> {
@@ -230,7 +248,7 @@ fn path_score(pair: &LongPair, from: KmerAnchor, to: KmerAnchor) -> i64 {
 mod tests {
     use super::*;
     use crate::long::oracle::align;
-    use crate::score::{Mode, Scoring};
+    use crate::score::{EndGaps, Gaps, Mode, Scoring};
 
     /// A simple random generator, so that the chains are the same in each run.
     struct Bases(u64);
@@ -290,9 +308,36 @@ mod tests {
                 2 => [&relative[..middle], &other, &relative[middle..]].concat(),
                 _ => [&relative[middle..], &other, &relative[..middle], &relative[middle..]].concat(),
             };
-            let pair = pair(&common, &target);
+            let local = pair(&common, &target);
+            let whole = |end_gaps| {
+                let scoring = Scoring { mode: Mode::Global, end_gaps, ..Scoring::truong() };
+                LongPair { scoring: scoring.into(), ..local.clone() }
+            };
+            let priced = EndGaps::Priced(Gaps { first: 3, next: 1 });
+            for pair in [local.clone(), whole(EndGaps::Charged), whole(EndGaps::Free), whole(priced)] {
+                let (bound, best) = (bound(&pair), best(&pair));
+                assert!(bound <= best.max(0), "seed {seed}: {bound} of {best}, {:?}", pair.scoring.end_gaps);
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_of_whole_relatives_are_near_the_best_score() {
+        let bases = &mut Bases(5);
+        let (common, flank) = (bases.random_codes(3000), bases.random_codes(500));
+        let relative = bases.relative(&common, 100);
+        let whole = |query: &[Code], target: &[Code], end_gaps| {
+            let scoring = Scoring { mode: Mode::Global, end_gaps, ..Scoring::truong() };
+            LongPair { query: query.into(), target: target.into(), scoring: scoring.into() }
+        };
+        let longer = [&flank[..], &relative, &flank].concat();
+        for pair in [
+            whole(&common, &relative, EndGaps::Charged),
+            whole(&common, &longer, EndGaps::Free),
+            whole(&longer, &common, EndGaps::Free),
+        ] {
             let (bound, best) = (bound(&pair), best(&pair));
-            assert!(bound <= best, "seed {seed}: {bound} of {best}");
+            assert!(bound <= best && bound * 100 >= best * 95, "{bound} of {best}");
         }
     }
 

@@ -36,6 +36,8 @@ pub(super) struct MatrixSweep {
     pub cells: u64,
     /// Number of these cells that were pruned.
     pub pruned_cells: u64,
+    /// Whether nothing was swept, because the matrix contains no alignment of the best score.
+    pub is_pruned_whole: bool,
 }
 
 /// State that all sweeps of a job share.
@@ -84,7 +86,7 @@ impl MatrixSweep {
     /// Returns the result of a matrix that was pruned as a whole, because it contains no alignment
     /// of the best score.
     pub(super) fn pruned_matrix(cells: u64, pruned_cells: u64) -> MatrixSweep {
-        MatrixSweep { cells, pruned_cells, ..MatrixSweep::default() }
+        MatrixSweep { cells, pruned_cells, is_pruned_whole: true, ..MatrixSweep::default() }
     }
 
     /// Forbids more rectangles. [`MatrixSweep::update`] then computes their sections again.

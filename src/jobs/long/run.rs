@@ -16,25 +16,15 @@ use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
 use crate::error::{Error, Result};
 use crate::host::default_limit;
 use crate::jobs::{Run, Summary};
-use crate::long::chain::border::{BorderLine, LinePart};
 use crate::long::chain::border_store::BorderStore;
 use crate::long::chain::engine_pool::EnginePool;
 use crate::long::chain::grid::{EngineSizes, MatrixCut, MatrixUse};
-use crate::long::chain::panels::{Watch, sweep};
-use crate::long::chain::table::MatrixPart;
+use crate::long::chain::panels::Watch;
 use crate::long::{LongPair, PathPoint, PathState};
 use crate::score::Mode;
 
 /// Default time between saves.
 pub(super) const SAVE_EVERY: Duration = Duration::from_secs(30);
-/// Margin in rows and columns around the corner of the matrix where every good alignment starts. It
-/// is the shorter length divided by `CORNER_MARGIN`, but at least `MIN_MARGIN`. Alignments of
-/// unrelated sequences and most repeats are shorter than the margin.
-const CORNER_MARGIN: u32 = 32;
-const MIN_MARGIN: u32 = 1024;
-/// Divisor of the number of cells in the matrix. The corner is swept separately only if its number
-/// of cells does not exceed the quotient.
-const CORNER_PART: u64 = 8;
 /// Minimum number of cells of a part that is skipped. To compute fewer cells takes no longer than to
 /// start another sweep behind them.
 const MIN_EMPTY_CELLS: u64 = 1 << 26;
@@ -138,7 +128,8 @@ impl LongAlignment {
             border_store: BorderStore::new(memory, self.checkpoint.clone()),
             checkpoint,
             cut,
-            // Pruning must not remove the second best alignment, so it requires `top` to be 1.
+            // Pruning must not remove the second best alignment, so it requires `top` to be 1. End to
+            // end, it requires a lower bound.
             needs_traceback,
             prune: self.prune && is_local && self.top == 1,
             best: Arc::default(),
@@ -176,14 +167,15 @@ fn score_overflow(pair: &LongPair) -> Error {
     ))
 }
 
-struct LongRunner<'a> {
+/// A job in progress.
+pub(super) struct LongRunner<'a> {
     job: &'a LongAlignment,
     /// Minimum score of a reported local alignment.
     min_score: i64,
     needs_traceback: bool,
     target_words: &'a mut Option<TargetWords>,
-    shared: JobShared<'a>,
-    summary: Summary<LongDetails>,
+    pub(super) shared: JobShared<'a>,
+    pub(super) summary: Summary<LongDetails>,
 }
 
 impl LongRunner<'_> {
@@ -253,66 +245,6 @@ impl LongRunner<'_> {
         }
     }
 
-    /// Skips a strand if a small part of its matrix proves that it has no alignment of the best
-    /// known score. Such an alignment would contain a minimum number of symbols of each sequence,
-    /// so it would start in the upper left corner of the matrix and leave that corner. The function
-    /// sweeps the corner only. It takes the greatest H in the last row and column of the corner,
-    /// and adds the most that the rest of the matrix can contribute. If the sum is less than the
-    /// score, there is no such alignment.
-    fn skip_hopeless_strand(&mut self, side: &mut StrandMatrix) -> Result<()> {
-        let StrandMatrix { ref pair, bound, .. } = *side;
-        let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
-        let (known, greatest) = (self.shared.best.get(), pair.scoring.substitution.max_score().max(1));
-        // If a strand is known to reach half of the score, its corner would probably prove nothing,
-        // and would be swept twice.
-        if side.pass.is_some() || known <= 0 || bound > known / 2 || !side.empty.is_empty() {
-            return Ok(());
-        }
-        let symbols = known as u32 / greatest as u32;
-        let margin = (m.min(n) / CORNER_MARGIN).max(MIN_MARGIN);
-        let corner = |length: u32| length.saturating_sub(symbols).saturating_add(margin);
-        let (rows, columns) = (corner(m), corner(n));
-        let cells = u64::from(m) * u64::from(n);
-        let of_corner = u64::from(rows) * u64::from(columns);
-        // An alignment leaves a corner if the corner has fewer rows or columns than the alignment.
-        let is_small = rows < symbols.min(m) && columns < symbols.min(n) && of_corner <= cells / CORNER_PART;
-        if !is_small || rows > self.shared.cut.belt_rows {
-            return Ok(());
-        }
-        let begin = Instant::now();
-        let line = |last| BorderLine::from_part(0..=last, LinePart::Border);
-        let JobShared { engine_pool, border_store, cut, best, watch, .. } = &mut self.shared;
-        let part = MatrixPart {
-            pair: pair.clone(),
-            rows: (0, rows),
-            columns: (0, columns),
-            top: line(columns),
-            left: line(rows),
-            cut: MatrixCut { pitch: None, ..*cut },
-            needs_traceback: false,
-            prune: true,
-            best: Arc::clone(best),
-        };
-        let swath = sweep(part, engine_pool, border_store, None, Watch { progress: None, ..*watch })?;
-        let mut reached = 0;
-        for (line, last) in [(swath.grid.across.get(&rows), columns), (swath.grid.down.get(&columns), rows)] {
-            let line = line.ok_or_else(|| Error::Internal("a sweep ended without its last row or column".into()))?;
-            reached = line.slice(pair, 0, last)?.h.into_iter().fold(reached, i32::max);
-        }
-        let beyond = i64::from(greatest) * i64::from((m - rows).max(n - columns));
-        let is_hopeless = i64::from(reached) + beyond < i64::from(known);
-        tracing::debug!(rows, columns, reached, is_hopeless, seconds = begin.elapsed().as_secs_f64(), "corner swept");
-        self.summary.details.sweep_seconds += begin.elapsed().as_secs_f64();
-        if is_hopeless {
-            let pruned_cells = cells - of_corner + swath.pruned_cells;
-            self.summary.cells += cells;
-            self.summary.details.pruned_cells += pruned_cells;
-            side.pass = Some(MatrixSweep::pruned_matrix(cells, pruned_cells));
-            watch.progress.inspect(|progress| progress(cells));
-        }
-        Ok(())
-    }
-
     /// Traces back from a cell of a swept strand.
     fn trace_back(&mut self, side: &StrandMatrix, from: PathPoint) -> Result<(PathPoint, Cigar)> {
         let begin = Instant::now();
@@ -330,13 +262,20 @@ impl LongRunner<'_> {
     }
 
     fn global(&mut self, mut sides: Vec<StrandMatrix>) -> Result<Vec<LongHit>> {
+        if self.job.prune {
+            self.bound(&mut sides);
+            self.shared.prune = self.shared.best.get() > 0;
+        }
         let mut end_of_best: Option<(usize, i64, PathPoint)> = None;
         for index in 0..sides.len() {
+            if self.shared.prune {
+                self.skip_hopeless_strand(&mut sides[index])?;
+            }
             self.sweep(&mut sides[index])?;
             let side = &sides[index];
             let (score, end) = match &side.pass {
-                Some(pass) => pass.end(&side.pair)?,
-                None => continue,
+                Some(pass) if !pass.is_pruned_whole => pass.end(&side.pair)?,
+                _ => continue,
             };
             if end_of_best.is_none_or(|best| score > best.1) {
                 // The kept borders of the other strand are not needed.

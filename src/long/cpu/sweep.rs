@@ -11,7 +11,7 @@ use super::tile::{TileBuffers, TileRows, TileScoring};
 use super::{CpuLong, TileSize};
 use crate::engine::threads;
 use crate::error::{Error, Result};
-use crate::long::{BestCell, Border, LeftSource, PanelSweep, SweepResult, SweepSink};
+use crate::long::{BestCell, Border, LeftSource, NEG_INF, PanelSweep, SweepResult, SweepSink};
 
 /// Minimum number of columns of a tile, unless the engine is limited to narrower tiles.
 pub(super) const MIN_WIDTH: u32 = 256;
@@ -256,12 +256,9 @@ impl TiledPanel<'_> {
         let (first_row, first_column) = (rows.start, columns.start);
         let (query, target) = self.symbols(&rows, &columns);
         let (mut tile_rows, mut pruned_cells) = (None, 0);
-        if self.sweep.prune
-            && self.sweep.pair.is_local()
-            && self.cannot_reach_best(&row, &column, first_row, first_column)
-        {
+        if self.sweep.prune && self.cannot_reach_best(&row, &column, first_row, first_column) {
             pruned_cells = query.len() as u64 * target.len() as u64;
-            self.skip(&mut row, &mut column);
+            self.skip(&mut row, &mut column, &rows, &columns);
         } else {
             tile_rows = self.scheme.sweep(query, target, &mut row, &mut column, beat, buffers);
         }
@@ -350,31 +347,39 @@ impl TiledPanel<'_> {
         })
     }
 
-    /// Returns whether no path through a tile can have the best known score. A path that enters at
-    /// a cell gains at most the greatest score of two symbols for each pair of symbols that
-    /// follows. A gap that enters has a lower value than the cell from which it comes, so it need
-    /// not be checked. The path may also start inside the tile.
+    /// Returns whether no path through a tile can have the best known score. A gap that enters has a
+    /// lower value than the cell from which it comes, so it need not be checked. A local path may also
+    /// start inside the tile.
     fn cannot_reach_best(&self, row: &Border, column: &Border, first_row: u32, first_column: u32) -> bool {
         let pair = self.sweep.pair;
-        let most = i64::from(pair.scoring.substitution.max_score().max(0));
-        let (m, n) = (pair.query.len() as i64, pair.target.len() as i64);
         let best = i64::from(self.sweep.best.get());
-        let reaches = |h: i32, i: i64, j: i64| i64::from(h) + most * (m - i).min(n - j) >= best;
-        let (top, left) = (i64::from(first_row), i64::from(first_column));
+        let rest = pair.rest_gain();
+        let reaches = |h: i32, i: u32, j: u32| i64::from(h) + rest.after(i, j) >= best;
+        let (top, left) = (first_row, first_column);
         // The start inside the tile is checked first, because this check decides for nearly every
         // tile that cannot be pruned.
-        !(reaches(0, top, left)
+        !((pair.is_local() && reaches(0, top, left))
             || row.h.iter().zip(left..).any(|(&h, j)| reaches(h, top, j))
             || column.h.iter().zip(top..).any(|(&h, i)| reaches(h, i, left)))
     }
 
-    /// Sets the borders of a pruned tile to values that do not exceed the true ones.
-    fn skip(&self, row: &mut Border, column: &mut Border) {
-        let gap = -self.sweep.pair.scoring.gaps.first;
+    /// Sets the borders of a pruned tile to values that do not exceed the true ones: 0, or in a path
+    /// from the start of both sequences, the score of two gaps.
+    fn skip(&self, row: &mut Border, column: &mut Border, rows: &Range<u32>, columns: &Range<u32>) {
+        let pair = self.sweep.pair;
+        let gaps = pair.scoring.gaps;
+        let least = |i: u32, j: u32| match pair.is_local() {
+            true => 0,
+            // Fits, because `LongPair::fits` has checked both gaps in one.
+            false => i32::try_from(-gaps.cost(i.into()) - gaps.cost(j.into())).unwrap_or(NEG_INF),
+        };
         let (lower_corner, upper_corner) = (column.h[column.h.len() - 1], row.h[row.h.len() - 1]);
+        row.h = (columns.start..=columns.end).map(|j| least(rows.end, j)).collect();
+        column.h = (rows.start..=rows.end).map(|i| least(i, columns.end)).collect();
         for border in [&mut *row, &mut *column] {
-            border.h.fill(0);
-            border.gap.fill(gap);
+            let gap = border.h.iter().map(|h| h - gaps.first);
+            border.gap.clear();
+            border.gap.extend(gap);
         }
         // The corners belong to the neighbouring tiles.
         row.h[0] = lower_corner;
