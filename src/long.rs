@@ -180,18 +180,17 @@ pub(crate) struct RestGain {
 
 impl RestGain {
     /// Returns the most that a path can gain after the cell (i, j): the greatest score for each pair
-    /// of symbols that follows. A path to the ends of both sequences also has a gap for each further
-    /// symbol of one of them.
+    /// of symbols that follows. A path to the ends of both sequences also has gaps opposite the
+    /// further symbols of the longer rest.
     pub(crate) fn after(&self, i: u32, j: u32) -> i64 {
         let (rows, columns) = (self.lengths.0 - i64::from(i), self.lengths.1 - i64::from(j));
         self.of_pair * rows.min(columns) - self.of_gap_symbol * (rows - columns).abs()
     }
 }
 
-/// The best local score that any thread has reached, or a lower bound of the score of whole
-/// sequences, by which engines prune. It never decreases. An
-/// engine that prunes must still compute every cell correctly that is on a path of at least this
-/// score.
+/// The score by which engines prune: the best local score that any thread has reached, or a lower
+/// bound of the score of whole sequences. It never decreases. An engine that prunes must still
+/// compute every cell correctly that is on a path of at least this score.
 #[derive(Debug, Default)]
 pub struct BestSoFar(AtomicI32);
 

@@ -29,7 +29,7 @@ const MIN_MARGIN: u32 = 1024;
 /// Divisor of the number of cells in the matrix. The corner is swept separately only if its number
 /// of cells does not exceed the quotient.
 const CORNER_PART: u64 = 8;
-/// Number of rows in which unrelated whole sequences lose as much as a match scores, at most.
+/// Number of rows per match that is lost. Unrelated whole sequences lose one match in fewer rows.
 const ROWS_PER_MATCH: i64 = 3;
 
 impl LongRunner<'_> {
