@@ -257,8 +257,8 @@ impl LongTraceback {
         Ok(TracebackResult { cigar, to: Some(to), ended, bytes: 0 })
     }
 
-    /// Prepares regions if there are any, and traces through a region, with an engine on a separate
-    /// thread. Returns `None` if the engine is lost. An error is returned with the engine's name.
+    /// Prepares regions if there are any, and traces through a region, with an engine.
+    /// Returns `None` if the engine is lost. An error is returned with the engine's name.
     fn trace_by(
         &mut self,
         pair: &LongPair,
@@ -269,13 +269,13 @@ impl LongTraceback {
     ) -> Option<Result<TracebackResult, (String, Error)>> {
         let (pair, framed, from) = (pair.clone(), Arc::clone(framed), self.at);
         let (interrupt, flag) = (shared.watch.interrupt, Arc::clone(shared.watch.interrupt));
+        let cells = ahead.iter().chain([&*framed]).map(FramedRegion::cells).sum();
         let task = move |member: &mut PoolMember| {
             let settings = RegionSettings { pair: &pair, traceback_options, interrupt: &flag };
             let corner =
                 |framed: &FramedRegion| PathPoint { i: framed.rows.1, j: framed.columns.1, state: PathState::H };
             let regions: Vec<TraceRegion> =
                 ahead.iter().map(|framed| settings.region(framed, corner(framed))).collect();
-            let cells = ahead.iter().chain([&*framed]).map(FramedRegion::cells).sum();
             let traced = member.call(cells, |engine| {
                 let ready = if regions.is_empty() { None } else { Some(engine.prepare(&regions)?) };
                 Ok((ready, engine.trace(&settings.region(&framed, from))?))
@@ -287,7 +287,7 @@ impl LongTraceback {
             }
         };
         let is_over = || interrupt.load(Ordering::Relaxed);
-        let traced = shared.engine_pool.work(&[id], task, |_| (), is_over).pop().flatten()?;
+        let traced = shared.engine_pool.work(&[id], cells, task, |_| (), is_over).pop().flatten()?;
         Some(traced.map(|(ready, traced)| {
             ready.into_iter().for_each(|ready| self.ahead.record_prepared(ready));
             traced

@@ -42,6 +42,10 @@ pub(crate) struct EnginePool {
     count: usize,
 }
 
+/// Maximum number of cells of a task of the CPU that needs no separate thread. It takes about a
+/// second.
+const SHORT_TASK_CELLS: u64 = 1 << 32;
+
 /// An engine that works on a separate thread.
 struct RunningMember {
     id: usize,
@@ -160,13 +164,25 @@ impl EnginePool {
     /// that case, members that do not return soon are abandoned.
     ///
     /// The threads are not scoped, because a thread whose device never answers must be left behind.
+    /// If the CPU alone computes few cells, it computes them on this thread, because it always
+    /// returns. `cells` is the number of cells of the task.
     pub(crate) fn work<T: Send + 'static>(
         &mut self,
         ids: &[usize],
+        cells: u64,
         task: impl Fn(&mut PoolMember) -> T + Send + Sync + 'static,
         mut lost: impl FnMut(usize),
         mut is_over: impl FnMut() -> bool,
     ) -> Vec<T> {
+        if let Some(host) = self.host_for_short_task(ids, cells) {
+            let done = catch_panic(|| task(host));
+            if let Err(said) = &done {
+                host.remove_member(format!("it panicked: {said}"));
+                lost(host.id);
+            }
+            is_over();
+            return done.into_iter().collect();
+        }
         let (sender, receiver) = channel();
         let mut away = self.start(ids, task, sender);
         let tick = TICK.min(self.patience / 4);
@@ -215,6 +231,14 @@ impl EnginePool {
         is_over();
         self.members.sort_by_key(|member| member.id);
         results
+    }
+
+    /// Returns the CPU if it is the only one of these members and the task has few cells.
+    fn host_for_short_task(&mut self, ids: &[usize], cells: u64) -> Option<&mut PoolMember> {
+        let &[id] = ids else { return None };
+        let member = self.members.iter_mut().find(|member| member.id == id && cells <= SHORT_TASK_CELLS)?;
+        let is_host = member.query(|engine| engine.is_host()).unwrap_or(false);
+        Some(member).filter(|_| is_host)
     }
 
     /// Starts a task on the members with these numbers, each on a separate thread that sends the

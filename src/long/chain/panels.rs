@@ -95,6 +95,8 @@ pub(crate) fn sweep(
 fn chain(sweep: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
     let all: Vec<usize> = engine_pool.members.iter().map(|member| member.id).collect();
     let of_all = Arc::clone(sweep);
+    let MatrixPart { rows, columns, .. } = &sweep.part;
+    let cells = u64::from(rows.1 - rows.0) * u64::from(columns.1 - columns.0);
     let tell = || {
         if let Some(progress) = watch.progress {
             let cells = sweep.cells.swap(0, Ordering::Relaxed);
@@ -104,7 +106,7 @@ fn chain(sweep: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
         }
         watch.interrupt.load(Ordering::Relaxed) || sweep.stop.load(Ordering::Relaxed)
     };
-    engine_pool.work(&all, move |member| of_all.work(member), |id| sweep.release(id), tell);
+    engine_pool.work(&all, cells, move |member| of_all.work(member), |id| sweep.release(id), tell);
 }
 
 /// Returns the engines that take panels, with their speeds.
