@@ -24,12 +24,11 @@ const MAX_MIN_PITCH: u64 = 4096;
 pub(crate) const MIN_WIDE_PITCH: u64 = 32_768;
 /// Maximum length of the sequences of a pair that every engine traces at once.
 const SMALL: u32 = 4096;
-/// Number of rows and of columns of sections if the sequences are long enough.
-const SECTIONS: u32 = 16;
-/// Minimum number of rows and of columns of a section.
-const MIN_SECTION: u32 = 16_384;
-/// Minimum number of rows and of columns of a section for an engine that keeps columns.
-const MIN_WIDE_SECTION: u32 = 1 << 17;
+/// Number of rows and of columns of sections if the sequences are long enough, and minimum number of
+/// symbols of each.
+const SECTIONS: (u32, u32) = (16, 16_384);
+/// The same for an engine that keeps columns, which computes small sections more slowly.
+const WIDE_SECTIONS: (u32, u32) = (8, 1 << 17);
 /// Default number of rows that are swept at once.
 const BELT_ROWS: u32 = 1 << 26;
 
@@ -103,8 +102,8 @@ impl MatrixCut {
             let unit = if length > 4096 { 512 } else { 64 };
             length.clamp(1, u32::MAX - 511).next_multiple_of(unit)
         };
-        let least = if suits.keeps_columns { MIN_WIDE_SECTION } else { MIN_SECTION };
-        let side = |length: u32| tuning.section.unwrap_or_else(|| whole((length / SECTIONS).max(least))).max(1);
+        let (count, least) = if suits.keeps_columns { WIDE_SECTIONS } else { SECTIONS };
+        let side = |length: u32| tuning.section.unwrap_or_else(|| whole((length / count).max(least))).max(1);
         let section = SectionSize { rows: side(query), columns: side(target) };
         let has_sections = matrix_use == MatrixUse::Alignments && (section.rows < query || section.columns < target);
         let is_small = query <= SMALL && target <= SMALL;
