@@ -55,6 +55,9 @@ const MAX_TABLES: usize = 64;
 /// Number of sequences between checks for interruption.
 const SEQUENCES_PER_STEP: u64 = 1 << 12;
 
+/// Message for a read with which the sum of the abundances exceeds 64 bits.
+const ABUNDANCES_TOO_LARGE: &str = "the sum of the abundances up to this read exceeds 18446744073709551615";
+
 /// Dereplication of reads: finds the different sequences and their abundances.
 ///
 /// Names can state abundances (`;size=12`) and samples (`;sample=A` or `;barcodelabel=A`). Case,
@@ -298,7 +301,11 @@ impl DereplicatedReads {
             return Err(Error::Input { location: chunk.location(id as SequenceId), message: WRONG_ABUNDANCE.into() });
         }
         self.reads += keys.len() as u64;
-        self.abundance = keys.iter().fold(self.abundance, |sum, key| sum.saturating_add(key.abundance));
+        for (id, key) in (0..).zip(&keys) {
+            let sum = self.abundance.checked_add(key.abundance);
+            let too_large = || Error::Input { location: chunk.location(id), message: ABUNDANCES_TOO_LARGE.into() };
+            self.abundance = sum.ok_or_else(too_large)?;
+        }
         let bits = u64::BITS - self.tables.len().ilog2();
         let lists_reads = self.lists_reads;
         let fill = |(number, table): (usize, &mut DerepTable)| {

@@ -383,6 +383,7 @@ fn messages_name_the_problem() {
     let far = file(&folder, "far.fa", ">a\nACGTTGCATT\n>b\nTGCAACGTAA\n>c\nACGTTGCATA\n");
     let gaps = file(&folder, "gaps.fa", ">a\nAC-GTTGCATT\n>b\nACGTGCATTA\n");
     let stops = file(&folder, "stops.fa", PROTEINS.replace("SFSRQ\n", "SFSRQ*\n").replace("SHFSR\n", "SHFJSR*\n"));
+    let proteins = file(&folder, "proteins.fa", ">a\nMKVWAC\n>b\nMKIWCL\n");
     let letters = file(&folder, "letters.fa", ">a\nACGTTGCATT\n>b\nAC7TGCATTA\n");
     let other = file(&folder, "other.nwk", "(g1:1,(g2:1,g3:1):1,g5:1);\n");
     let missing = file(&folder, "missing.nwk", "(g1:1,g2:1,g3:1);\n");
@@ -419,6 +420,9 @@ fn messages_name_the_problem() {
         vec!["msa", &genes, "--negative"],
         vec!["msa", &genes, "--mode", "clustalw", "--matrix", "nope"],
         vec!["dist", &genes, "--pair-matrix", "nope"],
+        vec!["msa", &genes, "--mode", "clustalw", "--matrix", "BLOSUM62"],
+        vec!["dist", &genes, "--pair-matrix", "BLOSUM62"],
+        vec!["dist", &proteins, "--pair-matrix", "EDNAFULL"],
         vec!["tree", "--aligned", &two, "--pair-gap-open", "1"],
         vec!["msa", &stops, "--mode", "clustalw", "-o", &out],
         vec!["msa", &stops, "-o", &out],

@@ -98,8 +98,8 @@ pub(crate) struct LongArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
 
-    /// Keep at most this much border data in host memory, as in 8G; the rest goes to files
-    /// [default: 4G, or a quarter of the memory if less]
+    /// Keep at most this much border data in host memory, as in 8G, at least 16M; the rest goes to
+    /// files [default: 4G, or a quarter of the memory if less]
     #[arg(long, value_name = "SIZE", help_heading = COMPUTING, allow_hyphen_values = true)]
     pub host_memory: Option<String>,
 

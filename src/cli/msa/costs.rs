@@ -73,7 +73,7 @@ impl PairScoringArgs {
         };
         let costs = match ClustalMatrix::built_in(built_in) {
             Some(matrix) => ClustalCosts::new(alphabet, matrix, gaps),
-            None => ClustalCosts::new(alphabet, &other_matrix("--pair-matrix", name)?, gaps),
+            None => ClustalCosts::new(alphabet, &other_matrix("--pair-matrix", name, alphabet)?, gaps),
         };
         Ok(Arc::new(costs))
     }
@@ -92,7 +92,7 @@ pub(super) fn cost_of(option: &str, typed: f32) -> Result<f32> {
 pub(super) fn series(name: &Path, alphabet: Alphabet) -> Result<Series> {
     match of_series("--matrix", name, alphabet)? {
         Some(series) => Ok(series),
-        None => other_matrix("--matrix", name).map(Series::One),
+        None => other_matrix("--matrix", name, alphabet).map(Series::One),
     }
 }
 
@@ -102,10 +102,13 @@ pub(super) fn is_file_of_matrix(name: &Path) -> bool {
     !is_series(Alphabet::Dna) && !is_built_in(name)
 }
 
-/// Returns a matrix that ClustalW lacks: a file, or a built-in one.
-fn other_matrix(option: &str, name: &Path) -> Result<ClustalMatrix> {
+/// Returns a matrix that ClustalW lacks: a file, or a built-in one. It must suit the sequences.
+fn other_matrix(option: &str, name: &Path, alphabet: Alphabet) -> Result<ClustalMatrix> {
     match SubstitutionMatrix::open(name) {
-        Ok(matrix) => Ok(ClustalMatrix::from_substitution_matrix(&matrix)),
+        Ok(matrix) => {
+            matrix.substitution(alphabet)?;
+            Ok(ClustalMatrix::from_substitution_matrix(&matrix))
+        }
         Err(Error::Usage(_)) => {
             let name = name.display().to_string();
             let (clustal, others) = (

@@ -198,7 +198,7 @@ impl DerepTable {
     /// Adds an item to an entry with identical reads.
     fn join(&mut self, entry: EntryId, item: &DerepItem<'_>, reads: &[u8]) {
         let current = self.item(entry);
-        let size = current.size.saturating_add(item.size);
+        let size = current.size + item.size;
         if item.representative_order(&current, self.rules) == Ordering::Less {
             let available = current.name.len() + current.respelled.len();
             let mut name = self.entries[entry as usize].name;

@@ -210,6 +210,11 @@ fn wrong_reads_are_located() {
     let path = folder.path().join("a.fa");
     for (content, line, message) in [
         (">a\nAC\n>b;size=0\nAC\n", Some(3), "the abundance after ';size=' must be a positive whole number"),
+        (
+            ">a;size=18446744073709551615\nAC\n>b\nAC\n",
+            Some(3),
+            "the sum of the abundances up to this read exceeds 18446744073709551615",
+        ),
         (">a\nAC\n>b\nA-C\n", Some(4), "'-' is a gap: the file looks aligned (`degap` removes gaps)"),
         ("", None, "the file is empty"),
     ] {
