@@ -75,7 +75,7 @@ impl MatrixSweep {
         let size = shared.cut.section.map_or((m, n), |section| (section.rows, section.columns));
         let row = |rows| SectionRow {
             rows,
-            sections: steps(n, size.1).map(|columns| Section::unswept(rows, columns)).collect(),
+            sections: steps(n, size.1).map(|columns| MatrixSection::unswept(rows, columns)).collect(),
         };
         let mut pass = MatrixSweep { rows: steps(m, size.0).map(row).collect(), ..MatrixSweep::default() };
         let whole = [ForbiddenRectangle { query: 0..m, target: 0..n }];
@@ -248,7 +248,7 @@ struct TileNames<'a> {
 #[derive(Debug)]
 struct SectionRow {
     rows: (u32, u32),
-    sections: Vec<Section>,
+    sections: Vec<MatrixSection>,
 }
 
 impl SectionRow {
@@ -262,7 +262,7 @@ impl SectionRow {
 
 /// A rectangle of the matrix that is computed again as a whole.
 #[derive(Debug)]
-struct Section {
+struct MatrixSection {
     rows: (u32, u32),
     columns: (u32, u32),
     /// The parts without forbidden cells, with their kept borders; empty if no alignments are traced
@@ -285,16 +285,16 @@ struct SectionBorders<'a> {
 
 /// A section with the numbers of its computed and of its pruned cells.
 struct SweptSection {
-    section: Section,
+    section: MatrixSection,
     cells: u64,
     pruned_cells: u64,
 }
 
-impl Section {
+impl MatrixSection {
     /// Returns a section without values.
-    fn unswept(rows: (u32, u32), columns: (u32, u32)) -> Section {
+    fn unswept(rows: (u32, u32), columns: (u32, u32)) -> MatrixSection {
         let (bottom, right) = Default::default();
-        Section { rows, columns, tiles: Vec::new(), best: None, bottom, right }
+        MatrixSection { rows, columns, tiles: Vec::new(), best: None, bottom, right }
     }
 
     /// Returns the part of a rectangle in this section, counted from the section's corner.
@@ -317,7 +317,7 @@ impl Section {
         let ((first_row, last_row), (first_column, last_column)) = (self.rows, self.columns);
         let (height, width) = (last_row - first_row, last_column - first_column);
         let forbidden: Vec<ForbiddenRectangle> = forbidden.iter().filter_map(|part| self.clip(part)).collect();
-        let section = Section::unswept(self.rows, self.columns);
+        let section = MatrixSection::unswept(self.rows, self.columns);
         let mut swept = SweptSection { section, cells: 0, pruned_cells: 0 };
         let mut top = top.clone();
         for belt in belts(&forbidden, height, (0..height).step_by(shared.cut.belt_rows as usize)) {
