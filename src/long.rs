@@ -105,7 +105,7 @@ impl LongPair {
         Border { h, gap }
     }
 
-    /// Returns what paths can gain in the rest of the matrix.
+    /// Returns the most that paths can gain in the rest of the matrix.
     pub(crate) fn rest_gain(&self) -> RestGain {
         let Scoring { substitution, gaps, .. } = &*self.scoring;
         let ends = self.scoring.end_costs();
@@ -188,9 +188,9 @@ impl RestGain {
     }
 }
 
-/// The score by which engines prune: the best local score that any thread has reached, or a lower
-/// bound of the score of whole sequences. It never decreases. An engine that prunes must still
-/// compute every cell correctly that is on a path of at least this score.
+/// The score that engines prune by. For local pairs it is the best score so far of all threads, and
+/// for whole sequences it is a lower bound of the score. It never decreases. An engine that prunes
+/// must still compute every cell correctly that is on a path of at least this score.
 #[derive(Debug, Default)]
 pub struct BestSoFar(AtomicI32);
 

@@ -55,7 +55,7 @@ const MAX_TABLES: usize = 64;
 /// Number of sequences between checks for interruption.
 const SEQUENCES_PER_STEP: u64 = 1 << 12;
 
-/// Message for a read with which the sum of the abundances exceeds 64 bits.
+/// Message for a sum of abundances that exceeds 64 bits.
 const ABUNDANCES_TOO_LARGE: &str = "the sum of the abundances up to this read exceeds 18446744073709551615";
 
 /// Dereplication of reads: finds the different sequences and their abundances.

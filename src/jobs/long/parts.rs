@@ -36,8 +36,6 @@ pub(super) struct MatrixSweep {
     pub cells: u64,
     /// Number of these cells that were pruned.
     pub pruned_cells: u64,
-    /// Whether nothing was swept, because the matrix contains no alignment of the best score.
-    pub is_pruned_whole: bool,
 }
 
 /// State that all sweeps of a job share.
@@ -86,7 +84,12 @@ impl MatrixSweep {
     /// Returns the result of a matrix that was pruned as a whole, because it contains no alignment
     /// of the best score.
     pub(super) fn pruned_matrix(cells: u64, pruned_cells: u64) -> MatrixSweep {
-        MatrixSweep { cells, pruned_cells, is_pruned_whole: true, ..MatrixSweep::default() }
+        MatrixSweep { cells, pruned_cells, ..MatrixSweep::default() }
+    }
+
+    /// Returns whether the matrix was pruned as a whole.
+    pub(super) fn is_pruned_whole(&self) -> bool {
+        self.rows.is_empty() && self.cells > 0
     }
 
     /// Forbids more rectangles. [`MatrixSweep::update`] then computes their sections again.
@@ -154,9 +157,9 @@ impl MatrixSweep {
                     let swept = section.sweep(pair, forbidden, borders, names, shared)?;
                     self.cells += swept.cells;
                     self.pruned_cells += swept.pruned_cells;
-                    is_left_changed = change(pair, &section.right, &swept.section.right, section.rows)?.is_some();
-                    changed_bottom.extend(change(pair, &section.bottom, &swept.section.bottom, section.columns)?);
-                    *section = swept.section;
+                    is_left_changed = change(pair, &section.right, &swept.right, section.rows)?.is_some();
+                    changed_bottom.extend(change(pair, &section.bottom, &swept.bottom, section.columns)?);
+                    *section = swept;
                 } else {
                     is_left_changed = false;
                 }
@@ -218,8 +221,8 @@ fn steps(length: u32, size: u32) -> impl Iterator<Item = (u32, u32)> {
     (0..length).step_by(size.max(1) as usize).map(move |first| (first, first.saturating_add(size.max(1)).min(length)))
 }
 
-/// Returns the range from the first to the last position at which two lines differ. If `before` has
-/// no values, all positions differ.
+/// Returns the range from the first to the last position where two lines differ. All positions
+/// differ if `before` has no values.
 fn change(
     pair: &LongPair,
     before: &BorderLine,
@@ -274,6 +277,10 @@ struct MatrixSection {
     bottom: BorderLine,
     /// The last column.
     right: BorderLine,
+    /// Number of cells that are not forbidden.
+    cells: u64,
+    /// Number of cells that were pruned.
+    pruned_cells: u64,
 }
 
 /// The upper and the left border of a section. The lines may be longer than its sides.
@@ -283,18 +290,11 @@ struct SectionBorders<'a> {
     left: &'a BorderLine,
 }
 
-/// A section with the numbers of its computed and of its pruned cells.
-struct SweptSection {
-    section: MatrixSection,
-    cells: u64,
-    pruned_cells: u64,
-}
-
 impl MatrixSection {
     /// Returns a section without values.
     fn unswept(rows: (u32, u32), columns: (u32, u32)) -> MatrixSection {
         let (bottom, right) = Default::default();
-        MatrixSection { rows, columns, tiles: Vec::new(), best: None, bottom, right }
+        MatrixSection { rows, columns, tiles: Vec::new(), best: None, bottom, right, cells: 0, pruned_cells: 0 }
     }
 
     /// Returns the part of a rectangle in this section, counted from the section's corner.
@@ -313,12 +313,11 @@ impl MatrixSection {
         SectionBorders { top, left }: SectionBorders,
         names: &mut Option<TileNames>,
         shared: &mut JobShared,
-    ) -> Result<SweptSection> {
+    ) -> Result<MatrixSection> {
         let ((first_row, last_row), (first_column, last_column)) = (self.rows, self.columns);
         let (height, width) = (last_row - first_row, last_column - first_column);
         let forbidden: Vec<ForbiddenRectangle> = forbidden.iter().filter_map(|part| self.clip(part)).collect();
-        let section = MatrixSection::unswept(self.rows, self.columns);
-        let mut swept = SweptSection { section, cells: 0, pruned_cells: 0 };
+        let mut swept = MatrixSection::unswept(self.rows, self.columns);
         let mut top = top.clone();
         for belt in belts(&forbidden, height, (0..height).step_by(shared.cut.belt_rows as usize)) {
             let rows = (first_row + belt.start, first_row + belt.end);
@@ -338,23 +337,23 @@ impl MatrixSection {
                 };
                 let swath = tile(pair, rows, columns, SectionBorders { top: &top, left: &left }, names, shared)?;
                 let Swath { grid, best, pruned_cells } = swath;
-                swept.section.best = BestCell::better(swept.section.best, best);
+                swept.best = BestCell::better(swept.best, best);
                 swept.pruned_cells += pruned_cells;
                 swept.cells += u64::from(rows.1 - rows.0) * u64::from(columns.1 - columns.0);
                 grid.across.get(&rows.1).into_iter().for_each(|line| bottom.extend(line));
                 right = grid.down.get(&columns.1).cloned();
                 if shared.needs_traceback {
-                    swept.section.tiles.push(grid);
+                    swept.tiles.push(grid);
                 }
             }
             let right = match right {
                 Some(right) => right,
                 None => masked_column(pair, &top, rows, last_column)?,
             };
-            swept.section.right.extend(&right);
+            swept.right.extend(&right);
             top = bottom;
         }
-        swept.section.bottom = top;
+        swept.bottom = top;
         Ok(swept)
     }
 }

@@ -181,11 +181,13 @@ pub(super) struct LongRunner<'a> {
 impl LongRunner<'_> {
     /// Sweeps the matrix of a strand, or the parts that have changed since the last sweep.
     fn sweep(&mut self, side: &mut StrandMatrix) -> Result<()> {
+        if side.pass.as_ref().is_some_and(|pass| !pass.is_outdated()) {
+            return Ok(());
+        }
         let begin = Instant::now();
         let left_out = [&side.forbidden[..], &side.empty].concat();
         let mut empty_cells = 0;
         match &mut side.pass {
-            Some(pass) if !pass.is_outdated() => return Ok(()),
             Some(pass) => pass.update(&side.pair, &left_out, &mut self.shared)?,
             None => {
                 side.pass = Some(MatrixSweep::run(&side.pair, &left_out, &side.name(), &mut self.shared)?);
@@ -274,7 +276,7 @@ impl LongRunner<'_> {
             self.sweep(&mut sides[index])?;
             let side = &sides[index];
             let (score, end) = match &side.pass {
-                Some(pass) if !pass.is_pruned_whole => pass.end(&side.pair)?,
+                Some(pass) if !pass.is_pruned_whole() => pass.end(&side.pair)?,
                 _ => continue,
             };
             if end_of_best.is_none_or(|best| score > best.1) {

@@ -233,7 +233,7 @@ impl EnginePool {
         results
     }
 
-    /// Returns the CPU if it is the only one of these members and the task has few cells.
+    /// Returns the only member with these numbers if it is the CPU and the task has few cells.
     fn host_for_short_task(&mut self, ids: &[usize], cells: u64) -> Option<&mut PoolMember> {
         let &[id] = ids else { return None };
         let member = self.members.iter_mut().find(|member| member.id == id && cells <= SHORT_TASK_CELLS)?;

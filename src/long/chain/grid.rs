@@ -24,10 +24,9 @@ const MAX_MIN_PITCH: u64 = 4096;
 pub(crate) const MIN_WIDE_PITCH: u64 = 32_768;
 /// Maximum length of the sequences of a pair that every engine traces at once.
 const SMALL: u32 = 4096;
-/// Number of rows and of columns of sections if the sequences are long enough, and minimum number of
-/// symbols of each.
+/// Approximate number of sections along a long sequence, and minimum number of symbols of a section.
 const SECTIONS: (u32, u32) = (16, 16_384);
-/// The same for an engine that keeps columns, which computes small sections more slowly.
+/// Both limits for an engine that keeps columns. It computes small sections more slowly.
 const WIDE_SECTIONS: (u32, u32) = (8, 1 << 17);
 /// Default number of rows that are swept at once.
 const BELT_ROWS: u32 = 1 << 26;

@@ -11,7 +11,7 @@ use super::tile::{TileBuffers, TileRows, TileScoring};
 use super::{CpuLong, TileSize};
 use crate::engine::threads;
 use crate::error::{Error, Result};
-use crate::long::{BestCell, Border, LeftSource, NEG_INF, PanelSweep, SweepResult, SweepSink};
+use crate::long::{BestCell, Border, LeftSource, NEG_INF, PanelSweep, RestGain, SweepResult, SweepSink};
 
 /// Minimum number of columns of a tile, unless the engine is limited to narrower tiles.
 pub(super) const MIN_WIDTH: u32 = 256;
@@ -62,6 +62,7 @@ pub(super) fn run_in(
         left,
         sink,
         ends,
+        rest_gain: sweep.pair.rest_gain(),
         kept,
         state: Mutex::new(SweepState { columns: columns.collect(), ..SweepState::default() }),
         changed: Condvar::new(),
@@ -99,6 +100,8 @@ struct TiledPanel<'a> {
     sink: &'a dyn SweepSink,
     /// Last row of each row of tiles.
     ends: Vec<u32>,
+    /// The most that paths can gain in the rest of the matrix.
+    rest_gain: RestGain,
     /// Right borders of the columns of tiles.
     kept: Option<&'a Mutex<Vec<Border>>>,
     state: Mutex<SweepState>,
@@ -353,8 +356,7 @@ impl TiledPanel<'_> {
     fn cannot_reach_best(&self, row: &Border, column: &Border, first_row: u32, first_column: u32) -> bool {
         let pair = self.sweep.pair;
         let best = i64::from(self.sweep.best.get());
-        let rest = pair.rest_gain();
-        let reaches = |h: i32, i: u32, j: u32| i64::from(h) + rest.after(i, j) >= best;
+        let reaches = |h: i32, i: u32, j: u32| i64::from(h) + self.rest_gain.after(i, j) >= best;
         let (top, left) = (first_row, first_column);
         // The start inside the tile is checked first, because this check decides for nearly every
         // tile that cannot be pruned.
@@ -374,12 +376,10 @@ impl TiledPanel<'_> {
             false => i32::try_from(-gaps.cost(i.into()) - gaps.cost(j.into())).unwrap_or(NEG_INF),
         };
         let (lower_corner, upper_corner) = (column.h[column.h.len() - 1], row.h[row.h.len() - 1]);
-        row.h = (columns.start..=columns.end).map(|j| least(rows.end, j)).collect();
-        column.h = (rows.start..=rows.end).map(|i| least(i, columns.end)).collect();
+        row.h.iter_mut().zip(columns.start..).for_each(|(h, j)| *h = least(rows.end, j));
+        column.h.iter_mut().zip(rows.start..).for_each(|(h, i)| *h = least(i, columns.end));
         for border in [&mut *row, &mut *column] {
-            let gap = border.h.iter().map(|h| h - gaps.first);
-            border.gap.clear();
-            border.gap.extend(gap);
+            border.gap.iter_mut().zip(&border.h).for_each(|(gap, h)| *gap = h - gaps.first);
         }
         // The corners belong to the neighbouring tiles.
         row.h[0] = lower_corner;
