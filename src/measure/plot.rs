@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::table::{ChartKind, MeasurementTable, Measurements, TableCell, TableChart, four_digits};
 use crate::error::{Error, Result};
-use crate::output::dotplot::COLOURS;
+use crate::output::plot::LINE_COLOURS;
 use crate::output::ticks::ticks;
 
 /// Width and height of a panel in pixels.
@@ -214,7 +214,7 @@ fn bar_chart(area: &PlotArea<'_>, table: &MeasurementTable, chart: &TableChart, 
     for (index, &(_, value)) in bars.iter().enumerate() {
         let middle = -(index as f64);
         let bar = [(0.0, middle - 0.35), (value, middle + 0.35)];
-        context.draw_series([Rectangle::new(bar, COLOURS[0].filled())])?;
+        context.draw_series([Rectangle::new(bar, line_colour(0).filled())])?;
         let value_text = Text::new(four_digits(value), (value + 0.01 * most, middle), text.clone());
         context.draw_series([value_text])?;
     }
@@ -236,7 +236,12 @@ fn legend(area: &PlotArea<'_>, table: &MeasurementTable, chart: &TableChart, lin
 
 /// Returns the style of a line. Colours repeat with thinner lines.
 fn style_of(index: usize) -> ShapeStyle {
-    COLOURS[index % COLOURS.len()].stroke_width(if index < COLOURS.len() { 2 } else { 1 })
+    line_colour(index).stroke_width(if index < LINE_COLOURS.len() { 2 } else { 1 })
+}
+
+fn line_colour(index: usize) -> RGBColor {
+    let [red, green, blue] = LINE_COLOURS[index % LINE_COLOURS.len()];
+    RGBColor(red, green, blue)
 }
 
 #[cfg(test)]

@@ -7,11 +7,15 @@
 mod axis;
 #[cfg(feature = "plot")]
 mod draw;
-
-#[cfg(feature = "bench")]
-pub(crate) use draw::COLOURS;
 #[cfg(feature = "plot")]
-pub use draw::draw;
+mod path;
+
+#[cfg(feature = "plot")]
+use self::draw::drawing;
+#[cfg(feature = "plot")]
+use super::{LongContext, LongPairAlignment, plot::svg::DECLARATION};
+#[cfg(feature = "plot")]
+use crate::error::Result;
 
 /// Formats of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,4 +24,25 @@ pub enum Picture {
     Svg,
     /// PNG.
     Png,
+}
+
+/// Draws all alignments and returns the bytes of the file.
+///
+/// # Errors
+/// Returns an error if any of them has only a score.
+#[cfg(feature = "plot")]
+pub fn draw(picture: Picture, context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Vec<u8>> {
+    match picture {
+        Picture::Svg => Ok([DECLARATION, &svg_element(context, alignments)?].concat().into_bytes()),
+        Picture::Png => drawing(context, alignments)?.bytes(picture),
+    }
+}
+
+/// Draws all alignments and returns an SVG element for an HTML page.
+///
+/// # Errors
+/// Returns an error if any of them has only a score.
+#[cfg(feature = "plot")]
+pub(in crate::output) fn svg_element(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<String> {
+    drawing(context, alignments)?.svg_element()
 }

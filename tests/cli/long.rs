@@ -284,7 +284,7 @@ fn files_summaries_and_statistics() {
     assert_eq!((stats["query_length"].as_u64(), stats["target_length"].as_u64()), (Some(56), Some(59)));
     assert!(stats["engines"][0]["name"].is_string() && stats["gcups"].is_number(), "{stats}");
     let svg = std::fs::read_to_string(svg).unwrap();
-    assert!(svg.starts_with("<svg ") && svg.contains("gene (56 bp)") && svg.contains("relative (59 bp)"), "{svg}");
+    assert!(svg.starts_with("<?xml ") && svg.contains("gene (56 bp)") && svg.contains("relative (59 bp)"), "{svg}");
     let mut text = String::new();
     let bytes = std::fs::read(&table).unwrap();
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&*bytes), &mut text).unwrap();

@@ -1,172 +1,174 @@
-//! Drawing of dot plots.
-//!
-//! SVG contains text. In PNG, text is drawn as strokes, so that no font is needed, and the
-//! resolution is doubled.
+//! Layout of dot plots.
 
-use plotters::coord::Shift;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
-use super::Picture;
-use super::axis::{Axis, Orientation, axes};
-use crate::error::{Error, Result};
+use super::axis::{Axis, AxisLabel, AxisLabels, Orientation, axes};
+use super::path::HitPath;
+use crate::error::Result;
 use crate::output::long::{LongContext, LongPairAlignment, cut};
-use crate::output::plot::bitmap::encode_rgb;
-use crate::output::strokes;
+use crate::output::plot::colours::{LINE_COLOURS, Rgb};
+use crate::output::plot::drawing::{Caption, CaptionAnchor, Drawing, DrawnShape, MARGIN, TEXT_SIZE, text_width};
 use crate::seq::Alphabet;
 
-/// Size of the picture in units. A unit is a pixel in SVG.
-const SIZE: (i32, i32) = (880, 880);
-/// Margins to the left, top, right and bottom of the matrix.
-const MARGINS: (i32, i32, i32, i32) = (120, 70, 30, 80);
-/// Number of PNG pixels per unit.
-const PNG_SCALE: i32 = 2;
-/// Points of a path that are closer than this are merged.
-const MERGE_DISTANCE: f64 = 0.5;
+/// Width and height of the matrix in units.
+const SIDE: f64 = 730.0;
+/// Position of the upper end of the matrix. Halves of units make horizontal and vertical lines sharp.
+const TOP: f64 = 70.5;
+/// Space to the right of the matrix in units.
+const RIGHT: f64 = 30.0;
+/// Vertical positions of the title and the legend.
+const TITLE_Y: f64 = 24.0;
+const LEGEND_Y: f64 = 54.0;
+/// Heights of letters in units.
+const TITLE_SIZE: f64 = 17.0;
+const AXIS_TITLE_SIZE: f64 = 15.0;
+const LEGEND_SIZE: f64 = 13.0;
+/// Distances between the matrix and the texts next to it, and between these texts and the title of
+/// an axis, in units.
+const LABEL_GAP: f64 = 8.0;
+const AXIS_TITLE_GAP: f64 = 10.0;
+/// Length of the lines in the legend, and the space between its entries, in units.
+const LEGEND_LINE: f64 = 22.0;
+const LEGEND_GAP: f64 = 26.0;
+/// Width of the lines of paths, and of the dots that replace shorter ones, in units.
+const LINE_WIDTH: f64 = 2.0;
+const DOT_WIDTH: f64 = 4.0;
+/// Least length of a path that is drawn as a line, in units.
+const MIN_LINE: f64 = DOT_WIDTH;
+const GRID: Rgb = [217; 3];
 
-/// Colours that are distinguishable with any colour vision (Okabe and Ito 2008), without yellow,
-/// which is faint.
-pub(crate) const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 0, 0),
-];
+/// Axes and position of the matrix.
+struct DotPlotLayout<'a> {
+    targets: Axis<'a>,
+    queries: Axis<'a>,
+    target_labels: AxisLabels,
+    query_labels: AxisLabels,
+    /// Position of the left end of the matrix.
+    left: f64,
+}
 
-/// Draws all alignments and returns the bytes of the file.
+impl<'a> DotPlotLayout<'a> {
+    fn new(context: &'a LongContext) -> Self {
+        let [targets, queries] = axes(context);
+        let target_labels = targets.labels(SIDE, Orientation::Across);
+        let query_labels = queries.labels(SIDE, Orientation::Up);
+        let labels = query_labels.depth.ceil() + LABEL_GAP;
+        let left = MARGIN + AXIS_TITLE_SIZE + AXIS_TITLE_GAP + labels + 0.5;
+        DotPlotLayout { targets, queries, target_labels, query_labels, left }
+    }
+
+    fn x(&self, position: f64) -> f64 {
+        self.left + position / self.targets.span() * SIDE
+    }
+
+    fn y(&self, position: f64) -> f64 {
+        TOP + SIDE - position / self.queries.span() * SIDE
+    }
+}
+
+/// Draws all alignments.
 ///
 /// # Errors
 /// Returns an error if any of them has only a score.
-pub fn draw(picture: Picture, context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Vec<u8>> {
-    let failed = |problem: &dyn std::fmt::Display| Error::Internal(format!("a plot could not be drawn: {problem}"));
-    let plot = Plot::new(context, alignments)?;
-    match picture {
-        Picture::Svg => {
-            let mut text = String::new();
-            {
-                let root = SVGBackend::with_string(&mut text, (SIZE.0 as u32, SIZE.1 as u32)).into_drawing_area();
-                plot.draw(&root, 1, write).map_err(|problem| failed(&problem))?;
-            }
-            Ok(text.into_bytes())
-        }
-        Picture::Png => {
-            let size = ((SIZE.0 * PNG_SCALE) as u32, (SIZE.1 * PNG_SCALE) as u32);
-            let mut pixels = vec![0; 3 * (size.0 * size.1) as usize];
-            {
-                let root = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
-                plot.draw(&root, PNG_SCALE, trace).map_err(|problem| failed(&problem))?;
-            }
-            encode_rgb(&pixels, size.0, size.1)
+pub(super) fn drawing(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Drawing> {
+    let layout = DotPlotLayout::new(context);
+    let mut drawing = Drawing { size: (layout.left + SIDE + RIGHT, TOP + SIDE + MARGIN), ..Drawing::default() };
+    push_grid(&mut drawing, &layout);
+    push_labels(&mut drawing, &layout);
+    push_axis_titles(&mut drawing, &layout, context.alphabet());
+    let middle = layout.left + SIDE / 2.0;
+    let title = Caption::new(title(context, alignments)?, (middle, TITLE_Y), TITLE_SIZE);
+    drawing.text(Caption { anchor: CaptionAnchor::Middle, ..title });
+    push_legend(&mut drawing, layout.left, alignments);
+    push_paths(&mut drawing, &layout, context, alignments)?;
+    Ok(drawing)
+}
+
+fn push_grid(drawing: &mut Drawing, layout: &DotPlotLayout<'_>) {
+    let (left, right, bottom) = (layout.left, layout.left + SIDE, TOP + SIDE);
+    let sharp = |position: f64| position.floor() + 0.5;
+    let across = layout.targets.lines(SIDE).into_iter().map(|line| sharp(layout.x(line)));
+    let up = layout.queries.lines(SIDE).into_iter().map(|line| sharp(layout.y(line)));
+    let ends = across.map(|x| [x, TOP, x, bottom]).chain(up.map(|y| [left, y, right, y])).collect();
+    drawing.shapes.push(DrawnShape::Lines { colour: GRID, width: 1.0, ends });
+    drawing.frame((left, TOP), (SIDE, SIDE));
+}
+
+/// Draws the texts next to both axes.
+fn push_labels(drawing: &mut Drawing, layout: &DotPlotLayout<'_>) {
+    let caption = |AxisLabel { text, whole, .. }: &AxisLabel, at| Caption {
+        tip: whole.clone(),
+        ..Caption::new(text, at, TEXT_SIZE)
+    };
+    let is_upright = layout.target_labels.are_upright;
+    for label in &layout.target_labels.labels {
+        let (x, y) = (layout.x(label.middle), TOP + SIDE + LABEL_GAP);
+        let (y, anchor) =
+            if is_upright { (y, CaptionAnchor::End) } else { (y + TEXT_SIZE / 2.0, CaptionAnchor::Middle) };
+        drawing.text(Caption { anchor, is_upright, ..caption(label, (x, y)) });
+    }
+    for label in &layout.query_labels.labels {
+        let at = (layout.left - LABEL_GAP, layout.y(label.middle));
+        drawing.text(Caption { anchor: CaptionAnchor::End, ..caption(label, at) });
+    }
+}
+
+fn push_axis_titles(drawing: &mut Drawing, layout: &DotPlotLayout<'_>, alphabet: Alphabet) {
+    let unit = if alphabet == Alphabet::Dna { "bp" } else { "residues" };
+    let mut push = |axis: &Axis<'_>, at, is_upright| {
+        let AxisLabel { text, whole, .. } = axis.title(unit, SIDE, AXIS_TITLE_SIZE);
+        let anchor = CaptionAnchor::Middle;
+        drawing.text(Caption { anchor, is_upright, tip: whole, ..Caption::new(text, at, AXIS_TITLE_SIZE) });
+    };
+    let half = AXIS_TITLE_SIZE / 2.0;
+    let below = TOP + SIDE + LABEL_GAP + layout.target_labels.depth + AXIS_TITLE_GAP;
+    push(&layout.targets, (layout.left + SIDE / 2.0, below + half), false);
+    push(&layout.queries, (MARGIN + half, TOP + SIDE / 2.0), true);
+}
+
+/// Draws a line in the colour of each strand that has alignments, with the name of the strand.
+fn push_legend(drawing: &mut Drawing, left: f64, alignments: &[LongPairAlignment<'_>]) {
+    let strands = [(false, "forward"), (true, "reverse complement")];
+    let mut x = left;
+    for (is_reverse, name) in strands {
+        if alignments.iter().any(|one| one.is_reverse == is_reverse) {
+            let points = vec![(x, LEGEND_Y), (x + LEGEND_LINE, LEGEND_Y)];
+            let (colour, width) = (strand_colour(is_reverse), LINE_WIDTH);
+            drawing.shapes.push(DrawnShape::Path { colour, width, points, tip: String::new() });
+            x += LEGEND_LINE + LABEL_GAP;
+            drawing.text(Caption::new(name, (x, LEGEND_Y), LEGEND_SIZE));
+            x += text_width(name, LEGEND_SIZE) + LEGEND_GAP;
         }
     }
 }
 
-/// A text in a picture.
-struct Label {
-    text: String,
-    /// Vertical centre, and the horizontal position that `anchor` selects.
-    at: (i32, i32),
-    anchor: HPos,
-    size: i32,
-    colour: RGBColor,
-    /// Whether the text runs upwards.
-    is_upright: bool,
-}
-
-type DotPlotArea<Backend> = DrawingArea<Backend, Shift>;
-type DotPlotResult<Backend> = std::result::Result<(), DrawingAreaErrorKind<<Backend as DrawingBackend>::ErrorType>>;
-
-/// Elements of the picture, in units.
-struct Plot {
-    /// Paths with their colours.
-    paths: Vec<(RGBColor, Vec<(i32, i32)>)>,
-    /// Grid lines.
-    grid: Vec<[(i32, i32); 2]>,
-    labels: Vec<Label>,
-}
-
-impl Plot {
-    fn new(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Self> {
-        let (left, top, right, bottom) = MARGINS;
-        let (across, up) = (SIZE.0 - left - right, SIZE.1 - top - bottom);
-        let [targets, queries] = axes(context);
-        let x = |position: f64| f64::from(left) + position / targets.span() * f64::from(across);
-        let y = |position: f64| f64::from(SIZE.1 - bottom) - position / queries.span() * f64::from(up);
-        let mut plot = Plot { paths: Vec::new(), grid: Vec::new(), labels: Vec::new() };
-        let black = RGBColor(0, 0, 0);
-        let mut label = |text: String, at, anchor, size, colour, is_upright| {
-            plot.labels.push(Label { text, at, anchor, size, colour, is_upright });
-        };
-        for line in targets.lines() {
-            let position = x(line).round() as i32;
-            plot.grid.push([(position, top), (position, SIZE.1 - bottom)]);
+/// Draws the paths. Shorter ones cover longer ones.
+fn push_paths(
+    drawing: &mut Drawing,
+    layout: &DotPlotLayout<'_>,
+    context: &LongContext,
+    alignments: &[LongPairAlignment<'_>],
+) -> Result<()> {
+    let parts = if context.circular().any() { cut(context, alignments)? } else { Vec::new() };
+    let parts: Vec<LongPairAlignment<'_>> = parts.iter().map(|part| part.alignment()).collect();
+    let mut shapes = Vec::new();
+    for one in if context.circular().any() { &parts } else { alignments } {
+        let path = HitPath::new(context, one, [&layout.targets, &layout.queries])?;
+        let mut points = path.drawn(|(target, query)| (layout.x(target), layout.y(query)));
+        let (first, last) = (points[0], points[points.len() - 1]);
+        let length = f64::hypot(last.0 - first.0, last.1 - first.1);
+        let is_dot = length < MIN_LINE;
+        if is_dot {
+            points = vec![((first.0 + last.0) / 2.0, (first.1 + last.1) / 2.0)];
         }
-        for (text, middle) in targets.labels(f64::from(across), Orientation::Across) {
-            label(text, (x(middle).round() as i32, SIZE.1 - bottom + 14), HPos::Center, 12, black, false);
-        }
-        for line in queries.lines() {
-            let position = y(line).round() as i32;
-            plot.grid.push([(left, position), (SIZE.0 - right, position)]);
-        }
-        for (text, middle) in queries.labels(f64::from(up), Orientation::Up) {
-            label(text, (left - 8, y(middle).round() as i32), HPos::Right, 12, black, false);
-        }
-        let unit = if context.alphabet() == Alphabet::Dna { "bp" } else { "residues" };
-        let middle = (left + across / 2, top + up / 2);
-        label(targets.title(unit), (middle.0, SIZE.1 - bottom + 44), HPos::Center, 15, black, false);
-        label(queries.title(unit), (24, middle.1), HPos::Center, 15, black, true);
-        label(title(context, alignments)?, (middle.0, 24), HPos::Center, 17, black, false);
-        let strands = [(false, "forward"), (true, "reverse complement")];
-        let present = strands.into_iter().filter(|(strand, _)| alignments.iter().any(|one| one.is_reverse == *strand));
-        let mut x_position = left;
-        for (strand, name) in present {
-            label(format!("- {name}"), (x_position, top - 16), HPos::Left, 13, colour(strand), false);
-            x_position += 100;
-        }
-        let parts = if context.circular().any() { cut(context, alignments)? } else { Vec::new() };
-        let parts: Vec<LongPairAlignment<'_>> = parts.iter().map(|part| part.alignment()).collect();
-        for one in if context.circular().any() { &parts } else { alignments } {
-            plot.paths.push((colour(one.is_reverse), path(context, one, &[&targets, &queries], x, y)?));
-        }
-        Ok(plot)
+        let (colour, width) = (strand_colour(path.is_reverse), if is_dot { DOT_WIDTH } else { LINE_WIDTH });
+        shapes.push((length, DrawnShape::Path { colour, width, points, tip: path.tip }));
     }
-
-    /// Draws with a backend at `scale` pixels per unit. `write` draws text.
-    fn draw<Backend: DrawingBackend>(
-        &self,
-        root: &DotPlotArea<Backend>,
-        scale: i32,
-        write: impl Fn(&DotPlotArea<Backend>, &Label, i32) -> DotPlotResult<Backend>,
-    ) -> DotPlotResult<Backend> {
-        let scaled = |points: &[(i32, i32)]| points.iter().map(|&(x, y)| (x * scale, y * scale)).collect::<Vec<_>>();
-        root.fill(&WHITE)?;
-        let grid = ShapeStyle::from(&RGBColor(217, 217, 217)).stroke_width(scale as u32);
-        for line in &self.grid {
-            root.draw(&PathElement::new(scaled(line), grid))?;
-        }
-        let (left, top, right, bottom) = MARGINS;
-        let frame = scaled(&[(left, top), (SIZE.0 - right, SIZE.1 - bottom)]);
-        root.draw(&Rectangle::new([frame[0], frame[1]], ShapeStyle::from(&BLACK).stroke_width(scale as u32)))?;
-        for (colour, path) in &self.paths {
-            match path.as_slice() {
-                [] => {}
-                // A hit shorter than a pixel stays visible.
-                [point] => {
-                    root.draw(&Circle::new(scaled(&[*point])[0], 2 * scale, colour.filled()))?;
-                }
-                path => root.draw(&PathElement::new(scaled(path), colour.stroke_width(2 * scale as u32)))?,
-            }
-        }
-        self.labels.iter().try_for_each(|label| write(root, label, scale))?;
-        root.present()
-    }
+    shapes.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    drawing.shapes.extend(shapes.into_iter().map(|(_, shape)| shape));
+    Ok(())
 }
 
-fn colour(is_reverse: bool) -> RGBColor {
-    COLOURS[usize::from(is_reverse)]
+fn strand_colour(is_reverse: bool) -> Rgb {
+    LINE_COLOURS[usize::from(is_reverse)]
 }
 
 fn title(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<String> {
@@ -180,66 +182,5 @@ fn title(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<
     Ok(if alignments.len() == 1 { facts } else { format!("{} alignments, best: {facts}", alignments.len()) })
 }
 
-/// Returns the path of an alignment, without its end gaps and without points that are too close to
-/// distinguish.
-fn path(
-    all: &LongContext,
-    alignment: &LongPairAlignment<'_>,
-    [targets, queries]: &[&Axis<'_>; 2],
-    x: impl Fn(f64) -> f64,
-    y: impl Fn(f64) -> f64,
-) -> Result<Vec<(i32, i32)>> {
-    let (context, pair) = all.pair(alignment)?;
-    let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
-    let columns = context.columns(&pair)?;
-    let (mut i, mut j) = (columns.query.start, columns.target.start);
-    let query_length = all.queries().length(alignment.query_id);
-    let (before_target, before_query) = (targets.start(alignment.target_id), queries.start(alignment.query_id));
-    let tick_position = |i: u32, j: u32| {
-        let i = if alignment.is_reverse { query_length - i } else { i };
-        (x(before_target + f64::from(j)), y(before_query + f64::from(i)))
-    };
-    let mut last = tick_position(i, j);
-    let mut points = vec![last];
-    let mut end = last;
-    for (length, op) in columns.inner_runs(cigar) {
-        i += if op.consumes_query() { length } else { 0 };
-        j += if op.consumes_target() { length } else { 0 };
-        end = tick_position(i, j);
-        if (end.0 - last.0).abs() + (end.1 - last.1).abs() >= MERGE_DISTANCE {
-            points.push(end);
-            last = end;
-        }
-    }
-    points.push(end);
-    let mut pixels: Vec<(i32, i32)> = points.into_iter().map(|(x, y)| (x.round() as i32, y.round() as i32)).collect();
-    pixels.dedup();
-    Ok(pixels)
-}
-
-/// Draws a label as text.
-fn write<Backend: DrawingBackend>(area: &DotPlotArea<Backend>, label: &Label, scale: i32) -> DotPlotResult<Backend> {
-    let turn = if label.is_upright { FontTransform::Rotate270 } else { FontTransform::None };
-    let font = ("sans-serif", label.size * scale).into_font().transform(turn);
-    let style = TextStyle::from(font).color(&label.colour).pos(Pos::new(label.anchor, VPos::Center));
-    area.draw(&Text::new(label.text.as_str(), (label.at.0 * scale, label.at.1 * scale), style))
-}
-
-/// Draws a label as strokes.
-fn trace<Backend: DrawingBackend>(area: &DotPlotArea<Backend>, label: &Label, scale: i32) -> DotPlotResult<Backend> {
-    let size = f64::from(label.size * scale);
-    let before = match label.anchor {
-        HPos::Left => 0.0,
-        HPos::Center => strokes::width(&label.text, size) / 2.0,
-        HPos::Right => strokes::width(&label.text, size),
-    };
-    let point = |(x, y): (f64, f64)| {
-        let (x, y) = if label.is_upright { (y, before - x) } else { (x - before, y) };
-        ((f64::from(label.at.0 * scale) + x).round() as i32, (f64::from(label.at.1 * scale) + y).round() as i32)
-    };
-    let style = ShapeStyle::from(&label.colour).stroke_width(2);
-    for line in strokes::lines(&label.text, size) {
-        area.draw(&PathElement::new(line.into_iter().map(point).collect::<Vec<_>>(), style))?;
-    }
-    Ok(())
-}
+#[cfg(test)]
+mod tests;

@@ -189,16 +189,20 @@ fn pictures_show_the_paths() {
             part_of: None,
         },
     ];
-    let svg = dotplot::draw(Picture::Svg, &context, &alignments).unwrap();
-    insta::assert_snapshot!(String::from_utf8(svg).unwrap());
+    let svg = String::from_utf8(dotplot::draw(Picture::Svg, &context, &alignments).unwrap()).unwrap();
+    insta::assert_snapshot!(svg);
     let bytes = dotplot::draw(Picture::Png, &context, &alignments).unwrap();
     let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
-    assert_eq!((info.width, info.height), (1760, 1760));
+    let size = |name: &str| -> u32 {
+        let (_, after) = svg.split_once(&format!("{name}=\"")).expect("the size");
+        after.split_once('"').and_then(|(number, _)| number.parse().ok()).expect("a number")
+    };
+    assert_eq!((info.width, info.height), (2 * size(" width"), 2 * size(" height")));
     let has = |colour: [u8; 3]| pixels.chunks_exact(3).filter(|pixel| **pixel == colour).count();
     let [blue, vermillion] = [[0, 114, 178], [213, 94, 0]].map(has);
-    // The paths are 12 and 5 symbols long, and each strand has its name in its colour.
+    // The paths are 12 and 5 symbols long. Each symbol is some 50 units wide and high.
     assert!(blue > vermillion + 1000 && vermillion > 1000, "{blue} {vermillion}");
     assert!(has([255; 3]) > 2_500_000 && has([0; 3]) > 2000);
     if let Some(path) = std::env::var_os("PAIRWAVE_TEST_PNG") {

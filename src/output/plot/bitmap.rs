@@ -19,7 +19,8 @@ pub(super) fn bytes(drawing: &Drawing) -> Result<Vec<u8>> {
     let scale = if drawing.size.0 * drawing.size.1 > MAX_DOUBLED { 1 } else { 2 };
     let side = |units: f64| units.ceil().max(1.0) as usize * scale;
     let (width, height) = (side(drawing.size.0), side(drawing.size.1));
-    let mut bitmap = Bitmap { width, height, scale: scale as f64, pixels: vec![255; 3 * width * height] };
+    let pixels = vec![255; 3 * width * height];
+    let mut bitmap = Bitmap { width, height, scale: scale as f64, pixels, coverage: Vec::new() };
     for shape in &drawing.shapes {
         match shape {
             DrawnShape::Rectangle { at, size, colour, .. } => bitmap.fill(*at, *size, *colour),
@@ -32,6 +33,7 @@ pub(super) fn bytes(drawing: &Drawing) -> Result<Vec<u8>> {
                     bitmap.fill((left - half, top - half), size, *colour);
                 }
             }
+            DrawnShape::Path { colour, width, points, .. } => bitmap.trace(points, *width, *colour),
             DrawnShape::Cells { at, cell, columns, levels } => {
                 let cell = *cell as f64;
                 for (row, levels) in levels.chunks((*columns).max(1)).enumerate() {
@@ -55,6 +57,9 @@ struct Bitmap {
     scale: f64,
     /// Red, green and blue of every pixel.
     pixels: Vec<u8>,
+    /// Share of every pixel that the path being drawn covers; 0 between paths. Empty before the
+    /// first path.
+    coverage: Vec<f32>,
 }
 
 impl Bitmap {
@@ -81,6 +86,62 @@ impl Bitmap {
         for step in 0..=steps as usize {
             let share = step as f64 / steps;
             self.fill((from.0 + across * share - 0.5, from.1 + down * share - 0.5), pen, colour);
+        }
+    }
+
+    /// Draws connected lines with round ends. Points and width are given in units.
+    ///
+    /// A pixel is covered by the line that is nearest to its centre, and blended once: lines of the
+    /// same path that overlap look like one.
+    fn trace(&mut self, points: &[(f64, f64)], width: f64, colour: Rgb) {
+        let points: Vec<(f64, f64)> = points.iter().map(|&(x, y)| (x * self.scale, y * self.scale)).collect();
+        let radius = width / 2.0 * self.scale;
+        self.coverage.resize(self.width * self.height, 0.0);
+        let mut covered = Vec::new();
+        if let &[point] = points.as_slice() {
+            self.cover(point, point, radius, &mut covered);
+        }
+        for ends in points.windows(2) {
+            self.cover(ends[0], ends[1], radius, &mut covered);
+        }
+        for index in covered {
+            let share = std::mem::take(&mut self.coverage[index]);
+            for (part, target) in self.pixels[3 * index..3 * index + 3].iter_mut().zip(colour) {
+                *part = (f32::from(*part) * (1.0 - share) + f32::from(target) * share).round() as u8;
+            }
+        }
+    }
+
+    /// Increases the coverage of the pixels that a line touches. Appends the pixels that no earlier
+    /// line of the path covers. The ends and the radius are given in pixels.
+    fn cover(&mut self, from: (f64, f64), to: (f64, f64), radius: f64, covered: &mut Vec<usize>) {
+        let reach = radius + 0.5;
+        let (across, down) = (to.0 - from.0, to.1 - from.1);
+        let square = across * across + down * down;
+        let limit = |position: f64, end: usize| (position.floor().max(0.0) as usize).min(end);
+        let (top, bottom) = (from.1.min(to.1) - reach, from.1.max(to.1) + reach);
+        for row in limit(top, self.height)..limit(bottom + 1.0, self.height) {
+            let y = row as f64 + 0.5;
+            // The part of the line that is near the row.
+            let share = |y: f64| if down == 0.0 { 0.0 } else { ((y - from.1) / down).clamp(0.0, 1.0) };
+            let (near, far) = if down == 0.0 { (0.0, 1.0) } else { (share(y - reach), share(y + reach)) };
+            let (near, far) = (from.0 + near * across, from.0 + far * across);
+            let (left, right) = (near.min(far) - reach, near.max(far) + reach);
+            for column in limit(left, self.width)..limit(right + 1.0, self.width) {
+                let (x_offset, y_offset) = (column as f64 + 0.5 - from.0, y - from.1);
+                let projection = x_offset * across + y_offset * down;
+                let nearest = if square > 0.0 { (projection / square).clamp(0.0, 1.0) } else { 0.0 };
+                let (x_rest, y_rest) = (x_offset - nearest * across, y_offset - nearest * down);
+                let distance = (x_rest * x_rest + y_rest * y_rest).sqrt();
+                let share = (reach - distance).clamp(0.0, 1.0) as f32;
+                let coverage = &mut self.coverage[row * self.width + column];
+                if share > *coverage {
+                    if *coverage == 0.0 {
+                        covered.push(row * self.width + column);
+                    }
+                    *coverage = share;
+                }
+            }
         }
     }
 
@@ -112,7 +173,7 @@ pub(super) fn drawn(text: &str) -> String {
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if the image cannot be encoded.
-pub(in crate::output) fn encode_rgb(pixels: &[u8], width: u32, height: u32) -> Result<Vec<u8>> {
+fn encode_rgb(pixels: &[u8], width: u32, height: u32) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);
@@ -165,6 +226,51 @@ pub(super) mod tests {
         let (width, height, pixels) = decoded(&encode_levels(&[1, 2, 3, 4, 5, 6], 3, 2).unwrap());
         assert_eq!((width, height), (6, 4));
         assert_eq!(pixels, [[1, 1, 2, 2, 3, 3], [1, 1, 2, 2, 3, 3], [4, 4, 5, 5, 6, 6], [4, 4, 5, 5, 6, 6]].concat());
+    }
+
+    /// Returns the darkness of every pixel of a black path, from 0 to 255, and the width in pixels.
+    fn darkness(points: Vec<(f64, f64)>) -> (usize, Vec<u8>) {
+        let path = DrawnShape::Path { colour: [0; 3], width: 2.0, points, tip: String::new() };
+        let drawing = Drawing { size: (30.0, 20.0), shapes: vec![path] };
+        let (width, _, pixels) = decoded(&bytes(&drawing).unwrap());
+        (width as usize, pixels.chunks_exact(3).map(|pixel| 255 - pixel[0]).collect())
+    }
+
+    fn area(points: Vec<(f64, f64)>) -> f64 {
+        darkness(points).1.into_iter().map(f64::from).sum::<f64>() / 255.0
+    }
+
+    #[test]
+    fn paths_cover_their_area_at_any_slope_and_place() {
+        let round_ends = std::f64::consts::PI * 4.0;
+        for (from, to) in [((3.0, 9.0), (23.0, 9.0)), ((5.3, 4.1), (21.9, 15.2)), ((20.0, 3.7), (14.2, 14.9))] {
+            let length: f64 = 2.0 * f64::hypot(to.0 - from.0, to.1 - from.1);
+            let expected = 4.0 * length + round_ends;
+            let all = area(vec![from, to]);
+            assert!((all - expected).abs() < 0.03 * expected, "{from:?} {to:?}: {all}, not {expected}");
+            // The second line lies on the first.
+            for same in [vec![to, from], vec![from, to, from]] {
+                assert!((area(same) - all).abs() < 0.5, "{from:?} {to:?}");
+            }
+        }
+        let dot = area(vec![(9.3, 9.8)]);
+        assert!((dot - round_ends).abs() < 0.05 * round_ends, "{dot}");
+        assert_eq!(area(vec![]), 0.0);
+        assert_eq!(area(vec![(-50.0, -50.0), (-40.0, 90.0), (500.0, 90.0)]), 0.0);
+    }
+
+    #[test]
+    fn edges_of_paths_are_smooth() {
+        let (width, pixels) = darkness(vec![(-10.0, 1.0), (40.0, 17.0)]);
+        // Each column has a dark core and few pixels of other shades.
+        for column in 0..width {
+            let shades: Vec<u8> =
+                pixels.iter().skip(column).step_by(width).copied().filter(|&shade| shade > 0).collect();
+            let dark = shades.iter().filter(|&&shade| shade == 255).count();
+            assert!((3..=4).contains(&dark) && shades.len() <= dark + 3, "{column}: {shades:?}");
+        }
+        let shades: std::collections::BTreeSet<u8> = pixels.into_iter().collect();
+        assert!(shades.len() > 20, "{shades:?}");
     }
 
     #[test]

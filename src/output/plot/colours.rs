@@ -1,10 +1,15 @@
-//! The colour scale Viridis: perceptually uniform, and distinguishable with any colour vision.
+//! Colours that are distinguishable with any colour vision: seven colours of lines, and the colour
+//! scale Viridis, which is perceptually uniform.
 
 /// Red, green and blue.
-pub(super) type Rgb = [u8; 3];
+pub(in crate::output) type Rgb = [u8; 3];
 
-pub(super) const BLACK: Rgb = [0; 3];
+pub(in crate::output) const BLACK: Rgb = [0; 3];
 pub(super) const GREY: Rgb = [110; 3];
+
+/// Colours of lines (Okabe and Ito 2008), without yellow, which is faint.
+pub(crate) const LINE_COLOURS: [Rgb; 7] =
+    [[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [86, 180, 233], [230, 159, 0], BLACK];
 
 /// Eleven equidistant colours of the scale (Smith and van der Walt 2015).
 const SAMPLES: [Rgb; 11] = [

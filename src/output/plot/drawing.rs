@@ -7,25 +7,25 @@ use crate::output::dotplot::Picture;
 use crate::output::{Output, strokes};
 
 /// Distance between the border of a picture and its contents, in units.
-pub(super) const MARGIN: f64 = 16.0;
+pub(in crate::output) const MARGIN: f64 = 16.0;
 /// Height of the title's letters in units.
-pub(super) const TITLE_SIZE: f64 = 15.0;
+pub(in crate::output) const TITLE_SIZE: f64 = 15.0;
 /// Height of other letters in units.
-pub(super) const TEXT_SIZE: f64 = 12.0;
+pub(in crate::output) const TEXT_SIZE: f64 = 12.0;
 /// Distance between the centres of two lines of text in units.
-pub(super) const LINE: f64 = 18.0;
+pub(in crate::output) const LINE: f64 = 18.0;
 
 /// A picture that is laid out. Coordinates are in units, to the right and downwards.
 #[derive(Debug, Default)]
-pub(super) struct Drawing {
+pub(in crate::output) struct Drawing {
     /// Width and height, increased by [`Drawing::text`] if necessary.
-    pub(super) size: (f64, f64),
-    pub(super) shapes: Vec<DrawnShape>,
+    pub(in crate::output) size: (f64, f64),
+    pub(in crate::output) shapes: Vec<DrawnShape>,
 }
 
 /// A part of a picture. Later shapes cover earlier ones.
 #[derive(Debug)]
-pub(super) enum DrawnShape {
+pub(in crate::output) enum DrawnShape {
     /// A filled rectangle.
     Rectangle {
         /// Left and upper end.
@@ -41,6 +41,15 @@ pub(super) enum DrawnShape {
         width: f64,
         /// Both ends of each line: x, y, x, y.
         ends: Vec<[f64; 4]>,
+    },
+    /// Connected straight lines of any slope, with round ends and corners. A path of one point is a
+    /// round dot.
+    Path {
+        colour: Rgb,
+        width: f64,
+        points: Vec<(f64, f64)>,
+        /// Text that appears at the pointer; empty for none.
+        tip: String,
     },
     /// Square cells in rows.
     Cells {
@@ -59,7 +68,7 @@ pub(super) enum DrawnShape {
 
 /// The end of a text that its position refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CaptionAnchor {
+pub(in crate::output) enum CaptionAnchor {
     Start,
     Middle,
     End,
@@ -67,29 +76,29 @@ pub(super) enum CaptionAnchor {
 
 /// A text in a picture.
 #[derive(Debug, Clone)]
-pub(super) struct Caption {
-    pub(super) text: String,
+pub(in crate::output) struct Caption {
+    pub(in crate::output) text: String,
     /// Position of the anchor, at half the height of capital letters.
-    pub(super) at: (f64, f64),
-    pub(super) anchor: CaptionAnchor,
+    pub(in crate::output) at: (f64, f64),
+    pub(in crate::output) anchor: CaptionAnchor,
     /// Height of the letters in units.
-    pub(super) size: f64,
-    pub(super) colour: Rgb,
+    pub(in crate::output) size: f64,
+    pub(in crate::output) colour: Rgb,
     /// Whether the text runs upwards.
-    pub(super) is_upright: bool,
+    pub(in crate::output) is_upright: bool,
     /// Text that appears at the pointer; empty for none.
-    pub(super) tip: String,
+    pub(in crate::output) tip: String,
 }
 
 impl Caption {
     /// Returns a black text that starts at this position.
-    pub(super) fn new(text: impl Into<String>, at: (f64, f64), size: f64) -> Self {
+    pub(in crate::output) fn new(text: impl Into<String>, at: (f64, f64), size: f64) -> Self {
         let (text, anchor) = (text.into(), CaptionAnchor::Start);
         Caption { text, at, anchor, size, colour: BLACK, is_upright: false, tip: String::new() }
     }
 
     /// Returns the bounds of the text: left, top, right and bottom.
-    pub(super) fn bounds(&self) -> [f64; 4] {
+    pub(in crate::output) fn bounds(&self) -> [f64; 4] {
         let (width, half) = (text_width(&self.text, self.size), self.size / 2.0);
         let before = match self.anchor {
             CaptionAnchor::Start => 0.0,
@@ -107,10 +116,22 @@ impl Caption {
 
 impl Drawing {
     /// Adds a text. The picture grows so that it contains the text and a margin.
-    pub(super) fn text(&mut self, caption: Caption) {
+    pub(in crate::output) fn text(&mut self, caption: Caption) {
         let [_, _, right, bottom] = caption.bounds();
         self.size = (self.size.0.max(right + MARGIN), self.size.1.max(bottom + MARGIN));
         self.shapes.push(DrawnShape::Text(caption));
+    }
+
+    /// Adds the outline of a rectangle.
+    pub(in crate::output) fn frame(&mut self, (left, top): (f64, f64), (width, height): (f64, f64)) {
+        let (right, bottom) = (left + width, top + height);
+        let ends = vec![
+            [left, top, right, top],
+            [left, bottom, right, bottom],
+            [left, top, left, bottom],
+            [right, top, right, bottom],
+        ];
+        self.shapes.push(DrawnShape::Lines { colour: BLACK, width: 1.0, ends });
     }
 
     /// Adds lines of notes from this position downwards.
@@ -125,17 +146,32 @@ impl Drawing {
     /// # Errors
     /// Returns [`crate::Error::Io`] if writing fails.
     pub(super) fn write(&self, picture: Picture, mut output: Output) -> Result<()> {
-        let bytes = match picture {
-            Picture::Svg => svg::bytes(self)?,
-            Picture::Png => bitmap::bytes(self)?,
-        };
-        output.append(&bytes)?;
+        output.append(&self.bytes(picture)?)?;
         output.finish()
+    }
+
+    /// Returns the bytes of the picture in a format.
+    ///
+    /// # Errors
+    /// Returns [`crate::Error::Internal`] if an image cannot be encoded.
+    pub(in crate::output) fn bytes(&self, picture: Picture) -> Result<Vec<u8>> {
+        match picture {
+            Picture::Svg => svg::bytes(self),
+            Picture::Png => bitmap::bytes(self),
+        }
+    }
+
+    /// Returns the picture as an SVG element for an HTML page.
+    ///
+    /// # Errors
+    /// Returns [`crate::Error::Internal`] if an image cannot be encoded.
+    pub(in crate::output) fn svg_element(&self) -> Result<String> {
+        svg::element(self)
     }
 }
 
 /// Returns an upper estimate of the width of a text in a sans-serif font, and in strokes.
-pub(super) fn text_width(text: &str, size: f64) -> f64 {
+pub(in crate::output) fn text_width(text: &str, size: f64) -> f64 {
     let share = |letter: char| match letter {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.35,
         'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.05,

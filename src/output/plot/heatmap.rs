@@ -7,7 +7,6 @@ use super::drawing::{
     Caption, CaptionAnchor, Drawing, DrawnShape, LINE, MARGIN, TEXT_SIZE, TITLE_SIZE, text_width, tick_labels,
 };
 use super::names::{DrawnName, drawn_names, shortened};
-use super::svg;
 use crate::error::Result;
 use crate::output::Output;
 use crate::output::dotplot::Picture;
@@ -127,9 +126,7 @@ impl HeatMap<'_> {
     /// # Errors
     /// Returns [`crate::Error::Internal`] if an image cannot be encoded.
     pub fn svg_element(&self) -> Result<String> {
-        let file = svg::bytes(&self.drawing())?;
-        let text = String::from_utf8_lossy(&file);
-        Ok(text.split_once("?>").map_or(&*text, |(_, element)| element.trim_start()).to_owned())
+        self.drawing().svg_element()
     }
 
     fn drawing(&self) -> Drawing {
@@ -210,19 +207,7 @@ fn push_cells(drawing: &mut Drawing, cells: &CellMeans, names: &[DrawnName], tic
             drawing.shapes.push(DrawnShape::Rectangle { at, size, colour, tip });
         }
     }
-    push_frame(drawing, (left, top), (layout.side, layout.side));
-}
-
-/// Draws the outline of a rectangle.
-fn push_frame(drawing: &mut Drawing, (left, top): (f64, f64), (width, height): (f64, f64)) {
-    let (right, bottom) = (left + width, top + height);
-    let ends = vec![
-        [left, top, right, top],
-        [left, bottom, right, bottom],
-        [left, top, left, bottom],
-        [right, top, right, bottom],
-    ];
-    drawing.shapes.push(DrawnShape::Lines { colour: BLACK, width: 1.0, ends });
+    drawing.frame((left, top), (layout.side, layout.side));
 }
 
 /// Draws the colour bar to the right of the matrix. High numbers are at the top.
@@ -236,7 +221,7 @@ fn push_bar(drawing: &mut Drawing, ticks: &[f64], layout: &MatrixLayout) {
         let (size, colour) = ((width, step), colours::of_level(level as u8));
         drawing.shapes.push(DrawnShape::Rectangle { at, size, colour, tip: String::new() });
     }
-    push_frame(drawing, (left, top), (width, height));
+    drawing.frame((left, top), (width, height));
     let (low, high) = (ticks[0], ticks[ticks.len() - 1]);
     let mut marks = Vec::new();
     for (tick, label) in ticks.iter().zip(tick_labels(ticks)) {

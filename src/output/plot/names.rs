@@ -39,14 +39,14 @@ pub(super) fn drawn_names(names: &[&[u8]], most: usize) -> Vec<DrawnName> {
 }
 
 /// Returns a name as text.
-pub(super) fn printable(name: &[u8]) -> String {
+pub(in crate::output) fn printable(name: &[u8]) -> String {
     let is_printable = |letter: char| !letter.is_control() && !matches!(letter, '\u{FFFE}' | '\u{FFFF}');
     let replaced = |letter: char| if is_printable(letter) { letter } else { char::REPLACEMENT_CHARACTER };
     String::from_utf8_lossy(name).chars().map(replaced).collect()
 }
 
 /// Returns a text with at most `most` characters: its start, an ellipsis and its end.
-pub(super) fn shortened(text: &str, most: usize) -> String {
+pub(in crate::output) fn shortened(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
         return text.to_owned();

@@ -9,6 +9,10 @@ use super::drawing::{Caption, CaptionAnchor, Drawing, DrawnShape};
 use crate::error::Result;
 use crate::output::markup::{push_base64, push_html};
 
+/// First line of a file.
+pub(in crate::output) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+/// Start of a group of paths.
+const PATH_GROUP: &str = "<g fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\n";
 /// Distance from half the height of capital letters down to the base line, as a share of the size.
 const BASE: f64 = 0.36;
 
@@ -32,55 +36,101 @@ fn hexadecimal([red, green, blue]: Rgb) -> String {
 /// # Errors
 /// Returns [`crate::Error::Internal`] if an image cannot be encoded.
 pub(super) fn bytes(drawing: &Drawing) -> Result<Vec<u8>> {
+    let mut out = DECLARATION.as_bytes().to_vec();
+    push_element(&mut out, drawing)?;
+    Ok(out)
+}
+
+/// Returns the SVG element of the file.
+///
+/// # Errors
+/// Returns [`crate::Error::Internal`] if an image cannot be encoded.
+pub(super) fn element(drawing: &Drawing) -> Result<String> {
     let mut out = Vec::new();
+    push_element(&mut out, drawing)?;
+    Ok(String::from_utf8(out).expect("all parts are text"))
+}
+
+fn push_element(out: &mut Vec<u8>, drawing: &Drawing) -> Result<()> {
     let (width, height) = (drawing.size.0.ceil(), drawing.size.1.ceil());
-    put(&mut out, format_args!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg version=\"1.1\" "));
-    put(&mut out, format_args!("xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "));
-    put(&mut out, format_args!("width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" "));
-    put(&mut out, format_args!("font-family=\"sans-serif\">\n"));
-    put(&mut out, format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n"));
+    put(out, format_args!("<svg version=\"1.1\" "));
+    put(out, format_args!("xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "));
+    put(out, format_args!("width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" "));
+    put(out, format_args!("font-family=\"sans-serif\">\n"));
+    put(out, format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n"));
+    let mut is_in_group = false;
     for shape in &drawing.shapes {
+        // Neighbouring paths share their attributes.
+        if is_in_group != matches!(shape, DrawnShape::Path { .. }) {
+            is_in_group = !is_in_group;
+            put(out, format_args!("{}", if is_in_group { PATH_GROUP } else { "</g>\n" }));
+        }
         match shape {
             DrawnShape::Rectangle { at, size, colour, tip } => {
                 let [x, y, width, height] = [at.0, at.1, size.0, size.1].map(number);
-                put(&mut out, format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" "));
-                put(&mut out, format_args!("fill=\"{}\"", hexadecimal(*colour)));
+                put(out, format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" "));
+                put(out, format_args!("fill=\"{}\"", hexadecimal(*colour)));
                 if tip.is_empty() {
-                    put(&mut out, format_args!("/>\n"));
+                    put(out, format_args!("/>\n"));
                 } else {
-                    push_tip(&mut out, tip);
-                    put(&mut out, format_args!("</rect>\n"));
+                    push_tip(out, tip);
+                    put(out, format_args!("</rect>\n"));
                 }
             }
             DrawnShape::Lines { colour, width, ends } => {
                 let (colour, width) = (hexadecimal(*colour), number(*width));
-                put(&mut out, format_args!("<path fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" "));
-                put(&mut out, format_args!("stroke-linecap=\"square\" d=\""));
+                put(out, format_args!("<path fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" "));
+                put(out, format_args!("stroke-linecap=\"square\" d=\""));
                 for line in ends {
                     let [x, y, to_x, to_y] = line.map(number);
                     let step = if y == to_y { format!("H{to_x}") } else { format!("V{to_y}") };
-                    put(&mut out, format_args!("M{x} {y}{step}"));
+                    put(out, format_args!("M{x} {y}{step}"));
                 }
-                put(&mut out, format_args!("\"/>\n"));
+                put(out, format_args!("\"/>\n"));
             }
+            DrawnShape::Path { colour, width, points, tip } => push_path(out, *colour, *width, points, tip),
             DrawnShape::Cells { at, cell, columns, levels } => {
                 let (width, height) = (columns * cell, levels.len() / (*columns).max(1) * cell);
                 if width > 0 && height > 0 {
                     let [x, y] = [at.0, at.1].map(number);
-                    put(&mut out, format_args!("<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" "));
-                    put(
-                        &mut out,
-                        format_args!("image-rendering=\"optimizeSpeed\" xlink:href=\"data:image/png;base64,"),
-                    );
-                    push_base64(&mut out, &encode_levels(levels, *columns, *cell)?);
-                    put(&mut out, format_args!("\"/>\n"));
+                    put(out, format_args!("<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" "));
+                    put(out, format_args!("image-rendering=\"optimizeSpeed\" xlink:href=\"data:image/png;base64,"));
+                    push_base64(out, &encode_levels(levels, *columns, *cell)?);
+                    put(out, format_args!("\"/>\n"));
                 }
             }
-            DrawnShape::Text(caption) => push_caption(&mut out, caption),
+            DrawnShape::Text(caption) => push_caption(out, caption),
         }
     }
-    put(&mut out, format_args!("</svg>\n"));
-    Ok(out)
+    put(out, format_args!("{}</svg>\n", if is_in_group { "</g>\n" } else { "" }));
+    Ok(())
+}
+
+/// Appends connected lines. Each line is the difference of two rounded points, so that errors do not
+/// add up.
+fn push_path(out: &mut Vec<u8>, colour: Rgb, width: f64, points: &[(f64, f64)], tip: &str) {
+    let hundredths = |&(x, y): &(f64, f64)| ((100.0 * x).round(), (100.0 * y).round());
+    let Some((first, rest)) = points.split_first() else { return };
+    let (colour, width) = (hexadecimal(colour), number(width));
+    let mut last = hundredths(first);
+    put(out, format_args!("<path stroke=\"{colour}\" stroke-width=\"{width}\" "));
+    put(out, format_args!("d=\"M{} {}", number(last.0 / 100.0), number(last.1 / 100.0)));
+    // A line without length is a dot, because its ends are round.
+    if rest.is_empty() {
+        put(out, format_args!("h0"));
+    }
+    for point in rest.iter().map(hundredths) {
+        let [across, down] = [point.0 - last.0, point.1 - last.1].map(|difference| number(difference / 100.0));
+        put(out, format_args!("l{across} {down}"));
+        last = point;
+    }
+    if tip.is_empty() {
+        put(out, format_args!("\"/>\n"));
+    } else {
+        out.push(b'"');
+        push_tip(out, tip);
+        put(out, format_args!("</path>\n"));
+    }
 }
 
 /// Closes a start tag, and appends a text that appears at the pointer.
@@ -118,13 +168,13 @@ fn push_caption(out: &mut Vec<u8>, caption: &Caption) {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::output) mod tests {
     use super::*;
 
     /// Checks that tags are balanced and that no text contains a bare `<`, `>` or `&`. Returns the
     /// number of elements of each name that `names` lists.
-    pub(in crate::output::plot) fn elements<const N: usize>(svg: &str, names: [&str; N]) -> [usize; N] {
-        let body = svg.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n").expect("the declaration");
+    pub(in crate::output) fn elements<const N: usize>(svg: &str, names: [&str; N]) -> [usize; N] {
+        let body = svg.strip_prefix(DECLARATION).expect("the declaration");
         let (mut open, mut counts) = (Vec::new(), [0; N]);
         let mut rest = body;
         while let Some((text, after)) = rest.split_once('<') {
@@ -150,7 +200,7 @@ pub(super) mod tests {
     }
 
     /// Asserts that no two texts of a drawing overlap, and that all are inside of it.
-    pub(in crate::output::plot) fn assert_texts_are_apart(drawing: &Drawing) {
+    pub(in crate::output) fn assert_texts_are_apart(drawing: &Drawing) {
         let captions: Vec<&Caption> = drawing
             .shapes
             .iter()
@@ -175,6 +225,22 @@ pub(super) mod tests {
         let svg = String::from_utf8(bytes(&drawing).unwrap()).unwrap();
         assert_eq!(svg.matches(">a&lt;b &amp; \"c\"&gt;'d'</").count(), 2);
         assert_eq!(elements(&svg, ["svg", "text", "title", "rect"]), [1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn paths_are_continuous() {
+        let mut drawing = Drawing::default();
+        let (colour, width) = ([255, 0, 0], 1.5);
+        for (points, tip) in
+            [(vec![(1.004, 2.0), (2.008, 2.504), (1.0, 2.0)], "a<b"), (vec![(3.0, 4.0)], ""), (vec![], "")]
+        {
+            drawing.shapes.push(DrawnShape::Path { colour, width, points, tip: tip.into() });
+        }
+        let svg = String::from_utf8(bytes(&drawing).unwrap()).unwrap();
+        assert_eq!(elements(&svg, ["g", "path", "title"]), [1, 2, 1]);
+        assert!(svg.contains("d=\"M1 2l1.01 0.5l-1.01 -0.5\"><title>a&lt;b</title></path>"), "{svg}");
+        assert!(svg.contains("stroke-width=\"1.5\" d=\"M3 4h0\"/>\n</g>\n</svg>"));
+        assert_eq!(svg.split_once('\n').unwrap().1, element(&drawing).unwrap());
     }
 
     #[test]
