@@ -77,7 +77,7 @@ pub use distance::Distance;
 pub use fasta::{push_fasta_header, push_fasta_letters};
 pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS, SEARCH_FIELDS};
 pub use long::{LongContext, LongFormat, LongPairAlignment, LongPaths};
-pub use paf::PafIntervals;
+pub use paf::{CsForm, PafIntervals};
 pub use phylip::DistanceMatrixShape;
 pub use placed::{
     BestEdge, BestTable, PlacedExtent, PlacedFormat, PlacedRead, PlacedWriter, PlacementFile, ReferenceRows,
@@ -156,9 +156,13 @@ impl<'a> OutputPair<'a> {
         if let Details::Search(details) = self.details { Some(details) } else { None }
     }
 
-    /// Returns the significance, if this is a search hit and it is known.
+    /// Returns the significance of the alignment, if it is known.
     fn significance(&self) -> Option<Significance> {
-        self.hit_details().and_then(|details| details.significance)
+        match self.details {
+            Details::Long(hit) => hit.significance,
+            Details::Search(details) => details.significance,
+            Details::None | Details::Edit(_) => None,
+        }
     }
 }
 
@@ -219,7 +223,7 @@ impl Contents {
 
 /// The end of an alignment of two very long sequences, which is known even if only the score was
 /// computed. The pair's query is the aligned strand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LongPairEnd {
     /// Whether the aligned strand is the reverse complement of the file's. Written positions refer
     /// to the file's strand.
@@ -231,6 +235,8 @@ pub struct LongPairEnd {
     /// Number of the alignment from 1, if any sequence is circular. All parts of an alignment have
     /// the same number.
     pub number: Option<u32>,
+    /// Bits and E-value of the whole alignment, if they are wanted and known.
+    pub significance: Option<Significance>,
 }
 
 impl LongPairEnd {
@@ -471,7 +477,7 @@ pub fn open(format: &PairFormat, context: Context, output: Output) -> Result<Box
     let body: Box<dyn FormatBody> = match format {
         PairFormat::Tsv(fields) => Box::new(tsv::Tsv::new(fields)),
         PairFormat::Blast6 => Box::new(blast6::Blast6),
-        PairFormat::Paf => Box::new(paf::Paf),
+        PairFormat::Paf => Box::new(paf::Paf::default()),
         PairFormat::Bed => Box::new(bed::Bed),
         PairFormat::JsonLines(fields) => Box::new(jsonl::JsonLines::new(fields)),
         PairFormat::Phylip { distance, shape } => Box::new(phylip::Phylip::new(*distance, *shape, &context)?),

@@ -44,5 +44,5 @@ pub use offset::OffsetScoring;
 pub use phylo::PhyloScheme;
 pub use schemes::{NamedScheme, SCHEMES};
 pub use scoring::{Ambiguity, Scoring};
-pub use statistics::{DatabaseSize, Significance, Statistics};
+pub use statistics::{DatabaseSize, DatabaseStatistics, MaxEvalue, Significance, Statistics};
 pub use substitution::{MAX_SCORE, Substitution};

@@ -6,7 +6,7 @@ mod summary;
 
 use super::args::*;
 use super::common::plot::PlotFile;
-use super::common::rows::check_score_only;
+use super::common::rows::{check_evalue, check_score_only};
 use super::common::{ComputeOptions, OutputFiles, check_standard, check_strand};
 use super::endings;
 use super::runner::kernel_called;
@@ -15,7 +15,7 @@ use super::size;
 use pairwave::gpu::kernels::{self, Family, selectable};
 use pairwave::jobs::long::{CircularSides, Strands, TopPer};
 use pairwave::long::Method;
-use pairwave::output::{Field, LongFormat, LongPaths};
+use pairwave::output::{CsForm, Field, LongFormat, LongPaths};
 use pairwave::score::Mode;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions};
@@ -40,6 +40,7 @@ pub(super) struct Long {
     pub top: u32,
     pub top_per: TopPer,
     pub min_score: Option<i64>,
+    pub evalue: Option<f64>,
     pub score_only: bool,
     pub method: Option<Method>,
     pub strip: Option<u32>,
@@ -67,6 +68,7 @@ impl TryFrom<LongArgs> for Long {
             check_alphabet(alphabet, args.strands.given(), &format)?;
         }
         check_mode(&args, scoring.mode())?;
+        check_evalue(args.evalue, scoring.mode())?;
         check_circular(&args, scoring.mode(), &format)?;
         let circular = circular(&args);
         check_alignment(&args)?;
@@ -98,6 +100,7 @@ impl TryFrom<LongArgs> for Long {
             top: args.top.unwrap_or(1),
             top_per: args.top_per.map(TopPer::from).unwrap_or_default(),
             min_score: args.scores.min_score,
+            evalue: args.evalue,
             score_only: args.results.score_only,
             method: args.method.map(Method::from),
             strip: args.strip,
@@ -206,15 +209,23 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
     args.rows.check_fields(has_fields)?;
     args.rows.check_score_only(args.results.score_only, has_fields)?;
     args.width.check(name == LongFormatName::Text, &args.rows.format_name())?;
+    if args.cs.is_some() && name != LongFormatName::Paf {
+        let format = args.rows.format_name();
+        return Err(Error::usage(format!("--cs applies only to --format paf, not to {format}: remove one of them")));
+    }
     let number = circular(args).any().then(Field::long_number);
     let fields = |defaults: fn(bool) -> Vec<&'static Field>| match &args.rows.fields {
         Some(list) => Field::parse_long_list(list, args.results.score_only),
-        None => Ok(defaults(args.results.score_only).into_iter().chain(number).collect()),
+        None => {
+            let defaults = defaults(args.results.score_only);
+            let defaults = if args.evalue.is_some() { Field::with_significance(defaults) } else { defaults };
+            Ok(defaults.into_iter().chain(number).collect())
+        }
     };
     Ok(match name {
         LongFormatName::Tsv => LongFormat::Tsv(fields(Field::long_tsv_defaults)?),
         LongFormatName::Jsonl => LongFormat::JsonLines(fields(Field::long_json_defaults)?),
-        LongFormatName::Paf => LongFormat::Paf,
+        LongFormatName::Paf => LongFormat::Paf { cs: args.cs.map(CsForm::from) },
         LongFormatName::Sam => LongFormat::Sam { command: String::new() },
         LongFormatName::Vcf => LongFormat::Vcf(paths(args)),
         LongFormatName::Maf => LongFormat::Maf,
@@ -251,7 +262,11 @@ fn check_alphabet(alphabet: Alphabet, strand: Option<Strands>, format: &LongForm
         LongFormat::Vcf(_) => "vcf",
         LongFormat::Chain => "chain",
         LongFormat::Delta(_) => "delta",
-        LongFormat::Tsv(_) | LongFormat::Paf | LongFormat::Maf | LongFormat::JsonLines(_) | LongFormat::Text { .. } => {
+        LongFormat::Tsv(_)
+        | LongFormat::Paf { .. }
+        | LongFormat::Maf
+        | LongFormat::JsonLines(_)
+        | LongFormat::Text { .. } => {
             return Ok(());
         }
     };
@@ -286,6 +301,15 @@ impl From<MethodName> for Method {
             MethodName::Striped => Method::Striped,
             MethodName::Chunked1 => Method::Chunked1,
             MethodName::Chunked2 => Method::Chunked2,
+        }
+    }
+}
+
+impl From<CsName> for CsForm {
+    fn from(name: CsName) -> Self {
+        match name {
+            CsName::Short => CsForm::Short,
+            CsName::Long => CsForm::Long,
         }
     }
 }

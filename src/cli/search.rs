@@ -4,7 +4,7 @@ mod hits;
 mod run;
 
 use super::args::*;
-use super::common::rows::{check_fraction, check_score_only};
+use super::common::rows::{check_evalue, check_fraction, check_score_only};
 use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, check_strand};
 use super::endings;
 use super::scoring::ScoringChoice;
@@ -146,16 +146,7 @@ fn resolved(scoring: &[ScoringChoice; 2], alphabet: Alphabet) -> Result<Scoring>
 fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
     check_fraction("--min-identity", args.identities.min_identity)?;
     check_fraction("--query-cover", args.query_cover)?;
-    if let Some(evalue) = args.evalue {
-        if evalue.is_nan() || evalue < 0.0 {
-            return Err(Error::usage(format!("--evalue {evalue}: must not be negative")));
-        }
-        if mode != Mode::Local {
-            return Err(Error::usage(
-                "--evalue: only local alignments have E-values; use --min-score, or --mode local",
-            ));
-        }
-    }
+    check_evalue(args.evalue, mode)?;
     check_score_only(
         args.results.score_only,
         &[

@@ -66,7 +66,7 @@ pub use crate::output::search::SearchHit;
 use crate::pairs::kernels::family_of;
 use crate::pairs::{Pairs, ResultFilter, ScoreThresholds};
 use crate::score::statistics::{DatabaseSize, Statistics};
-use crate::score::{CoverageFilter, IdentityDefinition, Mode, Scoring};
+use crate::score::{CoverageFilter, IdentityDefinition, MaxEvalue, Mode, Scoring};
 use crate::seq::{Alphabet, QueryStrands, SequenceId, SequenceStore, Strands, Subjects};
 
 /// Default maximum E-value of hits, as in BLAST.
@@ -274,21 +274,7 @@ impl Job for Search {
             }
         }
         if let Some(evalue) = self.max_evalue {
-            if evalue.is_nan() || evalue < 0.0 {
-                return Err(Error::usage_value("max_evalue", evalue, "E-values are not negative"));
-            }
-            if !self.is_local() {
-                return Err(Error::usage_of(
-                    "max_evalue",
-                    "only local alignments have E-values: omit it, or use the local `mode`",
-                ));
-            }
-            if self.statistics().is_none() {
-                return Err(Error::usage_of(
-                    "max_evalue",
-                    "no parameters are known for these scores and gap costs: use `min_score`",
-                ));
-            }
+            MaxEvalue::new(evalue, &self.scoring, self.database_size())?;
         }
         let none = "at least 1 is needed";
         if self.max_hits == 0 {

@@ -14,6 +14,7 @@ mod circular;
 
 use super::fields::Field;
 use super::long_context::CONTENTS;
+use super::paf::CsForm;
 use super::{Contents, FormatBody, Output, chain, delta, jsonl, maf, paf, sam, text, tsv, vcf};
 use crate::error::{Error, Result};
 
@@ -29,7 +30,10 @@ pub enum LongFormat {
     /// Tab-separated values below a header line.
     Tsv(Vec<&'static Field>),
     /// minimap2's pairwise mapping format.
-    Paf,
+    Paf {
+        /// Form of the tag `cs`; `None` omits it.
+        cs: Option<CsForm>,
+    },
     /// SAM.
     Sam {
         /// Command line of the program, for the header.
@@ -68,7 +72,7 @@ pub fn write(
     let contents = Contents { has_alignments: alignments.iter().all(|one| one.cigar.is_some()), ..CONTENTS };
     match format {
         LongFormat::Tsv(fields) | LongFormat::JsonLines(fields) => contents.check_fields(fields)?,
-        LongFormat::Paf
+        LongFormat::Paf { .. }
         | LongFormat::Sam { .. }
         | LongFormat::Vcf(_)
         | LongFormat::Maf
@@ -86,7 +90,7 @@ pub fn write(
     match format {
         LongFormat::Tsv(fields) => lines(&mut tsv::Tsv::new(fields), context, alignments, &mut output)?,
         LongFormat::JsonLines(fields) => lines(&mut jsonl::JsonLines::new(fields), context, alignments, &mut output)?,
-        LongFormat::Paf => lines(&mut paf::Paf, context, alignments, &mut output)?,
+        LongFormat::Paf { cs } => lines(&mut paf::Paf { cs: *cs }, context, alignments, &mut output)?,
         LongFormat::Sam { command } => sam::write(context, command, alignments, &mut output)?,
         LongFormat::Vcf(_) => {}
         LongFormat::Maf => maf::write(context, alignments, &mut output)?,

@@ -7,7 +7,7 @@ use super::{Contents, Context, Details, LongPairEnd, OutputPair, PairKind, Range
 use crate::alignment::circular::on_other_strand;
 use crate::alignment::{Alignment, Cigar, CircularSides};
 use crate::error::{Error, Result};
-use crate::score::{IdentityDefinition, Mode, Scoring};
+use crate::score::{DatabaseStatistics, IdentityDefinition, Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, Strand, reverse_complement};
 
 /// An alignment, or only its score.
@@ -71,6 +71,7 @@ pub struct LongContext {
     query_ids: Vec<SequenceId>,
     target_ids: Vec<SequenceId>,
     circular: CircularSides,
+    statistics: Option<DatabaseStatistics>,
 }
 
 /// Contents of alignments of two long sequences.
@@ -92,12 +93,25 @@ impl LongContext {
         };
         let reverse = context(reversed(&queries, &reverse_ids));
         let circular = CircularSides::default();
-        LongContext { forward: context(queries), reverse, reverse_ids, query_ids, target_ids, circular }
+        LongContext {
+            forward: context(queries),
+            reverse,
+            reverse_ids,
+            query_ids,
+            target_ids,
+            circular,
+            statistics: None,
+        }
     }
 
     /// Sets which sequences are circular.
     pub fn with_circular(self, circular: CircularSides) -> Self {
         LongContext { circular, ..self }
+    }
+
+    /// Sets the statistics of alignments. With them, fields and tags have bit scores and E-values.
+    pub fn with_statistics(self, statistics: Option<DatabaseStatistics>) -> Self {
+        LongContext { statistics, ..self }
     }
 
     /// Returns which sequences are circular.
@@ -175,6 +189,11 @@ impl LongContext {
             query_end: part.end,
             target_end: selected.target.end,
             number: selected.part_of.map(|whole| whole.number),
+            significance: self.statistics.map(|statistics| {
+                let score = selected.part_of.map_or(selected.score, |whole| whole.score);
+                let target_length = self.targets().length(selected.target_id);
+                statistics.significance(score, self.queries().length(selected.query_id), target_length)
+            }),
         };
         let is_local = self.scoring().mode == Mode::Local;
         let start = |start: u32| if is_local { start } else { 0 };

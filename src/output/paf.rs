@@ -16,8 +16,10 @@
 //! score, and `de` is the gap-compressed divergence: 1 - matches / (matches + mismatches + gap
 //! openings). An alignment without columns has no `de` and no `cg`. Search hits have their E-value
 //! and bit score (`EV:f` and `BS:f`, as in SAM). Alignments of circular sequences are numbered
-//! (`al:i`). An alignment that crosses an origin has several lines.
+//! (`al:i`). An alignment that crosses an origin has several lines. The tag `cs` is optional
+//! (`differences`).
 
+mod differences;
 mod intervals;
 
 use super::aligned_part::{WrittenColumns, has_charged_ends};
@@ -29,10 +31,16 @@ use crate::error::Result;
 use crate::seq::Strand;
 use std::sync::Arc;
 
+use differences::push_differences;
+
+pub use differences::CsForm;
 pub use intervals::PafIntervals;
 
-#[derive(Clone)]
-pub(super) struct Paf;
+/// The format, with or without the tag `cs`.
+#[derive(Clone, Default)]
+pub(super) struct Paf {
+    pub(super) cs: Option<CsForm>,
+}
 
 impl FormatBody for Paf {
     fn lines(&self) -> Option<&dyn PairLine> {
@@ -60,6 +68,9 @@ impl PairLine for Paf {
             span: part.target,
         };
         part.push(pair, query, is_reverse, target, out);
+        if let Some(form) = self.cs {
+            part.push_cs(context, pair, form, out);
+        }
         if let Some(number) = pair.long_hit().and_then(|hit| hit.number) {
             out.extend_from_slice(b"\tal:i:");
             push_unsigned(out, u64::from(number));
@@ -142,5 +153,16 @@ impl<'a> PafPart<'a> {
             out.extend_from_slice(b"\tcg:Z:");
             push_runs(out, self.written.runs());
         }
+    }
+
+    /// Appends the tag `cs`, unless there are no columns.
+    fn push_cs(&self, context: &Context, pair: &OutputPair<'_>, form: CsForm, out: &mut Vec<u8>) {
+        if self.written.total() == 0 {
+            return;
+        }
+        out.extend_from_slice(b"\tcs:Z:");
+        let query = &context.queries.codes(pair.query)[self.query.start as usize..];
+        let target = &context.targets.codes(pair.target)[self.target.start as usize..];
+        push_differences(out, self.written.runs(), [query, target], context.queries.alphabet(), form);
     }
 }

@@ -17,11 +17,13 @@ mod printed;
 mod spouge;
 #[cfg(test)]
 mod tests;
+mod threshold;
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::RangeInclusive;
 
 pub use printed::{BitScore, Evalue, ShortEvalue};
+pub use threshold::{DatabaseStatistics, MaxEvalue};
 
 use super::matrix::SubstitutionMatrix;
 use super::scoring::Scoring;

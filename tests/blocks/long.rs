@@ -123,7 +123,13 @@ fn blocks_of_several_pairs_give_the_rows_of_the_job() {
     let settings =
         LongAlignment::new(Arc::clone(&genes), 0, Arc::clone(&genes), 0, scoring(Mode::Local, EndGaps::Charged));
     let settings = LongAlignment { strand: Strands::Both, top: 2, min_score: 30, ..settings };
-    let job = LongRecordPairs { settings, queries: vec![1, 3, 4], targets: vec![0, 2], top_per: TopPer::Pair };
+    let job = LongRecordPairs {
+        settings,
+        queries: vec![1, 3, 4],
+        targets: vec![0, 2],
+        top_per: TopPer::Pair,
+        max_evalue: None,
+    };
     let (expected, summary) = run_on(&job, cpu(), &two_threads()).expect("the job ends");
     check_codec(&job, &expected, &mut random);
     assert_eq!(summary.written, expected.len() as u64);

@@ -1,5 +1,6 @@
 //! Many records: the rows equal the rows of each pair alone, on all engines.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +10,7 @@ use pairwave::long::LongEngine;
 use pairwave::long::cpu::CpuLong;
 use pairwave::long::gpu::GpuLong;
 use pairwave::long::mock::Textbook;
-use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
+use pairwave::score::{Ambiguity, DatabaseSize, EndGaps, Gaps, MaxEvalue, Mode, Scoring, Statistics};
 use pairwave::seq::{Alphabet, Code, SequenceStore, reverse_complement};
 use pairwave::{Error, Job, LongDetails, Run};
 
@@ -72,6 +73,7 @@ fn job(settings: impl FnOnce(LongAlignment) -> LongAlignment, scoring: Arc<Scori
         queries: vec![0, 2, 3, 4],
         targets: vec![0, 1, 2],
         top_per: TopPer::Pair,
+        max_evalue: None,
     }
 }
 
@@ -90,6 +92,37 @@ fn of_each_pair(job: &LongRecordPairs, top: u32) -> Vec<LongRecordHit> {
 
 fn computed(job: &LongRecordPairs, engines: LongEngines) -> (Vec<LongRecordHit>, Summary<LongDetails>) {
     run_on(job, engines, &two_threads()).expect("the job ends")
+}
+
+/// The E-values of search with the selected targets as the database decide.
+#[test]
+fn maximum_evalues_select_what_search_would() {
+    let scoring = scoring(Mode::Local, EndGaps::Charged);
+    let job = job(|all| LongAlignment { top: 4, ..all }, Arc::clone(&scoring));
+    let all = computed(&job, cpu(2)).0;
+    let lengths = job.targets.iter().map(|&id| u64::from(job.settings.target.length(id)));
+    let size = DatabaseSize { sequences: 3, symbols: lengths.sum() };
+    let statistics = Statistics::for_scheme(&scoring).expect("these are scores of BLAST");
+    let evalue = |row: &LongRecordHit| {
+        let (m, n) = (job.settings.query.length(row.query), job.settings.target.length(row.target));
+        statistics.evalue(row.hit.score, m, n, &size)
+    };
+    let mut counts = BTreeSet::new();
+    for limit in [1000.0, 1.0, 1e-3, 1e-20, 0.0] {
+        let expected: Vec<LongRecordHit> = all.iter().filter(|row| evalue(row) <= limit).cloned().collect();
+        counts.insert(expected.len());
+        let max_evalue = Some(MaxEvalue::new(limit, &scoring, size).unwrap());
+        for engines in [cpu(1), with_threads(gpu(), 2), textbooks()] {
+            let limited = LongRecordPairs { max_evalue, ..job.clone() };
+            assert_eq!(computed(&limited, engines).0, expected, "at most {limit}");
+        }
+        // The higher of both thresholds applies.
+        let settings = LongAlignment { min_score: 60, ..job.settings.clone() };
+        let rows = computed(&LongRecordPairs { settings, max_evalue, ..job.clone() }, cpu(1)).0;
+        let expected: Vec<LongRecordHit> = expected.into_iter().filter(|row| row.hit.score >= 60).collect();
+        assert_eq!(rows, expected, "at most {limit}, and at least 60");
+    }
+    assert!(counts.len() >= 4, "{counts:?}");
 }
 
 #[test]
@@ -157,6 +190,10 @@ fn invalid_selections_are_refused() {
     refused(LongRecordPairs { targets: vec![1, 3], ..valid.clone() }, "target_id 3");
     let global = job(|all| LongAlignment { top: 2, ..all }, scoring(Mode::Global, EndGaps::Charged));
     refused(global, "only local mode");
+    let local = scoring(Mode::Local, EndGaps::Charged);
+    let max_evalue = Some(MaxEvalue::new(1.0, &local, DatabaseSize { sequences: 1, symbols: 9 }).unwrap());
+    let global = job(|all| all, scoring(Mode::Global, EndGaps::Charged));
+    refused(LongRecordPairs { max_evalue, ..global }, "only local alignments");
 }
 
 /// Finished pairs are reused, and the others are computed.
@@ -206,7 +243,8 @@ fn a_single_pair_has_the_checkpoint_of_a_pair() {
     let pair = LongAlignment::new(queries, 2, targets, 1, scoring(Mode::Local, EndGaps::Charged));
     let pair = LongAlignment { checkpoint: Some(folder.path().into()), ..pair };
     let hits = run_long(&pair, cpu(1), &two_threads()).expect("the pair is aligned").hits;
-    let job = LongRecordPairs { settings: pair, queries: vec![2], targets: vec![1], top_per: TopPer::Pair };
+    let job =
+        LongRecordPairs { settings: pair, queries: vec![2], targets: vec![1], top_per: TopPer::Pair, max_evalue: None };
     let (rows, summary) = computed(&job, cpu(1));
     assert_eq!((rows.len(), &rows[0].hit, summary.cells), (1, &hits[0], 0));
 }

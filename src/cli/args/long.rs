@@ -79,6 +79,15 @@ pub(crate) struct LongArgs {
     #[command(flatten)]
     pub scores: MinScoreArgs,
 
+    /// Write only alignments with at most this E-value, the number of such scores expected by chance;
+    /// --mode local
+    ///
+    /// It is the E-value of 'pairwave search' with TARGET as the database. BLAST's parameters must
+    /// be known for the scores and gap costs. The fields evalue and bits are added to the default
+    /// fields of tsv and jsonl, and the tags EV and BS to paf and sam.
+    #[arg(short, long, value_name = "EVALUE", help_heading = SELECTION, allow_negative_numbers = true)]
+    pub evalue: Option<f64>,
+
     #[command(flatten)]
     pub results: ScoreOnlyArgs,
 
@@ -90,6 +99,19 @@ pub(crate) struct LongArgs {
 
     #[command(flatten)]
     pub width: WidthArgs,
+
+    /// Add the tag cs with the differences to paf, as minimap2 does [default form: short]
+    #[arg(
+        long,
+        value_name = "FORM",
+        help_heading = OUTPUT,
+        value_enum,
+        ignore_case = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "short"
+    )]
+    pub cs: Option<CsName>,
 
     /// Draw a dot plot of the alignments to this file, .svg or .png: target across, query up
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
@@ -186,6 +208,14 @@ pub(crate) enum TopPerName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CsName {
+    /// Numbers of equal letters
+    Short,
+    /// Equal letters themselves
+    Long,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MethodName {
     /// StripedAlignment: traces each strip of columns in one piece
     Striped,
@@ -201,7 +231,7 @@ pub(crate) enum LongFormatName {
     #[default]
     #[value(alias = "table", alias = "tab-separated")]
     Tsv,
-    /// PAF, minimap2's format, with the tags NM, AS, de and cg
+    /// PAF, minimap2's format, with the tags NM, AS, de and cg, and cs with --cs
     #[value(alias = "pairwise-mapping")]
     Paf,
     /// SAM with = and X, soft clips and the tags NM and AS; DNA and RNA only

@@ -4,7 +4,7 @@ use crate::cli::args::{CoverageArgs, EditFilterArgs, EditFilterName, RowFormat, 
 use crate::cli::tips::percentage_advice;
 use crate::cli::{endings, size};
 use pairwave::jobs::EditFilter;
-use pairwave::score::CoverageFilter;
+use pairwave::score::{CoverageFilter, Mode};
 use pairwave::{Error, Result};
 
 /// Default number of alignment columns per block of the text format.
@@ -90,6 +90,18 @@ pub(in crate::cli) fn check_fraction(option: &str, given: Option<f64>) -> Result
     let Some(given) = given.filter(|given| !(0.0..=1.0).contains(given)) else { return Ok(()) };
     let advice = percentage_advice(given);
     Err(Error::usage(format!("{option} {given}: must be a fraction from 0 to 1{advice}")))
+}
+
+/// Rejects a maximum E-value that is not one, and one of alignments that have no E-values.
+pub(in crate::cli) fn check_evalue(given: Option<f64>, mode: Mode) -> Result<()> {
+    let Some(evalue) = given else { return Ok(()) };
+    if evalue.is_nan() || evalue < 0.0 {
+        return Err(Error::usage(format!("--evalue {evalue}: must not be negative")));
+    }
+    if mode != Mode::Local {
+        return Err(Error::usage("--evalue: only local alignments have E-values; use --min-score, or --mode local"));
+    }
+    Ok(())
 }
 
 /// Refuses options that need alignments where only scores are computed.

@@ -17,7 +17,7 @@ use pairwave::output::dotplot;
 use pairwave::output::long::StoredRecords;
 use pairwave::output::{LongContext, LongFormat, LongPairAlignment, Output, Range32, long as writers};
 use pairwave::score::chance::{Chance, Composition};
-use pairwave::score::{Mode, Scoring};
+use pairwave::score::{DatabaseSize, DatabaseStatistics, MaxEvalue, Mode, Scoring, Statistics};
 use pairwave::seq::{Code, SequenceId, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
@@ -46,6 +46,7 @@ impl Long {
         let job = self.job(&input)?;
         let LongInput { queries, targets, scoring, .. } = input;
         let size = LongSize::new(&queries, &targets);
+        let statistics = self.statistics(&scoring, &targets);
         // The header may depend on whether any alignment is on the minus strand.
         let mut rows: Vec<LongRecordHit> = Vec::new();
         let mut collect = Whole(|rows_of_block: &[LongRecordHit]| {
@@ -53,8 +54,8 @@ impl Long {
             Ok(())
         });
         let (summary, chance) = std::thread::scope(|scope| {
-            // The estimate takes a tenth of a second.
-            let is_wanted = self.scoring.mode() == Mode::Local && chance::are_warnings_shown();
+            // The estimate takes a tenth of a second. A maximum E-value already excludes chance.
+            let is_wanted = self.scoring.mode() == Mode::Local && self.evalue.is_none() && chance::are_warnings_shown();
             let estimate = || Chance::estimate(&scoring, &composition(&queries), &composition(&targets));
             let thread = is_wanted.then(|| Builder::new().spawn_scoped(scope, estimate));
             let summary = source(&job, &mut runner, &mut collect)?;
@@ -80,6 +81,7 @@ impl Long {
         reverse_ids.dedup();
         let context =
             LongContext::new(queries.clone(), targets, (*scoring).clone(), reverse_ids).with_circular(self.circular);
+        let context = context.with_statistics(statistics);
         if self.compute.check {
             check(&context, &alignments, &scoring)?;
         }
@@ -93,6 +95,24 @@ impl Long {
         }
         Ok(Took { size, written: alignments.len(), summary })
     }
+
+    /// Returns the statistics of the alignments if they are written and known.
+    fn statistics(&self, scoring: &Scoring, targets: &StoredRecords) -> Option<DatabaseStatistics> {
+        let has_fields = match &self.format {
+            LongFormat::Tsv(fields) | LongFormat::JsonLines(fields) => {
+                fields.iter().any(|field| field.needs_significance())
+            }
+            _ => false,
+        };
+        let is_wanted = self.evalue.is_some() || (has_fields && scoring.mode == Mode::Local);
+        let statistics = is_wanted.then(|| Statistics::for_scheme(scoring)).flatten();
+        statistics.map(|statistics| DatabaseStatistics { statistics, size: database_size(targets) })
+    }
+}
+
+/// Returns the size of the targets, which are the database that E-values refer to.
+fn database_size(targets: &StoredRecords) -> DatabaseSize {
+    DatabaseSize { sequences: targets.ids.len() as u64, symbols: targets.symbols() }
 }
 
 /// Returns the frequencies of the symbols of records. The first ones determine them.
@@ -194,8 +214,10 @@ impl BlockCommand for Long {
             origin: origin.clone(),
             ..LongAlignment::new(query_store, 0, target_store, 0, Arc::clone(scoring))
         };
+        let max_evalue = self.evalue.map(|evalue| MaxEvalue::new(evalue, scoring, database_size(targets)));
+        let max_evalue = max_evalue.transpose()?;
         let [queries, targets] = [queries, targets].map(|records| records.ids.clone());
-        Ok(LongRecordPairs { settings, queries, targets, top_per: self.top_per })
+        Ok(LongRecordPairs { settings, queries, targets, top_per: self.top_per, max_evalue })
     }
 
     fn deliver(

@@ -55,7 +55,7 @@ pub(in crate::cli) const FOREIGN: &[AdviceEntry] = &[
     (
         &["evalue", "e-value", "max-evalue"],
         "E-values are not computed: use --min-score to select by score",
-        &["allpairs", "long"],
+        &["allpairs"],
     ),
     (&["evalue", "e-value", "e"], "E-values are computed by 'pairwave search A B --evalue EVALUE'", &["pairs", "edit"]),
     (
@@ -164,7 +164,7 @@ pub(in crate::cli) const FOREIGN: &[AdviceEntry] = &[
     (&["sw", "local"], "use --mode local", &["allpairs", "pairs", "long"]),
     (&["nw", "global"], "use --mode global", &["allpairs", "pairs", "edit", "long"]),
     (&["a"], "use --format sam", &["long"]),
-    (&["c", "cs", "eqx"], "--format paf always writes CIGARs", &["long"]),
+    (&["c", "eqx"], "--format paf always writes CIGARs", &["long"]),
     (
         &["x", "ax", "preset"],
         "there are no presets: --match, --mismatch, --gap-open and --gap-extend set the scores",

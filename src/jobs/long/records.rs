@@ -18,7 +18,7 @@ use crate::jobs::blocks::cut::saturating_u64;
 use crate::jobs::session::SessionStart;
 use crate::jobs::source::{NextBlock, subtract_cells};
 use crate::jobs::{Feed, Job, Run, Summary};
-use crate::score::Mode;
+use crate::score::{MaxEvalue, Mode};
 use crate::seq::SequenceId;
 
 /// The group of pairs whose alignments compete for a place in the result.
@@ -45,6 +45,8 @@ pub struct LongRecordPairs {
     pub targets: Vec<SequenceId>,
     /// The alignments among which the best `top` are selected.
     pub top_per: TopPer,
+    /// Maximum E-value of local alignments, in addition to the minimum score.
+    pub max_evalue: Option<MaxEvalue>,
 }
 
 /// An alignment of a query and a target, or its score.
@@ -106,7 +108,12 @@ impl LongRecordPairs {
     fn pair(&self, (query_id, target_id): (SequenceId, SequenceId)) -> LongAlignment {
         // End to end, a pair has one alignment.
         let top = if self.settings.scoring.mode == Mode::Local { self.settings.top } else { 1 };
-        LongAlignment { query_id, target_id, top, ..self.settings.clone() }
+        let mut pair = LongAlignment { query_id, target_id, top, ..self.settings.clone() };
+        if let Some(max_evalue) = &self.max_evalue {
+            let least = max_evalue.least_score(pair.query.length(query_id), pair.target.length(target_id));
+            pair.min_score = pair.min_score.max(least);
+        }
+        pair
     }
 }
 
@@ -124,6 +131,9 @@ impl Job for LongRecordPairs {
         }
         if !is_valid(&self.targets) {
             return Err(Error::usage_of("target", message));
+        }
+        if self.max_evalue.is_some() && self.settings.scoring.mode != Mode::Local {
+            return Err(Error::usage_of("max_evalue", "only local alignments have E-values: omit it"));
         }
         // A list of several pairs may have several alignments in any mode.
         let of_pair = if self.top_per == TopPer::Pair { self.settings.top } else { self.settings.top.min(1) };

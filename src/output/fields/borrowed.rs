@@ -66,8 +66,6 @@ struct OtherProgram {
 
 const ALL: u8 = ALLPAIRS | EDIT | LONG | SEARCH;
 const SCORED: u8 = ALLPAIRS | LONG | SEARCH;
-/// Jobs that compute no significance.
-const PLAIN: u8 = ALLPAIRS | LONG;
 
 const fn foreign(name: &'static str, description: &'static str, value: ForeignValue) -> Field {
     field(name, None, description, FieldValue::Theirs(value))
@@ -111,8 +109,8 @@ const VSEARCH: OtherProgram = {
             (ALL, foreign("tstrand", "always +", Text("+"))),
             (ALL, foreign("qframe", "always +0", Text("+0"))),
             (ALL, foreign("tframe", "always +0", Text("+0"))),
-            (PLAIN, foreign("evalue", "always -1: E-values are not computed", Number("-1"))),
-            (PLAIN, foreign("bits", "always 0: bit scores are not computed", Number("0"))),
+            (ALLPAIRS, foreign("evalue", "always -1: E-values are not computed", Number("-1"))),
+            (ALLPAIRS, foreign("bits", "always 0: bit scores are not computed", Number("0"))),
         ],
     }
 };
@@ -137,7 +135,7 @@ const BLAST: OtherProgram = {
             (ALL, foreign("btop", "the alignment without end gaps: a number of columns of the same letter, or a query \
                                   and a target letter that differ: 7AG2C-", Btop)),
             (ALL, foreign("sstrand", "plus, or minus if the query's reverse complement is aligned; N/A of proteins", SubjectStrand)),
-            (PLAIN, foreign("bitscore", "always 0: bit scores are not computed", Number("0"))),
+            (ALLPAIRS, foreign("bitscore", "always 0: bit scores are not computed", Number("0"))),
             (ALL, field("qacc", None, "as query", FieldValue::Query)),
             (ALL, field("qaccver", None, "as query", FieldValue::Query)),
             (ALL, field("sacc", None, "as target", FieldValue::Target)),

@@ -11,11 +11,15 @@ use crate::error::Result;
 #[rustfmt::skip]
 pub const LONG_FIELDS: &[Field] = {
     use LongValue::*;
-    use FieldValue::{Cigar, Identity, Query, QueryCoverage, QueryLength, QueryRow, Score, Target, TargetCoverage, TargetLength, TargetRow};
+    use FieldValue::{Bits, Cigar, Evalue, Identity, Query, QueryCoverage, QueryLength, QueryRow, Score, Target, TargetCoverage, TargetLength, TargetRow};
     &[
         with_blast_name("qseqid", field("query", None, "name of the query", Query)),
         with_blast_name("sseqid", field("target", None, "name of the target", Target)),
         field("strand", None, "+, or - if the query's reverse complement is aligned", FieldValue::Hit(Strand)),
+        field("evalue", None, "how many alignments that score as much are to be expected by chance, as BLAST prints it; -1 \
+                               (null in jsonl) if BLAST has no parameters", Evalue),
+        with_blast_name("bitscore", field("bits", None, "the score in bits, as BLAST prints it; 0 (null in jsonl) if BLAST has no \
+                                                         parameters", Bits)),
         field("score", Some("raw"), "score of the alignment", Score),
         field("identity", None, "matches / columns between the end gaps, a fraction from 0 to 1", Identity),
         with_blast_name("nident", field("matches", Some("ids"), "columns of two symbols that match", FieldValue::Count(ColumnCount::Matches))),
@@ -63,6 +67,7 @@ const TSV: &str = "query,target,strand,score,identity,matches,mismatches,gaps,qu
 const JSON: &str = "query,target,strand,score,identity,matches,mismatches,gaps,gap_openings,query_start,query_end,\
                     query_length,target_start,target_end,target_length,cigar";
 const NUMBER: &str = "alignment";
+const SIGNIFICANCE: &str = "evalue,bits";
 const SCORES: &str =
     "query,target,strand,score,query_start,query_end,query_length,target_start,target_end,target_length";
 
@@ -80,6 +85,13 @@ impl Field {
     /// Returns the field with the numbers of alignments, which only circular sequences have.
     pub fn long_number() -> &'static Field {
         LONG.named(NUMBER).expect("the field is in the table")
+    }
+
+    /// Adds the significance before the score to the default fields, for jobs with a maximum E-value.
+    pub fn with_significance(mut defaults: Vec<&'static Field>) -> Vec<&'static Field> {
+        let score = defaults.iter().position(|field| field.value == FieldValue::Score).unwrap_or(defaults.len());
+        defaults.splice(score..score, self::defaults(SIGNIFICANCE));
+        defaults
     }
 
     /// Parses a list of fields of `pairwave long`, separated by commas (or as in

@@ -59,7 +59,8 @@ fn formats(score_only: bool) -> Vec<LongFormat> {
         LongFormat::JsonLines(Field::long_json_defaults(score_only)),
     ];
     let alignments = [
-        LongFormat::Paf,
+        LongFormat::Paf { cs: Some(CsForm::Short) },
+        LongFormat::Paf { cs: None },
         LongFormat::Sam { command: "pairwave long a\tb".into() },
         LongFormat::Vcf(LongPaths { query: "a".into(), target: "b\tc".into() }),
         LongFormat::Maf,
@@ -153,7 +154,7 @@ fn formats_with_scores_alone_have_no_alignment() {
         [score_of(false, 48, range(13, 14), range(10, 11)), score_of(true, 25, range(4, 5), range(14, 15))];
     let text: String = formats(true).iter().map(|format| written(format, &context, &alignments).unwrap()).collect();
     insta::assert_snapshot!(text);
-    assert!(written(&LongFormat::Paf, &context, &alignments).is_err());
+    assert!(written(&LongFormat::Paf { cs: None }, &context, &alignments).is_err());
 }
 
 #[test]

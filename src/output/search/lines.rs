@@ -29,7 +29,7 @@ impl HitLines {
     }
 
     pub(super) fn paf() -> Self {
-        HitLines { line: Box::new(Paf), header: String::new(), warns_of_names: false }
+        HitLines { line: Box::new(Paf::default()), header: String::new(), warns_of_names: false }
     }
 }
 

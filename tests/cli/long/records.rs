@@ -52,6 +52,38 @@ fn rows_are_those_of_each_pair() {
     }
 }
 
+/// E-values, bits and the rows within a threshold are those of a search in the targets.
+#[test]
+fn evalues_are_those_of_search() {
+    let folder = folder();
+    let [queries, targets] = files(&folder);
+    let blastn = [&*queries, &targets, "--scheme", "blastn", "--evalue", "0.5"];
+    let fields = ["--fields", "query,target,strand,score,evalue,bits"];
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let rows = long(&[&blastn[..], &fields, &["--top", "3"]].concat());
+    let hits = equal_output("search", TWO_WAYS, &[&blastn[..], &fields, &["--max-hsps", "3"]].concat());
+    assert_eq!(sorted(&rows), sorted(&hits));
+    let mut text = long(&blastn);
+    for format in [&["--format", "paf", "--cs"][..], &["--format", "paf", "--cs=long"], &["--format", "jsonl"]] {
+        text += &long(&[&blastn[..], format].concat());
+    }
+    // A search of one target has another size.
+    text += &long(&[&blastn[..], &["--target-id", "other", "--format", "sam"]].concat());
+    assert_snapshot!(without_command(&text));
+    // Without parameters, the fields have vsearch's values, and there is no threshold.
+    let odd = ["--match", "7", "--mismatch", "-3"];
+    let unknown = long(&[&[&*queries, &targets, "--fields", "query,evalue,bitscore"], &odd[..]].concat());
+    assert!(unknown.lines().skip(1).all(|line| line.ends_with("\t-1\t0")), "{unknown}");
+    let run =
+        pairwave(&[&["long", &*queries, &targets, "--evalue", "1"], &odd[..]].concat()).assert().code(2).stdout("");
+    let message = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(message.contains("--evalue: no parameters are known"), "{message}");
+}
+
 #[test]
 fn several_records_are_chosen_by_name() {
     let folder = folder();
@@ -129,9 +161,12 @@ fn checkpoints_and_blocks_have_the_output_of_the_job() {
     let [queries, targets] = files(&folder);
     let pairs = ["long", &queries, &targets, "--strand", "both"];
     for (number, options) in
-        [&["--top", "2", "--min-score", "15"][..], &["--top-per", "query", "--format", "jsonl"]].into_iter().enumerate()
+        [&["--top", "2", "--min-score", "15"][..], &["--top-per", "query", "--format", "jsonl"], &["--evalue", "1e-3"]]
+            .into_iter()
+            .enumerate()
     {
-        let job = [&pairs[..], options, SCHEME].concat();
+        let scheme = if options.contains(&"--evalue") { &["--scheme", "blastn"] } else { SCHEME };
+        let job = [&pairs[..], options, scheme].concat();
         let output = |arguments: &[&str]| {
             let run = pairwave(arguments).arg("--quiet").assert().success();
             String::from_utf8(run.get_output().stdout.clone()).expect("the output is text")

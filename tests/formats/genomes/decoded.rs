@@ -71,7 +71,7 @@ fn numbers<const N: usize>(words: &[&str]) -> [u32; N] {
 }
 
 fn paf(case: &RandomCase) -> Decoded {
-    let text = case.written(&LongFormat::Paf);
+    let text = case.written(&LongFormat::Paf { cs: None });
     let columns: Vec<&str> = text.trim_end().split('\t').collect();
     let [length, start, end] = numbers(&columns[1..4]);
     let query = if columns[4] == "-" { length - end } else { start };

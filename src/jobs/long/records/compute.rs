@@ -78,16 +78,17 @@ impl LongRecordPairs {
 
     /// Returns the fingerprint of the whole job.
     fn fingerprint(&self) -> Fingerprint {
-        let LongRecordPairs { settings, queries, targets, top_per } = self;
+        let LongRecordPairs { settings, queries, targets, top_per, max_evalue } = self;
         let lengths = |store: &SequenceStore, ids: &[SequenceId]| {
             let bytes: Vec<u8> = ids.iter().flat_map(|&id| store.length(id).to_le_bytes()).collect();
             format!("{} records, lengths {:016x}", ids.len(), checksum(&bytes))
         };
-        settings
+        let job = settings
             .fingerprint_of(queries, targets)
             .with("queries", lengths(&settings.query, queries))
             .with("targets", lengths(&settings.target, targets))
-            .with("top_per", format!("{top_per:?}"))
+            .with("top_per", format!("{top_per:?}"));
+        max_evalue.iter().fold(job, |job, most| job.with("max_evalue", format!("{most:?}")))
     }
 
     /// Returns the job of a unit. With several pairs, each has its own directory in the checkpoint.

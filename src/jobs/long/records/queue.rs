@@ -167,7 +167,7 @@ mod tests {
         };
         let settings = LongAlignment::new(store(lengths), 0, store(&[100_000]), 0, Arc::new(Scoring::dna()));
         let queries = (0..lengths.len() as u32).collect();
-        LongRecordPairs { settings, queries, targets: vec![0], top_per: TopPer::Pair }
+        LongRecordPairs { settings, queries, targets: vec![0], top_per: TopPer::Pair, max_evalue: None }
     }
 
     #[test]
