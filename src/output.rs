@@ -56,7 +56,6 @@ mod sam;
 #[cfg(feature = "plot")]
 mod strokes;
 mod text;
-#[cfg(feature = "plot")]
 pub(crate) mod ticks;
 mod tsv;
 mod vcf;

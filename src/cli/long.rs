@@ -7,7 +7,7 @@ mod summary;
 use super::args::*;
 use super::common::plot::PlotFile;
 use super::common::rows::{check_evalue, check_score_only};
-use super::common::{ComputeOptions, OutputFiles, check_standard, check_strand};
+use super::common::{ComputeOptions, OutputFiles, check_others, check_standard, check_strand};
 use super::endings;
 use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
@@ -51,6 +51,8 @@ pub(super) struct Long {
     pub format: LongFormat,
     pub files: OutputFiles,
     pub plot: Option<PlotFile>,
+    /// File for an HTML page of the alignments.
+    pub report: Option<PathBuf>,
     pub compute: ComputeOptions,
     /// Arguments of the command.
     pub request: JobRequest,
@@ -87,6 +89,10 @@ impl TryFrom<LongArgs> for Long {
         let files = OutputFiles::new(&args.output, args.machine.stats.as_deref(), &inputs)?;
         let plot = args.plot.map(|path| PlotFile::new(path, &inputs, files.names())).transpose()?;
         endings::check("long", "--output", files.output.as_deref(), &args.rows.format_name())?;
+        let report = args.report;
+        let drawn = plot.as_ref().map(|plot| plot.path.as_path());
+        check_others(&[("--report", report.as_deref()), ("--plot", drawn)], &inputs, &files.names())?;
+        endings::check("long", "--report", report.as_deref(), "--report")?;
         endings::check("long", "--checkpoint", args.checkpoint.as_deref(), "a directory")?;
         Ok(Long {
             query,
@@ -111,6 +117,7 @@ impl TryFrom<LongArgs> for Long {
             format,
             files,
             plot,
+            report,
             compute,
             request: JobRequest::default(),
         })
@@ -179,6 +186,7 @@ fn check_alignment(args: &LongArgs) -> Result<()> {
         &[
             ("--check", args.machine.check, "rescores alignments"),
             ("--plot", args.plot.is_some(), "draws alignments"),
+            ("--report", args.report.is_some(), "describes alignments"),
             ("--method", args.method.is_some(), "controls how alignments are traced"),
             ("--strip", args.strip.is_some(), "controls how alignments are traced"),
             ("--chunk", args.chunk.is_some(), "controls how alignments are traced"),

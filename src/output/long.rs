@@ -11,6 +11,7 @@
 //! formats are modules of their own.
 
 mod circular;
+mod report;
 
 use super::fields::Field;
 use super::long_context::CONTENTS;
@@ -19,6 +20,7 @@ use super::{Contents, FormatBody, Output, chain, delta, jsonl, maf, paf, sam, te
 use crate::error::{Error, Result};
 
 pub use self::circular::WholeAlignment;
+pub use self::report::write_report;
 pub use super::long_context::{LongContext, LongPairAlignment, LongPaths, StoredRecords};
 pub use super::sam::name_problem;
 

@@ -1,10 +1,14 @@
 //! Texts, bytes and templates of HTML pages and SVG pictures.
 
+pub(super) mod chart;
+
 use super::Output;
 use crate::error::{Error, Result};
 
 /// Colours and rules that the pages of searches and clusters share.
 pub(super) const BASE_STYLE: &str = include_str!("markup/base.css");
+/// Rules of pages with charts and tables and without a script.
+pub(super) const PAGE_STYLE: &str = include_str!("markup/page.css");
 /// Functions that unpack data that is deflated and in base64.
 pub(super) const UNPACK: &str = include_str!("markup/unpack.js");
 
@@ -160,7 +164,7 @@ mod tests {
     #[test]
     fn colours_have_a_contrast_of_at_least_4_5() {
         let search = [BASE_STYLE, include_str!("search/report/style.css")].concat();
-        let cluster = [BASE_STYLE, include_str!("cluster/report/style.css")].concat();
+        let plain = [BASE_STYLE, PAGE_STYLE].concat();
         let texts =
             [("text", "back panel row"), ("soft", "back panel row"), ("focus", "back panel row"), ("bar", "back")];
         let bars = ["c0", "c1", "c2", "c3", "c4"].map(|name| (name, "back"));
@@ -175,7 +179,7 @@ mod tests {
         ];
         let pages = [
             ("search", &*search, [&texts[..], &bars].concat()),
-            ("cluster", &cluster, texts.to_vec()),
+            ("cluster and long", &plain, texts.to_vec()),
             ("msa", include_str!("msa/report/style.css"), alignment.to_vec()),
         ];
         for (page, style, pairs) in pages {

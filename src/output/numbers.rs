@@ -73,6 +73,19 @@ pub(super) fn push_fraction(out: &mut Vec<u8>, value: f64) {
     push_units(out, to_units(value, 6), 6);
 }
 
+/// Formats a number with thousands separators.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +95,11 @@ mod tests {
         let mut out = Vec::new();
         write(&mut out);
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn numbers_have_thousands_separators() {
+        assert_eq!([0, 999, 1000, 48502, 4_639_675].map(grouped), ["0", "999", "1,000", "48,502", "4,639,675"]);
     }
 
     #[test]

@@ -39,6 +39,17 @@ const FIELDS: &str = "\
 /// Extensions of compressed files.
 const COMPRESSED: [&str; 4] = [".gz", ".bz2", ".xz", ".zst"];
 
+/// Symbols of a target that others replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SequenceChange {
+    /// Number of replaced symbols; 0 for an insertion.
+    pub(super) removed: u32,
+    /// Number of symbols that replace them; 0 for a deletion.
+    pub(super) inserted: u32,
+    /// Letters of a substitution of one base, of the target and of the query.
+    pub(super) bases: Option<[u8; 2]>,
+}
+
 /// A line of the file.
 struct VcfRecord {
     target_id: SequenceId,
@@ -118,6 +129,39 @@ pub(super) fn write(
     output: &mut Output,
 ) -> Result<()> {
     push_header(context, paths, output);
+    for record in &records(context, alignments)? {
+        let target = context.targets().codes(record.target_id);
+        if record.range().1 as usize > target.len() {
+            return Err(Error::usage("VCF has no record of a deletion of the whole target or an insertion into none"));
+        }
+        record.push(context, target, output.buffer());
+        output.pass_on()?;
+    }
+    Ok(())
+}
+
+/// Returns the differences that the format has as records. The best alignment of a pair is first.
+///
+/// # Errors
+/// Returns an error if there is only a score.
+pub(super) fn changes(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Vec<SequenceChange>> {
+    let change = |record: &VcfRecord| {
+        let Variant { start, end, letters, .. } = &record.variant;
+        let replaced = &context.targets().codes(record.target_id)[*start as usize..*end as usize];
+        SequenceChange {
+            removed: end - start,
+            inserted: letters.len() as u32,
+            bases: match (replaced, letters.as_slice()) {
+                (&[code], &[letter]) => Some([target_letter(code), letter]),
+                _ => None,
+            },
+        }
+    };
+    Ok(records(context, alignments)?.iter().map(change).collect())
+}
+
+/// Returns the records of the file, sorted.
+fn records(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Vec<VcfRecord>> {
     let mut best_first: Vec<&LongPairAlignment<'_>> = alignments.iter().collect();
     best_first.sort_by_key(|alignment| Reverse(alignment.score));
     let mut records: Vec<VcfRecord> = Vec::new();
@@ -143,15 +187,7 @@ pub(super) fn write(
     // Stable: among equal records, the record of the best alignment stays first.
     records.sort_by(VcfRecord::compare);
     records.dedup_by(|later, first| later.compare(first).is_eq());
-    for record in &records {
-        let target = context.targets().codes(record.target_id);
-        if record.range().1 as usize > target.len() {
-            return Err(Error::usage("VCF has no record of a deletion of the whole target or an insertion into none"));
-        }
-        record.push(context, target, output.buffer());
-        output.pass_on()?;
-    }
-    Ok(())
+    Ok(records)
 }
 
 fn push_header(context: &LongContext, paths: &LongPaths, output: &mut Output) {

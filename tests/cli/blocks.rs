@@ -262,12 +262,13 @@ fn long_pairs_in_blocks_are_written_as_at_once() {
         assert_eq!(blocks, if options.contains(&"minus") { 1 } else { 2 });
         runs(&["run", &work, "--block", &(blocks - 1).to_string(), "--device", "0"]);
         runs(&["run", &work, "--device", "cpu"]);
-        let files = |which: &str| ["out", "svg"].map(|ending| path(&folder, &format!("{which}{number}.{ending}")));
+        let files =
+            |which: &str| ["out", "svg", "html"].map(|ending| path(&folder, &format!("{which}{number}.{ending}")));
         let (whole, merged) = (files("whole"), files("merged"));
-        let has_plot = !options.contains(&"--score-only");
-        let output = |[rows, plot]: &[String; 2]| -> Vec<String> {
-            let plot = if has_plot { vec!["--plot".to_owned(), plot.clone()] } else { Vec::new() };
-            ["-o".to_owned(), rows.clone()].into_iter().chain(plot).collect()
+        let has_others = !options.contains(&"--score-only");
+        let output = |files: &[String; 3]| -> Vec<String> {
+            let given = ["-o", "--plot", "--report"].into_iter().zip(files).take(if has_others { 3 } else { 1 });
+            given.flat_map(|(option, path)| [option.to_owned(), path.clone()]).collect()
         };
         runs(&[&job, &words(&output(&whole))[..], &["--device", "cpu"]].concat());
         runs(&[&["merge", &work], &words(&output(&merged))[..]].concat());
@@ -276,11 +277,12 @@ fn long_pairs_in_blocks_are_written_as_at_once() {
             text.lines().filter(|line| !line.starts_with("@PG")).map(|line| format!("{line}\n")).collect::<String>()
         };
         assert!(text(&whole[0]) == text(&merged[0]) && !text(&whole[0]).is_empty(), "{options:?}");
-        assert!(!has_plot || text(&whole[1]) == text(&merged[1]), "{options:?}");
+        assert!(!has_others || (1..3).all(|file| text(&whole[file]) == text(&merged[file])), "{options:?}");
     }
     let plan = |options: &[&str]| refused(&[&["plan"], &pair[..], options, &["--dry-run"]].concat());
     assert!(plan(&["--checkpoint", "c"]).contains("--checkpoint: a job in blocks has no checkpoint"));
     assert!(plan(&["--plot", "p.svg"]).contains("--plot: 'pairwave plan' writes no results"));
+    assert!(plan(&["--report", "r.html"]).contains("--report: 'pairwave plan' writes no results"));
     assert!(plan(&["--device", "cpu"]).contains("--device: 'pairwave plan' computes nothing"));
     assert!(refused(&["plan", "long", "-", &target, "--dry-run"]).contains("standard input can be read only once"));
     assert!(refused(&["merge", &path(&folder, "work4"), "--plot", "p.svg"]).contains("--plot draws alignments"));

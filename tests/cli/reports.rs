@@ -260,3 +260,32 @@ fn cluster_reports_fit_every_screen() {
         assert_eq!(browser.value("document.querySelector('h1').textContent"), title);
     }
 }
+
+#[test]
+fn long_reports_fit_every_screen() {
+    let folder = folder();
+    let genome = family(b"ACGT", 2, 3000, |number| format!("chromosome{number}"));
+    let genome = file(&folder, "genome.fa", genome);
+    let contigs = file(&folder, "contigs.fa", family(b"ACGT", 9, 3000, hostile));
+    let proteins = file(&folder, "proteins.fa", family(b"ACDEFGHIKLMNPQRSTVWY", 2, 400, hostile));
+    let evalue = ["--scheme", "blastn", "--evalue", "1e-9"];
+    let many = report(&folder, "many.html", &[&["long", &contigs, &genome, "--top", "9"], &evalue[..]].concat());
+    let one = ["long", &contigs, &genome, "--target-id", "chromosome1", "--circular"];
+    let one = report(&folder, "one.html", &[&one[..], &evalue].concat());
+    let global = report(&folder, "global.html", &["long", &proteins, &proteins, "--mode", "global"]);
+    let mut browser = Browser::start();
+    for (page, title, columns) in [
+        (many, "contigs.fa and genome.fa", 10),
+        (one, "contigs.fa and genome.fa", 10),
+        (global, "proteins.fa and proteins.fa", 8),
+    ] {
+        check(&mut browser, &page, "document.querySelectorAll('tbody tr').length > 14");
+        assert_eq!(browser.value("document.querySelector('h1').textContent"), title);
+        assert_eq!(browser.value("document.querySelectorAll('section:last-child th').length"), columns);
+        // The dot plot and both charts have content.
+        for content in [".map svg", ".chart .curve[d*=H]", ".chart .bar[d*=H]", ".chart .tip"] {
+            let count = format!("document.querySelectorAll('{content}').length");
+            assert!(browser.value(&count).as_u64().is_some_and(|count| count > 0), "{page}: {content}");
+        }
+    }
+}

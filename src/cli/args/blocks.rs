@@ -243,7 +243,8 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     pub clusters: ClusterFilesArgs,
 
-    /// Write an HTML page of the results to this file; search, msa and cluster only
+    /// Write an HTML page of the results to this file; search, long, msa and cluster
+    /// only
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
 

@@ -100,18 +100,14 @@ pub(crate) struct LongArgs {
     #[command(flatten)]
     pub width: WidthArgs,
 
-    /// Add the tag cs with the differences to paf, as minimap2 does [default form: short]
-    #[arg(
-        long,
-        value_name = "FORM",
-        help_heading = OUTPUT,
-        value_enum,
-        ignore_case = true,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "short"
-    )]
+    /// Add the tag cs with the differences to paf, in one of minimap2's forms
+    #[arg(long, value_name = "FORM", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub cs: Option<CsName>,
+
+    /// Write an HTML page with the dot plot, variants by type, identity along the targets and a table
+    /// of the alignments to this file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub report: Option<PathBuf>,
 
     /// Draw a dot plot of the alignments to this file, .svg or .png: target across, query up
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]

@@ -408,8 +408,8 @@ fn options_of_long_have_an_effect_or_are_rejected() {
             "--score-only",
             "--format jsonl",
             "--format paf",
-            "--format paf --cs",
-            "--format paf --cs=long",
+            "--format paf --cs short",
+            "--format paf --cs long",
             "--format sam",
             "--format vcf",
             "--format maf",
@@ -421,6 +421,7 @@ fn options_of_long_have_an_effect_or_are_rejected() {
             "--width 20",
             "--plot @out/p.svg",
             "--plot @out/p.png",
+            "--report @out/r.html",
         ],
         idle: &[
             ("--ambiguity zero", "--fields query,cigar | --format delta | --format vcf", "it depends on the sequences"),

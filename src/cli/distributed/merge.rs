@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Jobs with the options of the further files that they write.
-const JOB_COMMANDS: [(&str, &str); 22] = [
+const JOB_COMMANDS: [(&str, &str); 23] = [
     ("cluster", "--uc"),
     ("cluster", "--centroids"),
     ("cluster", "--clusters"),
@@ -37,6 +37,7 @@ const JOB_COMMANDS: [(&str, &str); 22] = [
     ("msa", "--guidetree-out"),
     ("msa", "--distmat-out"),
     ("msa", "--report"),
+    ("long", "--report"),
     ("long", "--plot"),
     ("tree", "--plot"),
     ("dist", "--plot"),

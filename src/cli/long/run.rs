@@ -5,7 +5,7 @@ use super::{Long, check_alphabet, records};
 use crate::cli::args::LAYOUT;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::chance;
-use crate::cli::common::{ComputeOptions, check_temporary};
+use crate::cli::common::{ComputeOptions, check_temporary, file_name};
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use pairwave::alignment::verify_alignment;
 use pairwave::gpu::kernels::Family;
@@ -45,6 +45,7 @@ impl Long {
     ) -> Result<Took<D>> {
         let job = self.job(&input)?;
         let LongInput { queries, targets, scoring, .. } = input;
+        let page = self.report.as_ref().map(Output::create).transpose()?;
         let size = LongSize::new(&queries, &targets);
         let statistics = self.statistics(&scoring, &targets);
         // The header may depend on whether any alignment is on the minus strand.
@@ -87,6 +88,10 @@ impl Long {
         }
         #[cfg(feature = "plot")]
         let bytes = self.plot.as_ref().map(|plot| dotplot::draw(plot.picture, &context, &alignments)).transpose()?;
+        if let Some(page) = page {
+            let title = format!("{} and {}", file_name(&self.query), file_name(&self.target));
+            writers::write_report(&context, &alignments, &title, page)?;
+        }
         writers::write(&self.format, &context, &alignments, output)?;
         #[cfg(feature = "plot")]
         if let (Some(mut picture), Some(bytes)) = (runner.picture.take(), bytes) {
@@ -150,6 +155,7 @@ impl JobCommand for Long {
         if self.checkpoint.is_none() {
             check_temporary()?;
         }
+        self.report.as_ref().map_or(Ok(()), Output::check)?;
         let paths = self.sequence_files();
         let origin = self.checkpoint.is_some().then(|| self.request.fingerprint(LAYOUT)).transpose()?;
         // SAM includes the qualities of reads.
@@ -193,7 +199,7 @@ impl BlockCommand for Long {
     }
 
     fn other_output(&self) -> Option<&'static str> {
-        self.plot.as_ref().map(|_| "--plot")
+        self.plot.as_ref().map(|_| "--plot").or(self.report.as_ref().map(|_| "--report"))
     }
 
     fn job(&self, input: &LongInput) -> Result<LongRecordPairs> {

@@ -152,7 +152,7 @@ pub(in crate::cli) const FOREIGN: &[AdviceEntry] = &[
     ),
     (&["alpha"], "use --mode infix --max-distance K --all-places --overhang COST", &["edit"]),
     (&["task"], "use --scheme NAME; --scheme help lists them", &["search"]),
-    (&["html"], "use --report FILE", &["search", "msa"]),
+    (&["html"], "use --report FILE", &["search", "long", "msa"]),
     (
         &["gilist", "seqidlist", "taxids", "taxidlist", "negative-gilist", "negative-seqidlist", "entrez-query"],
         "the whole database is searched: make a database of the sequences that you want",
@@ -235,7 +235,7 @@ pub(in crate::cli) const VALUES: &[(&str, AdviceEntry)] = &[
         (&["bam"], "use --format sam: 'samtools view' makes BAM of it", &["allpairs", "search", "pairs", "long"]),
     ),
     ("format", (&["svg", "png"], "use --plot FILE", &["long", "dist", "bench"])),
-    ("format", (&["html"], "use --report FILE", &["search", "msa"])),
+    ("format", (&["html"], "use --report FILE", &["search", "long", "msa"])),
     ("alphabet", (&["nucl", "nuc", "nt", "nucleotide", "nucleotides", "dna5"], "use --alphabet dna", &[])),
     ("alphabet", (&["prot", "aa", "amino", "proteins", "peptide"], "use --alphabet protein", &[])),
     (

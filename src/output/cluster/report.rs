@@ -3,16 +3,15 @@
 mod figures;
 
 use std::cmp::Reverse;
-use std::io::Write;
 
 use super::ClusterContext;
 use crate::cluster::{ClusterMethod, ClusterSet, SequenceCluster};
 use crate::error::Result;
 use crate::output::Output;
-use crate::output::markup::{BASE_STYLE, Template, push_html};
+use crate::output::markup::chart::put;
+use crate::output::markup::{BASE_STYLE, PAGE_STYLE, Template, push_html};
 
 const PAGE: &str = include_str!("report/page.html");
-const STYLE: &str = include_str!("report/style.css");
 /// Maximum number of clusters in the table.
 const MAX_ROWS: usize = 200;
 
@@ -47,7 +46,7 @@ pub fn write_report(
     push_html(output.buffer(), &report.title);
     template.up_to("{{style}}", &mut output)?;
     output.buffer().extend_from_slice(BASE_STYLE.as_bytes());
-    output.buffer().extend_from_slice(STYLE.as_bytes());
+    output.buffer().extend_from_slice(PAGE_STYLE.as_bytes());
     template.up_to("{{title}}", &mut output)?;
     push_html(output.buffer(), &report.title);
     template.up_to("{{facts}}", &mut output)?;
@@ -69,10 +68,6 @@ pub fn write_report(
     push_table(context, clusters, &order, &mut output)?;
     template.end(&mut output);
     output.finish()
-}
-
-fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a vector takes all");
 }
 
 /// Appends the line below the title: method, threshold and program.

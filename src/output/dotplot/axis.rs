@@ -1,6 +1,7 @@
 //! Axes of dot plots. The sequences of a file lie one after the other along its axis.
 
 use crate::output::long::LongContext;
+use crate::output::numbers::grouped;
 use crate::output::plot::drawing::{TEXT_SIZE, text_width};
 use crate::output::plot::names::{printable, shortened};
 use crate::output::ticks::ticks;
@@ -189,19 +190,6 @@ fn fitted(name: &str, width: f64, size: f64) -> Option<String> {
     shorter.into_iter().find(|text| text_width(text, size) <= width)
 }
 
-/// Formats a number with thousands separators.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,11 +205,6 @@ mod tests {
 
     fn texts(labels: &AxisLabels) -> Vec<&str> {
         labels.labels.iter().map(|label| label.text.as_str()).collect()
-    }
-
-    #[test]
-    fn numbers_have_thousands_separators() {
-        assert_eq!([0, 999, 1000, 48502, 4_639_675].map(grouped), ["0", "999", "1,000", "48,502", "4,639,675"]);
     }
 
     #[test]

@@ -211,3 +211,49 @@ fn pictures_show_the_paths() {
     }
     assert!(dotplot::draw(Picture::Svg, &context, &[]).is_ok());
 }
+
+#[test]
+fn reports_are_complete_and_need_no_network() {
+    let context = context(Mode::Local, EndGaps::Charged);
+    let (first, second) = (cigar("4=1I7="), cigar("5="));
+    let plus = LongPairAlignment { cigar: Some(&first), ..score_of(false, 48, range(2, 14), range(0, 11)) };
+    let minus = LongPairAlignment { cigar: Some(&second), ..score_of(true, 25, range(4, 9), range(10, 15)) };
+    for alignments in [&[plus, minus][..], &[]] {
+        let captured = CapturedBytes::default();
+        let output = Output::to_writer(captured.clone());
+        write_report(&context, alignments, "</title><b>&amp;", output).unwrap();
+        let text = String::from_utf8(captured.bytes()).unwrap();
+        assert!(text.starts_with("<!doctype html>") && text.ends_with("</html>\n") && !text.contains("{{"));
+        assert!(text.contains("<title>&lt;/title&gt;&lt;b&gt;&amp;amp;"));
+        for network in ["https:", "src=", "@import", "url(", "<script"] {
+            assert!(!text.contains(network), "the page asks for something: {network}");
+        }
+        assert!(!text.contains("NaN") && !text.contains("inf"));
+        if alignments.is_empty() {
+            assert!(text.contains("<dt>Variants</dt><dd>0</dd>") && text.contains("<dd>–</dd>"));
+            continue;
+        }
+        // The alignments share four query symbols and one target symbol.
+        for (term, value) in [
+            ("Alignments", "2"),
+            ("Query aligned", "80.00%"),
+            ("Target aligned", "100.00%"),
+            ("Identity of aligned bases", "100.000%"),
+            ("Variants", "1"),
+        ] {
+            assert!(text.contains(&format!("<dt>{term}</dt><dd>{value}</dd>")), "{term} {text}");
+        }
+        assert!(text.contains("<td class=\"left\">Insertion of 1</td><td>1</td><td>1</td>"));
+        let rows = text.rsplit_once("<tbody>\n").unwrap().1.split_once("</tbody>").unwrap().0;
+        let names = "<td class=\"left\">query</td><td class=\"left\">target</td>";
+        let expected = format!(
+            "<tr>{names}<td>+</td><td>48</td><td>91.667</td><td>12</td><td>3–14</td><td>1–11</td></tr>\n\
+             <tr>{names}<td>−</td><td>25</td><td>100.000</td><td>5</td><td>5–9</td><td>11–15</td></tr>\n"
+        );
+        assert_eq!(rows, expected);
+    }
+    assert!(
+        write_report(&context, &[score_of(false, 48, range(13, 14), range(10, 11))], "", Output::to_writer(vec![]))
+            .is_err()
+    );
+}

@@ -13,6 +13,7 @@ use std::io::Write;
 use super::rows::{self, BlastRows, header};
 use super::{SearchBody, SearchContext, SearchHit, SearchPairs, hits_by_subject};
 use crate::error::{Error, Result};
+use crate::output::numbers::grouped;
 use crate::output::{Context, Output, OutputPair};
 use crate::score::statistics::{BitScore, Parameters, ShortEvalue};
 use crate::score::{Significance, Statistics};
@@ -198,13 +199,6 @@ fn three_digits(number: f64) -> String {
     let exponent: i32 = exponent.unwrap_or(0);
     let text = format!("{number:.*}", usize::try_from(2 - exponent).unwrap_or(0));
     if text.contains('.') { text } else { text + "." }
-}
-
-/// Formats a number with thousands separators.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
-    String::from_utf8_lossy(&groups.join(&b',')).into_owned()
 }
 
 #[cfg(test)]

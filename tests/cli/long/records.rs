@@ -68,7 +68,9 @@ fn evalues_are_those_of_search() {
     let hits = equal_output("search", TWO_WAYS, &[&blastn[..], &fields, &["--max-hsps", "3"]].concat());
     assert_eq!(sorted(&rows), sorted(&hits));
     let mut text = long(&blastn);
-    for format in [&["--format", "paf", "--cs"][..], &["--format", "paf", "--cs=long"], &["--format", "jsonl"]] {
+    for format in
+        [&["--format", "paf", "--cs", "short"][..], &["--format", "paf", "--cs", "long"], &["--format", "jsonl"]]
+    {
         text += &long(&[&blastn[..], format].concat());
     }
     // A search of one target has another size.

@@ -1,15 +1,10 @@
 //! Pictures of the sizes of clusters: a histogram, and the curve of rank and abundance.
 
-use super::put;
+use crate::output::markup::chart::{Chart, LEFT, RIGHT, TOP, put};
 
-/// Width and height of a picture, in units (pixels at full size).
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 300.0;
-/// Edges of the area of the data.
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 624.0;
-const TOP: f64 = 34.0;
+/// Lower edge of the area of the data.
 const BOTTOM: f64 = 250.0;
+const CHART: Chart = Chart { bottom: BOTTOM };
 /// Maximum width of a bar with the space after it.
 const MAX_STEP: f64 = 60.0;
 /// Minimum distance between two labels of bars, for the larger letters of narrow screens.
@@ -36,9 +31,9 @@ pub(super) fn push_histogram(sizes: &[u64], out: &mut Vec<u8>) {
     };
     // A single cluster has a bar too, so the scale starts at one half.
     let y = |count: f64| BOTTOM - (BOTTOM - TOP) * (2.0 * count).ln() / (2.0 * most as f64).ln();
-    start_picture("Number of clusters by size", out);
+    CHART.start("Number of clusters by size", out);
     for tick in powers_of_ten(most) {
-        push_horizontal(y(tick as f64), tick, out);
+        CHART.push_horizontal(y(tick as f64), &short(tick), out);
     }
     let step = ((RIGHT - LEFT) / counts.len() as f64).min(MAX_STEP);
     let labels_every = (LABEL_STEP / step).ceil().max(1.0) as usize;
@@ -59,7 +54,7 @@ pub(super) fn push_histogram(sizes: &[u64], out: &mut Vec<u8>) {
         }
         out.push(b'\n');
     }
-    end_picture("Size of the cluster, up to", "Clusters", out);
+    CHART.end("Size of the cluster, up to", "Clusters", out);
 }
 
 /// Appends a number below or above a bar.
@@ -77,14 +72,12 @@ pub(super) fn push_ranks(sizes: &[u64], out: &mut Vec<u8>) {
     let (ranks, most) = ((sizes.len() as u64).max(10), largest.max(10));
     let x = |rank: f64| LEFT + (RIGHT - LEFT) * rank.log10() / (ranks as f64).log10();
     let y = |size: f64| BOTTOM - (BOTTOM - TOP) * size.log10() / (most as f64).log10();
-    start_picture("Size of each cluster by its rank", out);
+    CHART.start("Size of each cluster by its rank", out);
     for tick in powers_of_ten(most) {
-        push_horizontal(y(tick as f64), tick, out);
+        CHART.push_horizontal(y(tick as f64), &short(tick), out);
     }
     for tick in powers_of_ten(ranks) {
-        let (x, label) = (x(tick as f64), short(tick));
-        put(out, format_args!("<path class=\"grid\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/>"));
-        put(out, format_args!("<text x=\"{x:.1}\" y=\"266\" text-anchor=\"middle\">{label}</text>\n"));
+        CHART.push_vertical(x(tick as f64), &short(tick), out);
     }
     let points = sizes.iter().enumerate().map(|(index, &size)| (x((index + 1) as f64), y(size.max(1) as f64)));
     out.extend_from_slice(b"<polyline class=\"curve\" points=\"");
@@ -103,29 +96,7 @@ pub(super) fn push_ranks(sizes: &[u64], out: &mut Vec<u8>) {
             put(out, format_args!("<title>Rank {}: size {size}</title></circle>\n", index + 1));
         }
     }
-    end_picture("Rank of the cluster", "Size", out);
-}
-
-fn start_picture(label: &str, out: &mut Vec<u8>) {
-    put(out, format_args!("<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" "));
-    put(out, format_args!("aria-label=\"{label}\">\n"));
-}
-
-/// Appends the axes with their titles.
-fn end_picture(x_title: &str, y_title: &str, out: &mut Vec<u8>) {
-    put(out, format_args!("<path class=\"axis\" d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\"/>\n"));
-    let middle = (LEFT + RIGHT) / 2.0;
-    put(out, format_args!("<text x=\"{middle}\" y=\"290\" text-anchor=\"middle\">{x_title}</text>\n"));
-    put(out, format_args!("<text x=\"4\" y=\"14\">{y_title}</text>\n</svg>\n"));
-}
-
-/// Appends a horizontal line with its label.
-fn push_horizontal(y: f64, value: u64, out: &mut Vec<u8>) {
-    put(out, format_args!("<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/>"));
-    put(
-        out,
-        format_args!("<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n", LEFT - 6.0, y + 4.0, short(value)),
-    );
+    CHART.end("Rank of the cluster", "Size", out);
 }
 
 /// Returns the index of the bar of a size: 0 for size 1, 1 for size 2, 2 for sizes 3 and 4.
