@@ -2,18 +2,24 @@
 //! later.
 
 use std::ops::Deref;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::device::Gpu;
 use crate::error::Result;
+
+/// Time to wait for the callback of a mapping before the device is polled again.
+const CALLBACK_WAIT: Duration = Duration::from_millis(1);
+
+/// Receives the result of a mapping from its callback.
+pub(crate) type MappingResult = mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>;
 
 /// A requested mapping.
 pub(crate) struct Readback {
     staging: wgpu::Buffer,
     bytes: u64,
     submission: wgpu::SubmissionIndex,
-    mapped: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
+    mapped: MappingResult,
 }
 
 impl Readback {
@@ -52,16 +58,29 @@ impl Readback {
             }
             Err(error) => return Err(gpu.error(format!("waiting failed: {error}"))),
         }
-        match self.mapped.try_recv() {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(gpu.error(format!("results could not be read: {error}"))),
-            Err(_) => return Err(gpu.error("results never came")),
-        }
+        wait_for_callback(gpu, &self.mapped, begin + limit)?;
         gpu.check()?;
         self.staging
             .slice(..self.bytes)
             .get_mapped_range()
             .map_err(|error| gpu.error(format!("results could not be read: {error}")))
+    }
+}
+
+/// Waits until `end` for the callback of a mapping whose submission is done.
+///
+/// If several threads wait for a device, any of them may have to call the callback, and does so
+/// only after this thread's wait has ended.
+pub(crate) fn wait_for_callback(gpu: &Gpu, mapped: &MappingResult, end: Instant) -> Result<()> {
+    loop {
+        match mapped.recv_timeout(CALLBACK_WAIT) {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => return Err(gpu.error(format!("a buffer could not be mapped: {error}"))),
+            Err(RecvTimeoutError::Timeout) if Instant::now() < end => {
+                let _ = gpu.device.poll(wgpu::PollType::Poll);
+            }
+            Err(_) => return Err(gpu.error("results never came")),
+        }
     }
 }
 
@@ -107,5 +126,36 @@ impl Drop for ReadbackWords {
         // A view must not outlive the mapping.
         drop(self.view.take());
         self.staging.unmap();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::adapter::enumerate;
+
+    /// Engines that share a device wait for it at the same time. One of them calls the callbacks of
+    /// all mappings that are done.
+    #[test]
+    fn threads_that_share_a_device_read_their_own_results() {
+        const WORDS: u64 = 16;
+        let adapter = enumerate().into_iter().next().expect("no adapter: install software Vulkan");
+        let gpu = Gpu::open(&adapter).unwrap();
+        let read = |round: u64| {
+            let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+            let label = Some("results");
+            let descriptor = wgpu::BufferDescriptor { label, size: 4 * WORDS, usage, mapped_at_creation: false };
+            let staging = gpu.device.create_buffer(&descriptor);
+            let values = vec![round as u32; WORDS as usize];
+            gpu.queue.write_buffer(&staging, 0, bytemuck::cast_slice(&values));
+            let submission = gpu.queue.submit([]);
+            let words = Readback::begin(&staging, 4 * WORDS, submission).read(&gpu, Duration::from_secs(60)).unwrap();
+            assert_eq!(words[..], values);
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| (0..500).for_each(&read));
+            }
+        });
     }
 }

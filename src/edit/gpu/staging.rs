@@ -1,16 +1,21 @@
 //! Upload of lists: several threads write them directly to a buffer that the device copies from.
 
 use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::gpu::device::Gpu;
+use crate::gpu::readback::wait_for_callback;
 
 /// Number of u32 values that one thread writes at a time. They stay in the thread's L1 cache until
 /// they are copied to the buffer in one go.
 const PIECE_WORDS: usize = 1 << 12;
 const PIECE_BYTES: usize = 4 * PIECE_WORDS;
+
+/// Longest time to wait until a buffer is mapped.
+const CALLBACK_PATIENCE: Duration = Duration::from_secs(60);
 
 /// A list to upload. Each entry consists of 1, 2 or 4 u32 values.
 pub(super) struct StagedList<'a> {
@@ -86,13 +91,7 @@ fn map(gpu: &Gpu, buffer: &wgpu::Buffer, bytes: u64) -> Result<()> {
         // The receiver is gone only if the result is no longer needed.
         let _ = sender.send(result);
     });
-    for wait in [wgpu::PollType::Poll, wgpu::PollType::wait_indefinitely()] {
-        let polled = gpu.device.poll(wait);
-        match mapped.try_recv() {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(error)) => return Err(gpu.error(format!("lists could not be written: {error}"))),
-            Err(_) => _ = polled.map_err(|error| gpu.error(format!("waiting failed: {error}")))?,
-        }
-    }
-    Err(gpu.error("a buffer could not be mapped"))
+    // No submission uses the buffer, so the next poll maps it.
+    gpu.device.poll(wgpu::PollType::Poll).map_err(|error| gpu.error(format!("waiting failed: {error}")))?;
+    wait_for_callback(gpu, &mapped, Instant::now() + CALLBACK_PATIENCE)
 }
