@@ -105,9 +105,11 @@ const WIDE_TIMES: u32 = 4;
 /// Number of borders of a wide panel that are kept as a whole, for which the device must have
 /// memory. The number follows from the width of the panel and the least distance of kept columns.
 const WIDE_BORDERS: u64 = 40;
-/// Number of pairs that a card computes at the same time. It computes cells of one pair while the
-/// host prepares another pair or follows its path.
-const PAIRS_AT_ONCE: u64 = 4;
+/// Least and greatest number of pairs that a card computes at the same time. It computes cells of
+/// some pairs while the host prepares other pairs or follows their paths.
+const PAIRS_AT_ONCE: (u64, u64) = (4, 8);
+/// Least memory of the engine of one of more than four pairs, in bytes.
+const PAIR_MEMORY: u64 = 1 << 30;
 /// Divisor of the engine's memory that gives the bytes for resident pairs.
 const RESIDENT_PART: u64 = 16;
 
@@ -408,8 +410,11 @@ impl LongEngine for GpuLong {
         // The returned engines use the whole memory.
         shortage::MemoryHolder::free(self);
         (self.buffers, self.retained) = <_>::default();
-        let engine = |_| Box::new(self.sharing(PAIRS_AT_ONCE)) as Box<dyn LongEngine>;
-        (0..PAIRS_AT_ONCE).map(engine).collect()
+        let (least, most) = PAIRS_AT_ONCE;
+        // Software Vulkan computes on the threads that would prepare further pairs.
+        let pairs = if self.software { least } else { (self.memory / PAIR_MEMORY).clamp(least, most) };
+        let engine = |_| Box::new(self.sharing(pairs)) as Box<dyn LongEngine>;
+        (0..pairs).map(engine).collect()
     }
 
     fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
