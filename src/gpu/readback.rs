@@ -134,8 +134,8 @@ mod tests {
     use super::*;
     use crate::gpu::adapter::enumerate;
 
-    /// Engines that share a device wait for it at the same time. One of them calls the callbacks of
-    /// all mappings that are done.
+    /// Engines that share a device wait for it at the same time. One thread calls the callbacks for all
+    /// finished mappings.
     #[test]
     fn threads_that_share_a_device_read_their_own_results() {
         const WORDS: u64 = 16;

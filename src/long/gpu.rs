@@ -108,7 +108,7 @@ const WIDE_BORDERS: u64 = 40;
 /// Least and greatest number of pairs that a card computes at the same time. It computes cells of
 /// some pairs while the host prepares other pairs or follows their paths.
 const PAIRS_AT_ONCE: (u64, u64) = (4, 8);
-/// Least memory of the engine of one of more than four pairs, in bytes.
+/// Least memory per engine if a card computes more than four pairs, in bytes.
 const PAIR_MEMORY: u64 = 1 << 30;
 /// Divisor of the engine's memory that gives the bytes for resident pairs.
 const RESIDENT_PART: u64 = 16;

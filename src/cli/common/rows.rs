@@ -92,7 +92,7 @@ pub(in crate::cli) fn check_fraction(option: &str, given: Option<f64>) -> Result
     Err(Error::usage(format!("{option} {given}: must be a fraction from 0 to 1{advice}")))
 }
 
-/// Rejects a maximum E-value that is not one, and one of alignments that have no E-values.
+/// Rejects a negative maximum E-value, and a maximum for global alignments, which have no E-values.
 pub(in crate::cli) fn check_evalue(given: Option<f64>, mode: Mode) -> Result<()> {
     let Some(evalue) = given else { return Ok(()) };
     if evalue.is_nan() || evalue < 0.0 {

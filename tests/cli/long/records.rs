@@ -52,7 +52,7 @@ fn rows_are_those_of_each_pair() {
     }
 }
 
-/// E-values, bits and the rows within a threshold are those of a search in the targets.
+/// E-values, bits and the rows within a threshold equal the results of a search in the targets.
 #[test]
 fn evalues_are_those_of_search() {
     let folder = folder();

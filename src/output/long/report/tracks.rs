@@ -14,7 +14,7 @@ use crate::seq::{SequenceId, SequenceStore};
 
 /// Number of windows of all targets, if no target is shorter than a window.
 const WINDOWS: u64 = 200;
-/// Least identities at which the axis may start, in percent, with the distances of its grid lines.
+/// Lower ends of the axis of identities, in percent, with the distances of the grid lines.
 const IDENTITY_SCALES: [(f64, f64); 8] =
     [(99.9, 0.02), (99.0, 0.2), (98.0, 0.5), (95.0, 1.0), (90.0, 2.0), (80.0, 5.0), (50.0, 10.0), (0.0, 20.0)];
 const IDENTITY_CHART: Chart = Chart { bottom: 214.0 };
@@ -52,7 +52,7 @@ pub(super) struct TargetTracks {
 }
 
 impl TargetTracks {
-    /// Counts the columns of all alignments, none of which crosses an origin.
+    /// Counts the columns of all alignments. No alignment may cross an origin.
     ///
     /// # Errors
     /// Returns an error if there is only a score.
