@@ -138,7 +138,7 @@ fn push_table(context: &LongContext, rows: &[LongPairAlignment<'_>], output: &mu
     if context.circular().any() {
         out.extend_from_slice(b" An alignment that crosses an origin has several rows.");
     }
-    out.extend_from_slice(b"</p>\n<div class=\"table\"><table>\n<thead><tr>");
+    out.extend_from_slice(b"</p>\n<div class=\"table pairs\"><table>\n<thead><tr>");
     for column in ["Query", "Target"] {
         put(out, format_args!("<th class=\"left\" scope=\"col\">{column}</th>"));
     }
