@@ -29,6 +29,22 @@ impl Template {
         output.pass_on()
     }
 
+    /// Writes the start of a page: the title, the styles, the title again and the line below it.
+    ///
+    /// # Errors
+    /// The errors of [`Template::up_to`].
+    pub(super) fn head(&mut self, title: &str, styles: &[&str], facts: &str, output: &mut Output) -> Result<()> {
+        self.up_to("{{title}}", output)?;
+        push_html(output.buffer(), title);
+        self.up_to("{{style}}", output)?;
+        styles.iter().for_each(|style| output.buffer().extend_from_slice(style.as_bytes()));
+        self.up_to("{{title}}", output)?;
+        push_html(output.buffer(), title);
+        self.up_to("{{facts}}", output)?;
+        push_html(output.buffer(), facts);
+        Ok(())
+    }
+
     /// Writes the rest of the template.
     pub(super) fn end(&mut self, output: &mut Output) {
         output.buffer().extend_from_slice(std::mem::take(&mut self.0).as_bytes());

@@ -436,8 +436,16 @@ fn options_of_long_have_an_effect_or_are_rejected() {
                 "--alphabet protein | --gap-open 3 | --match 9 | --scheme truong",
                 "a threshold that all or none of so few results reach",
             ),
-            ("--top 3", "--min-score 90 | --scheme megablast --evalue 1e-6", "a threshold that all or none of so few results reach"),
-            ("--top-per", "--min-score 90 | --scheme megablast --evalue 1e-6", "a threshold that all or none of so few results reach"),
+            (
+                "--top 3",
+                "--min-score 90 | --scheme megablast --evalue 1e-6",
+                "a threshold that all or none of so few results reach",
+            ),
+            (
+                "--top-per",
+                "--min-score 90 | --scheme megablast --evalue 1e-6",
+                "a threshold that all or none of so few results reach",
+            ),
             ("--mode", "--min-score", "it depends on the sequences"),
             ("--width", "--strand minus", "it depends on the sequences"),
             ("--score-only", "--fields query,score", "what the other option says or implies"),

@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::output::markup::chart::put;
 use crate::output::markup::{BASE_STYLE, PAGE_STYLE, Template, push_html};
 
-const PAGE: &str = include_str!("report/page.html");
+const PAGE: &str = concat!(include_str!("../markup/head.html"), include_str!("report/page.html"));
 /// Maximum number of clusters in the table.
 const MAX_ROWS: usize = 200;
 
@@ -42,15 +42,8 @@ pub fn write_report(
     order.sort_by_key(|&number| Reverse(clusters.clusters[number].size));
     let sizes: Vec<u64> = order.iter().map(|&number| clusters.clusters[number].size).collect();
     let mut template = Template(PAGE);
-    template.up_to("{{title}}", &mut output)?;
-    push_html(output.buffer(), &report.title);
-    template.up_to("{{style}}", &mut output)?;
-    output.buffer().extend_from_slice(BASE_STYLE.as_bytes());
-    output.buffer().extend_from_slice(PAGE_STYLE.as_bytes());
-    template.up_to("{{title}}", &mut output)?;
-    push_html(output.buffer(), &report.title);
-    template.up_to("{{facts}}", &mut output)?;
-    push_facts(clusters.threshold, report.method, output.buffer());
+    let facts = facts(clusters.threshold, report.method);
+    template.head(&report.title, &[BASE_STYLE, PAGE_STYLE], &facts, &mut output)?;
     template.up_to("{{summary}}", &mut output)?;
     push_summary(context, &sizes, output.buffer());
     template.up_to("{{histogram}}", &mut output)?;
@@ -70,8 +63,8 @@ pub fn write_report(
     output.finish()
 }
 
-/// Appends the line below the title: method, threshold and program.
-fn push_facts(threshold: f64, method: ClusterMethod, out: &mut Vec<u8>) {
+/// Returns the line below the title: method, threshold and program.
+fn facts(threshold: f64, method: ClusterMethod) -> String {
     let name = match method {
         ClusterMethod::Greedy => "Greedy clustering around centroids",
         ClusterMethod::Single => "Single linkage",
@@ -79,7 +72,7 @@ fn push_facts(threshold: f64, method: ClusterMethod, out: &mut Vec<u8>) {
         ClusterMethod::Average => "Average linkage",
     };
     let version = env!("CARGO_PKG_VERSION");
-    put(out, format_args!("{name}, minimum identity {threshold}; pairwave {version}"));
+    format!("{name}, minimum identity {threshold}; pairwave {version}")
 }
 
 /// Appends the numbers of records, sequences and clusters.

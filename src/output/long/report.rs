@@ -18,7 +18,7 @@ use crate::seq::{Alphabet, SequenceId, SequenceStore};
 use changes::ChangeCounts;
 use tracks::TargetTracks;
 
-const PAGE: &str = include_str!("report/page.html");
+const PAGE: &str = concat!(include_str!("../markup/head.html"), include_str!("report/page.html"));
 /// Maximum number of alignments in the table.
 const MAX_ROWS: usize = 200;
 
@@ -40,15 +40,7 @@ pub fn write_report(
     let rows = if context.circular().any() { &parts } else { alignments };
     let tracks = TargetTracks::new(context, rows)?;
     let mut template = Template(PAGE);
-    template.up_to("{{title}}", &mut output)?;
-    push_html(output.buffer(), title);
-    template.up_to("{{style}}", &mut output)?;
-    output.buffer().extend_from_slice(BASE_STYLE.as_bytes());
-    output.buffer().extend_from_slice(PAGE_STYLE.as_bytes());
-    template.up_to("{{title}}", &mut output)?;
-    push_html(output.buffer(), title);
-    template.up_to("{{facts}}", &mut output)?;
-    push_facts(context, output.buffer());
+    template.head(title, &[BASE_STYLE, PAGE_STYLE], &facts(context), &mut output)?;
     template.up_to("{{summary}}", &mut output)?;
     push_summary(context, alignments.len(), changes.total(), &tracks, output.buffer());
     template.up_to("{{dot_plot}}", &mut output)?;
@@ -67,8 +59,8 @@ fn unit(alphabet: Alphabet) -> &'static str {
     if alphabet == Alphabet::Dna { "base" } else { "residue" }
 }
 
-/// Appends the line below the title: sequences, mode and program.
-fn push_facts(context: &LongContext, out: &mut Vec<u8>) {
+/// Returns the line below the title: sequences, mode and program.
+fn facts(context: &LongContext) -> String {
     let counted = |count: usize, noun: &str, plural: &str| {
         let noun = if count == 1 { noun } else { plural };
         format!("{} {noun}", grouped(count as u64))
@@ -81,7 +73,7 @@ fn push_facts(context: &LongContext, out: &mut Vec<u8>) {
         (Mode::Global, _) => "Global alignments",
     };
     let version = env!("CARGO_PKG_VERSION");
-    put(out, format_args!("{mode} of {queries} and {targets}; pairwave {version}"));
+    format!("{mode} of {queries} and {targets}; pairwave {version}")
 }
 
 /// Appends the numbers of alignments, aligned symbols and variants.

@@ -95,14 +95,7 @@ impl SearchReport {
 
 impl SearchBody for SearchReport {
     fn begin(&mut self, search: &SearchContext, output: &mut Output) -> Result<()> {
-        self.template.up_to("{{title}}", output)?;
-        push_html(output.buffer(), &self.title);
-        self.template.up_to("{{style}}", output)?;
-        STYLES.iter().for_each(|style| output.buffer().extend_from_slice(style.as_bytes()));
-        self.template.up_to("{{title}}", output)?;
-        push_html(output.buffer(), &self.title);
-        self.template.up_to("{{facts}}", output)?;
-        push_html(output.buffer(), &describe_search(search));
+        self.template.head(&self.title, &STYLES, &describe_search(search), output)?;
         self.template.up_to("{{queries}}", output)
     }
 

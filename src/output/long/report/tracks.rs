@@ -43,7 +43,7 @@ struct TargetWindow {
 #[derive(Debug, Default)]
 pub(super) struct TargetTracks {
     windows: Vec<TargetWindow>,
-    /// Index of the first window of each target, in the order of the targets, and the number of all.
+    /// Index of the first window of each target, in the order of the targets.
     first_windows: Vec<usize>,
     window_length: u32,
     target_symbols: u64,
@@ -159,16 +159,11 @@ impl TargetTracks {
         put(
             out,
             format_args!(
-                "<p>Windows of {length} {unit}{plural}. The upper chart has the percentage of matches among aligned "
+                "<p>Windows of {length} {unit}{plural}. The upper chart has the percentage of matches among aligned \
+                 {unit}s of all alignments, without gaps. The lower chart has the percentage of the window's {unit}s that \
+                 are aligned.</p>\n"
             ),
         );
-        put(
-            out,
-            format_args!(
-                "{unit}s of all alignments, without gaps. The lower chart has the percentage of the window's "
-            ),
-        );
-        put(out, format_args!("{unit}s that are aligned.</p>\n"));
         self.push_identities(context, out);
         self.push_coverages(context, out);
     }
@@ -192,14 +187,12 @@ impl TargetTracks {
         let mut last = None;
         for (window, identity) in self.windows.iter().zip(&identities) {
             if let Some(identity) = identity {
-                let is_next = last == Some((window.target_id, window.range.start));
-                let (command, x) = if is_next { ("V", None) } else { ("M", Some(self.x(window.before))) };
-                let y = y(100.0 * identity);
-                let to = self.x(window.before + window.range.len() as u64);
-                match x {
-                    Some(x) => put(out, format_args!("{command}{x:.1} {y:.1}H{to:.1}")),
-                    None => put(out, format_args!("{command}{y:.1}H{to:.1}")),
+                if last != Some((window.target_id, window.range.start)) {
+                    put(out, format_args!("M{:.1} {:.1}", self.x(window.before), y(100.0 * identity)));
+                } else {
+                    put(out, format_args!("V{:.1}", y(100.0 * identity)));
                 }
+                put(out, format_args!("H{:.1}", self.x(window.before + window.range.len() as u64)));
                 last = Some((window.target_id, window.range.end));
             }
         }
