@@ -58,6 +58,18 @@ fn six_scorings(base: &Scoring) -> Vec<Scoring> {
     all.into_iter().flatten().collect()
 }
 
+/// Returns three of [`six_scorings`], with every kind of end gaps and both kinds of gaps. The others
+/// come at the next turn, so that all six are tested for two sizes of a kernel, or two kernels.
+fn three_scorings(base: &Scoring, turn: usize) -> Vec<Scoring> {
+    let six = six_scorings(base);
+    (0..3).map(|ends| six[ends + 3 * ((ends + turn) % 2)].clone()).collect()
+}
+
+/// Returns the position of a kernel among all kernels.
+fn turn_of(stem: &str) -> usize {
+    KERNELS.iter().position(|kernel| kernel.stem == stem).expect("a kernel")
+}
+
 /// Returns schemes with linear and affine gaps, for DNA and proteins, with every kind of end gaps,
 /// each at least once. A cell stores 2 bits with linear gaps and 4 bits with affine gaps.
 fn four_scorings() -> [Scoring; 4] {

@@ -116,7 +116,7 @@ fn batches_beyond_the_loop_limit_are_refused(stem: &str) {
     let mut rng = rng(0x10a6);
     let mut workspace = TracebackWorkspace::default();
     let mut engines = [(kernel_default(stem), MatrixKernelShape::default()), (kernel_checked(stem), SMALL_SHAPE)];
-    for scoring in six_scorings(&Scoring::truong()) {
+    for scoring in three_scorings(&Scoring::truong(), turn_of(stem)) {
         for length in [2000, 3000, 4000] {
             let ancestor = random_codes(&mut rng, Alphabet::Dna, length);
             let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 5);
@@ -159,10 +159,9 @@ fn long_tracebacks_are_complete(stem: &str) {
     // With narrower tiles, there would be so many tiles that the tracebacks are a small part of the
     // work.
     let shape = MatrixKernelShape { subgroup_workgroup: subgroup, tile_workgroup: 16, ..SMALL_SHAPE };
-    let scorings = [scorings(), six_scorings(&Scoring::truong())].concat();
     let mut engine = with_matrix(kernel_default(stem), shape);
     let mut computed = 0;
-    for scoring in scorings.iter().filter(|scoring| scoring.alphabet == Alphabet::Dna) {
+    for scoring in &three_scorings(&Scoring::truong(), turn_of(stem)) {
         for length in [4_000, 9_600, 14_600, 17_000] {
             // Short sequences with only the end symbols of a long one, so that all its other
             // symbols are in a gap, and unrelated sequences.

@@ -32,7 +32,9 @@ fn large_values_are_traced_or_refused(stem: &str) {
     let lengths = [40, 97, 100, 3, 101, 64, 12, 77, 101, 100];
     let mut turned = [0, 0];
     let mut engine = kernel_checked(stem);
-    for base in [Scoring::truong(), Scoring::protein()].iter().flat_map(six_scorings) {
+    let dna = three_scorings(&Scoring::truong(), turn_of(stem));
+    let proteins = three_scorings(&Scoring::protein(), turn_of(stem) + 1);
+    for base in [dna, proteins].concat() {
         let extent = (101, 202);
         let tag_bits = if base.gaps.is_linear() { 2 } else { 4 };
         let tagged = greatest_factor(&base, extent, 31 - tag_bits);

@@ -36,7 +36,7 @@ fn many_tasks_are_traced(stem: &str) {
     let widest = adapter().description.subgroup_sizes[1].clamp(4, 128);
     let shape = MatrixKernelShape { rows_workgroup: 1, subgroup_workgroup: widest, ..SMALL_SHAPE };
     let mut engine = with_matrix(kernel_checked(stem), shape);
-    for scoring in six_scorings(&Scoring::truong()) {
+    for scoring in three_scorings(&Scoring::truong(), turn_of(stem)) {
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
         let batch = one_batch(&store, &scoring);
         let (variant, tasks) = variant_and_tasks(stem, &shape, &batch, (1, u64::MAX), true);
@@ -58,7 +58,7 @@ fn padded_lengths_are_traced(stem: &str) {
     // lane.
     let shape = MatrixKernelShape { lane_columns: Some(16), ..MatrixKernelShape::default() };
     let mut engine = with_matrix(kernel_default(stem), shape);
-    for scoring in six_scorings(&Scoring::truong()) {
+    for scoring in three_scorings(&Scoring::truong(), turn_of(stem)) {
         let small = [3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257];
         check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &small), &scoring);
         // All lanes have 64 x 16 columns, or 64 x 8 with affine gaps. Adapters that count loop
@@ -78,7 +78,7 @@ fn padded_lengths_are_traced(stem: &str) {
 /// all lanes, and twice these.
 fn every_number_of_lane_columns_is_traced(stem: &str) {
     let mut rng = rng(0x1a2e);
-    for columns in [4, 8, 16] {
+    for (turn, columns) in (turn_of(stem)..).zip([4, 8, 16]) {
         let shape = MatrixKernelShape { lane_columns: Some(columns), rows_words: columns / 4, ..SMALL_SHAPE };
         // Four lanes, or one per lane of a subgroup, and rows around tiles of 12. Affine gaps have
         // at most 8 columns.
@@ -91,7 +91,7 @@ fn every_number_of_lane_columns_is_traced(stem: &str) {
         let mut lengths = vec![11, 12, 13, 23, 24, 25];
         lengths.extend([unit - 1, unit, unit + 1, 2 * unit - 1, 2 * unit, 2 * unit + 1]);
         let mut engine = with_matrix(kernel_checked(stem), shape);
-        for scoring in six_scorings(&Scoring::truong()) {
+        for scoring in three_scorings(&Scoring::truong(), turn) {
             check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &lengths), &scoring);
         }
     }
@@ -106,7 +106,7 @@ fn long_runs_are_split(stem: &str) {
         assert_eq!(source.contains(&longest), source.contains("LONGEST_RUN"));
         source.replace(&longest, "const LONGEST_RUN: u32 = 3u;")
     }));
-    for scoring in six_scorings(&Scoring::truong()) {
+    for scoring in three_scorings(&Scoring::truong(), turn_of(stem)) {
         check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, EDGES), &scoring);
     }
 }

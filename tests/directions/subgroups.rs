@@ -7,7 +7,7 @@ use super::*;
 
 /// Tests lengths around the columns of all lanes, with four columns per lane.
 fn test_lanes(lanes: u32, engine: PairsGpu, seed: u64) {
-    team_under(&six_scorings(&Scoring::truong()), lanes, engine, seed);
+    team_under(&three_scorings(&Scoring::truong(), lanes.ilog2() as usize), lanes, engine, seed);
 }
 
 fn team_under(scorings: &[Scoring], lanes: u32, mut engine: PairsGpu, seed: u64) {
@@ -95,8 +95,8 @@ fn subgroups_of_unknown_size_are_supported() {
 fn subgroups_take_turns() {
     let mut rng = rng(0x7a2e);
     let lengths: Vec<usize> = (0..60).map(|index| index * 7 % 41).collect();
-    for scoring in six_scorings(&Scoring::truong()) {
-        let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
+    for scoring in four_scorings() {
+        let store = mixed_store(&mut rng, scoring.alphabet, &lengths);
         check_store(&mut with_subgroups(32, [4, 128]), &store, &scoring);
     }
 }

@@ -46,6 +46,19 @@ impl EditTest {
 
     /// Creates a test of all modes, with and without a limit, for symbols of 2, 4 and 8 bits.
     fn with_all_modes() -> Self {
+        EditTest::with_classes(|_, _| true)
+    }
+
+    /// Creates a test of all modes with half of the pattern lengths, in turns. Symbol size, mode and
+    /// pattern length select a variant of a kernel, and a device compiles each variant.
+    fn with_half_of_the_variants() -> Self {
+        EditTest::with_classes(|turn, class| (turn + class) % 2 == 0)
+    }
+
+    /// Creates a test of all modes, with and without a limit, for symbols of 2, 4 and 8 bits. For each
+    /// symbol size and mode, `is_selected` receives a number that one step in either changes by one,
+    /// and the index of a class of pattern lengths.
+    fn with_classes(is_selected: impl Fn(usize, usize) -> bool) -> Self {
         let reach = OverlapReach { shorter: 3, constant: 2, divisor: 8, rate: OverlapReach::ANY_RATE / 2 };
         let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
         let bases = [1, 2, 4, 8];
@@ -57,15 +70,16 @@ impl EditTest {
             (&letters[..], Equality::literal(Alphabet::Protein), &[][..]),
         ];
         let mut batches = Vec::new();
-        for (of, equality, others) in codings {
+        for (coding, (of, equality, others)) in codings.into_iter().enumerate() {
             let (patterns, texts) = stores(equality.alphabet(), of, others);
-            for mode in modes {
+            for (turn, mode) in (coding..).zip(modes) {
                 for limit in [Limit::None, Limit::Rate(0.3)] {
                     let scheme = Arc::new(EditScheme { mode, equality: equality.clone(), limit });
                     let against = Against::Texts(Arc::clone(&texts));
                     let (patterns, strands) = (Arc::clone(&patterns), QueryStrands::default());
                     let job = EditJob { patterns, against, scheme, strands, parts: None };
-                    batches.extend(batches_of_job(&job));
+                    let of_job = batches_of_job(&job).into_iter().enumerate();
+                    batches.extend(of_job.filter(|&(class, _)| is_selected(turn, class)).map(|(_, batch)| batch));
                 }
             }
         }
@@ -114,7 +128,7 @@ impl SelfTest for EditTest {
 
 /// Tests every kernel on an adapter.
 pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
-    test_kernels(kernels_of(Family::Edit, adapter), Ok(EditTest::with_all_modes()), |test, kernel| {
+    test_kernels(kernels_of(Family::Edit, adapter), Ok(EditTest::with_half_of_the_variants()), |test, kernel| {
         let engine = EditGpu::open(adapter)?;
         let mut shape = engine.shape();
         if kernel.lane_grouping().is_some_and(LaneGrouping::divides_pairs) {
@@ -176,6 +190,30 @@ fn pairs(batch: &EditBatch) -> impl Iterator<Item = (u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edit::EditChunk;
+    use std::collections::BTreeSet;
+
+    /// Alphabet, mode and number of words of a case.
+    type Variant = (String, String, u32);
+
+    fn variants(test: &EditTest) -> BTreeSet<Variant> {
+        let variant = |case: &OracleCase<Edit, Vec<EditDistance>>| {
+            let EditChunk { patterns, scheme, .. } = &*case.batch.chunk;
+            let words = patterns.length(case.batch.blocks[0].pattern).div_ceil(32);
+            (format!("{:?}", patterns.alphabet()), format!("{:?}", scheme.mode), words)
+        };
+        test.cases().iter().map(variant).collect()
+    }
+
+    #[test]
+    fn half_of_the_variants_have_every_length_in_every_mode_and_alphabet() {
+        let (all, half) = (variants(&EditTest::with_all_modes()), variants(&EditTest::with_half_of_the_variants()));
+        assert!(half.is_subset(&all));
+        let by_mode = |of: &BTreeSet<Variant>| of.iter().map(|(_, mode, words)| (mode.clone(), *words)).collect();
+        let by_alphabet = |of: &BTreeSet<Variant>| of.iter().map(|(code, _, words)| (code.clone(), *words)).collect();
+        let lengths = |of: &BTreeSet<Variant>| -> [BTreeSet<(String, u32)>; 2] { [by_mode(of), by_alphabet(of)] };
+        assert_eq!(lengths(&half), lengths(&all));
+    }
 
     #[test]
     fn wrong_distances_are_detected() {

@@ -100,22 +100,30 @@ pub(super) fn batches(job: &PairsSpec) -> Vec<Arc<PairsBatch>> {
     job.chunks(u64::MAX, u64::MAX).map(batch).collect()
 }
 
-/// Returns scoring schemes that together execute every path of a kernel.
+/// Returns scoring schemes that together execute every path of a kernel. Each is a variant of the
+/// shader, which is compiled. Only the size of its tables depends on the alphabet.
 fn scorings() -> Vec<Scoring> {
-    let mut all = Vec::new();
-    for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
-        for end_gaps in [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps { first: 3, next: 1 })] {
-            all.push(Scoring { gaps, end_gaps, ..Scoring::truong() });
-            all.push(Scoring { gaps, end_gaps, ..Scoring::protein() });
-        }
-    }
-    all
+    let [linear, affine] = gap_costs();
+    let priced = EndGaps::Priced(Gaps { first: 3, next: 1 });
+    vec![
+        Scoring { gaps: linear, end_gaps: EndGaps::Charged, ..Scoring::truong() },
+        Scoring { gaps: affine, end_gaps: EndGaps::Charged, ..Scoring::protein() },
+        Scoring { gaps: linear, end_gaps: EndGaps::Free, ..Scoring::protein() },
+        Scoring { gaps: affine, end_gaps: EndGaps::Free, ..Scoring::truong() },
+        Scoring { gaps: linear, end_gaps: priced, ..Scoring::truong() },
+        Scoring { gaps: affine, end_gaps: priced, ..Scoring::protein() },
+    ]
+}
+
+fn gap_costs() -> [Gaps; 2] {
+    [Gaps::linear(10), Gaps::from_blast(10, 1)]
 }
 
 /// Returns the schemes for local alignments. Local alignments have no end gaps.
 pub(super) fn local_scorings() -> Vec<Scoring> {
-    let charged = scorings().into_iter().filter(|scoring| scoring.end_gaps == EndGaps::Charged);
-    charged.map(|scoring| Scoring { mode: Mode::Local, ..scoring }).collect()
+    let of_gaps =
+        |gaps| [Scoring::truong(), Scoring::protein()].map(|base| Scoring { gaps, mode: Mode::Local, ..base });
+    gap_costs().into_iter().flat_map(of_gaps).collect()
 }
 
 /// Returns sequences with lengths close to all sizes that a kernel could round to. Some sequences

@@ -1,6 +1,8 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::alignment::Cigar;
 use crate::engine::thread_engine::CpuKind;
 use crate::pairs::cpu::PairsScratch;
 use crate::pairs::cpu::compute::{ComputedHits, LaneForm, ScoreWorkspace, run_tracing};
@@ -25,34 +27,57 @@ fn all_pairs(store: &Arc<SequenceStore>, scoring: &Scoring, earlier_is_query: bo
     PairsBatch { chunk, blocks }
 }
 
-/// Computes the alignments of all pairs of a store with one instruction set, and checks them
-/// against the oracle. Returns the number of pairs that were traced from kept rows.
-fn check(store: &Arc<SequenceStore>, scoring: &Scoring, instructions: InstructionSet, earlier_is_query: bool) -> usize {
-    let workspace = &mut ScoreWorkspace::with(instructions, LaneForm::Targets);
-    let batch = all_pairs(store, scoring, earlier_is_query);
-    let ComputedHits { hits, traces, .. } = run_tracing(&batch, true, workspace).unwrap();
-    let spans = traces.as_ref().unwrap().spans.clone();
-    assert_eq!((hits.len(), spans.len()), (store.len() * store.len(), hits.len()));
-    let traces = traces.unwrap();
-    let tracing = &mut trace::TracebackWorkspace::default();
-    let mut traced = 0;
-    for (hit, span) in hits.iter().zip(spans) {
-        let is_exchanged = earlier_is_query && hit.target < hit.query;
-        let (first, second) = if is_exchanged { (hit.target, hit.query) } else { (hit.query, hit.target) };
-        let (a, b) = (store.codes(first), store.codes(second));
-        let Some((first, runs)) = span else { continue };
-        let actual = crate::alignment::packed::unpack(&traces.words[first..], runs);
-        let expected = if a.len() * b.len() < 10_000 {
-            let expected = oracle::align(a, b, scoring);
-            assert_eq!((hit.score, hit.matches), (expected.score, Some(expected.matches)));
-            expected.cigar
-        } else {
-            traceback(a, b, scoring, Hint::NONE, tracing).unwrap().cigar
-        };
-        assert_eq!(actual, expected, "{instructions:?} turned {is_exchanged} {a:?} {b:?} {scoring:?}");
-        traced += 1;
+/// Pairs of a store with their score, matches and alignment, each computed when it is needed first.
+struct CheckedPairs<'a> {
+    store: &'a Arc<SequenceStore>,
+    scoring: &'a Scoring,
+    known: HashMap<[u32; 2], (i64, u64, Cigar)>,
+}
+
+impl<'a> CheckedPairs<'a> {
+    fn new(store: &'a Arc<SequenceStore>, scoring: &'a Scoring) -> Self {
+        CheckedPairs { store, scoring, known: HashMap::new() }
     }
-    traced
+
+    /// Computes the alignments of all pairs with one instruction set, and checks them against the
+    /// oracle, or the general traceback if they are long. Returns the number of pairs that were
+    /// traced from kept rows.
+    fn check(&mut self, instructions: InstructionSet, earlier_is_query: bool) -> usize {
+        let CheckedPairs { store, scoring, known } = self;
+        let workspace = &mut ScoreWorkspace::with(instructions, LaneForm::Targets);
+        let batch = all_pairs(store, scoring, earlier_is_query);
+        let ComputedHits { hits, traces, .. } = run_tracing(&batch, true, workspace).unwrap();
+        let traces = traces.unwrap();
+        assert_eq!((hits.len(), traces.spans.len()), (store.len() * store.len(), hits.len()));
+        let tracing = &mut trace::TracebackWorkspace::default();
+        let mut traced = 0;
+        for (hit, span) in hits.iter().zip(&traces.spans) {
+            let is_exchanged = earlier_is_query && hit.target < hit.query;
+            let pair = if is_exchanged { [hit.target, hit.query] } else { [hit.query, hit.target] };
+            let [a, b] = pair.map(|id| store.codes(id));
+            let &Some((first, runs)) = span else { continue };
+            let actual = crate::alignment::packed::unpack(&traces.words[first..], runs);
+            let (score, matches, expected) = known.entry(pair).or_insert_with(|| {
+                if a.len() * b.len() < 10_000 {
+                    let expected = oracle::align(a, b, scoring);
+                    return (expected.score, expected.matches, expected.cigar);
+                }
+                let expected = traceback(a, b, scoring, Hint::NONE, tracing).unwrap();
+                let matches = expected.cigar.counts().matches;
+                (expected.score, matches, expected.cigar)
+            });
+            let what = || format!("{instructions:?} turned {is_exchanged} {a:?} {b:?} {scoring:?}");
+            assert_eq!((hit.score, hit.matches), (*score, Some(*matches)), "{}", what());
+            assert_eq!(actual, *expected, "{}", what());
+            traced += 1;
+        }
+        traced
+    }
+}
+
+/// Checks all pairs of a store once.
+fn check(store: &Arc<SequenceStore>, scoring: &Scoring, instructions: InstructionSet, earlier_is_query: bool) -> usize {
+    CheckedPairs::new(store, scoring).check(instructions, earlier_is_query)
 }
 
 fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
@@ -115,8 +140,9 @@ fn lengths_around_vectors_and_kept_rows_are_traced() {
         .collect();
     let store = store(Alphabet::Dna, &sequences);
     for scoring in nucleotide_schemes() {
+        let mut pairs = CheckedPairs::new(&store, &scoring);
         for instructions in InstructionSet::available() {
-            let traced = check(&store, &scoring, instructions, true);
+            let traced = pairs.check(instructions, true);
             // All pairs are traced, with two exceptions: pairs with the empty sequence, and pairs
             // whose score fits in 8 bits while the values of recomputed parts do not.
             assert!(
@@ -145,10 +171,11 @@ fn long_gaps_and_ties_are_traced_canonically() {
     let store = store(Alphabet::Dna, &sequences);
     let mut least = usize::MAX;
     for scoring in nucleotide_schemes() {
+        let mut pairs = CheckedPairs::new(&store, &scoring);
         for (instructions, earlier_is_query) in
             InstructionSet::available().into_iter().zip([true, false].into_iter().cycle())
         {
-            let traced = check(&store, &scoring, instructions, earlier_is_query);
+            let traced = pairs.check(instructions, earlier_is_query);
             least = if traced > 0 { least.min(traced) } else { least };
         }
     }
@@ -167,17 +194,21 @@ fn proteins_and_wide_integers_are_traced_canonically() {
         .map(|codes| codes.iter().cycle().take(5 * codes.len()).map(|code| 1 << (code % 4)).collect())
         .collect();
     let bases = store(Alphabet::Dna, &bases);
-    for instructions in InstructionSet::available() {
-        for gaps in [Gaps::from_blast(11, 1), Gaps::linear(4)] {
-            for end_gaps in [EndGaps::Charged, EndGaps::Free] {
-                let scoring = Scoring { gaps, end_gaps, ..Scoring::protein() };
-                assert!(check(&proteins, &scoring, instructions, true) > 100, "{instructions:?} {scoring:?}");
+    for gaps in [Gaps::from_blast(11, 1), Gaps::linear(4)] {
+        for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+            let scoring = Scoring { gaps, end_gaps, ..Scoring::protein() };
+            let mut pairs = CheckedPairs::new(&proteins, &scoring);
+            for instructions in InstructionSet::available() {
+                assert!(pairs.check(instructions, true) > 100, "{instructions:?} {scoring:?}");
             }
         }
-        // Values exceed 32 bits.
-        for gaps in [Gaps::linear(1_000_000), Gaps::from_blast(900_000, 100_000)] {
-            let scoring = Scoring::nucleotide(1_000_000, -900_000, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
-            let traced = check(&bases, &scoring, instructions, true);
+    }
+    // Values exceed 32 bits.
+    for gaps in [Gaps::linear(1_000_000), Gaps::from_blast(900_000, 100_000)] {
+        let scoring = Scoring::nucleotide(1_000_000, -900_000, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
+        let mut pairs = CheckedPairs::new(&bases, &scoring);
+        for instructions in InstructionSet::available() {
+            let traced = pairs.check(instructions, true);
             assert!(traced > 12 || !gaps.is_linear(), "{traced} {instructions:?} {scoring:?}");
         }
     }
