@@ -112,5 +112,31 @@ def test_long_pairs_have_the_score_of_the_textbook(genes):
     one = pairwave.align(a, b, mode="local", alphabet="dna", **COSTS)
     best = pairwave.long(a, b, alphabet="dna", top=3, **COSTS)
     assert (len(best), best.rows["score"][0]) == (3, one.score)
-    with pytest.raises(pairwave.Error, match="there are 12 sequences"):
-        pairwave.long(genes, a)
+
+
+def test_long_aligns_all_records():
+    generator = rng(8334)
+    queries, targets = sequences(generator, 3, 60, shortest=40), sequences(generator, 4, 60, shortest=40)
+    found = pairwave.long(queries, targets, alphabet="dna", top=2, **COSTS).rows
+    all_scores = []
+    for query in range(3):
+        for target in range(4):
+            alone = pairwave.long(queries[query], targets[target], alphabet="dna", top=2, **COSTS).rows["score"]
+            of_pair = (found["query"] == query) & (found["target"] == target)
+            assert found["score"][of_pair].tolist() == alone.tolist(), (query, target)
+            all_scores.extend(alone.tolist())
+    best = pairwave.long(queries, targets, alphabet="dna", top_per="all", **COSTS).rows
+    assert best["score"].tolist() == [max(all_scores)]
+    assert (best["bits"] != best["bits"]).all() and (best["evalue"] != best["evalue"]).all()
+    with pytest.raises(pairwave.Error, match="top_per"):
+        pairwave.long(queries, targets, top_per="target")
+
+
+def test_long_has_the_evalues_of_search(genes):
+    options = {"alphabet": "dna", "scheme": "blastn", "strand": "both", "evalue": 1e-3}
+    found, hits = (job(genes, genes, **options).rows for job in (pairwave.long, pairwave.search))
+    fields = ["query", "strand", "score", "bits", "evalue"]
+    assert len(found) >= 12 and (found["evalue"] <= 1e-3).all()
+    assert sorted(found[fields].tolist()) == sorted(hits[fields].tolist())
+    with pytest.raises(pairwave.Error, match="evalue"):
+        pairwave.long(genes, genes, evalue=1, **COSTS)
