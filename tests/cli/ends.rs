@@ -66,9 +66,10 @@ fn interrupted(signal: &str, arguments: &[&str]) {
     let input = file(&folder, "many.fa", write_sequences(20_000));
     let output = path(&folder, "pairs.tsv.gz");
     let child = start(&[&["allpairs", &input, "-o", &output], arguments].concat());
+    // Before it reads the input, the program creates and removes a file to check that it can write.
     wait(|| entries(folder.path()).len() == 2);
-    let files = entries(folder.path());
     std::thread::sleep(Duration::from_millis(300)); // into the computation
+    let files = entries(folder.path());
     let ended = stop(child, signal);
     assert!(files[0].ends_with(".part"), "{files:?}: {ended:?}");
     assert_eq!(ended.status.code(), code(signal), "{ended:?}");
@@ -168,6 +169,7 @@ fn next_job_removes_files_of_a_killed_job() {
     let output = path(&folder, "pairs.tsv");
     let child = start(&["allpairs", &large, "-o", &output, "--device", "cpu"]);
     wait(|| entries(folder.path()).len() == 3);
+    std::thread::sleep(Duration::from_millis(300)); // until the file is the one for the results
     stop(child, "KILL");
     assert_eq!(entries(folder.path()).len(), 3);
     pairwave(&["allpairs", &small, "-o", &output, "--device", "cpu", "--quiet"]).assert().success();

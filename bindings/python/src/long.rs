@@ -103,7 +103,7 @@ fn set(argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Sequences> {
     }
 }
 
-/// What rows are computed from, in addition to alignments.
+/// Data that rows are computed from, in addition to alignments.
 struct LongRows<'a> {
     query: &'a SequenceStore,
     target: &'a SequenceStore,
