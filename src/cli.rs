@@ -69,7 +69,6 @@ const SUCCESS: u8 = 0;
 pub fn run(typed: Vec<OsString>) -> u8 {
     disable_vulkan_layer();
     interrupt::start();
-    close_at_exit();
     let is_silent = mpi::leaves_it_to_rank_0(&typed);
     if let Some(word) = wrong_word(&typed).filter(|_| !is_silent) {
         return refuse(&misspelt(&typed, &unexpected(word), word));
@@ -98,8 +97,21 @@ fn disable_vulkan_layer() {
     }
 }
 
+/// Returns whether a command opens a device for every kernel. Drivers limit how many can be open.
+fn opens_many_devices(action: &Action) -> bool {
+    match action {
+        #[cfg(feature = "bench")]
+        Action::Bench(_) => true,
+        Action::Devices(_) => true,
+        _ => false,
+    }
+}
+
 fn execute(options: CommandOptions) -> Result<u8> {
     log::start(options.quiet, options.verbose);
+    if !opens_many_devices(&options.action) {
+        close_at_exit();
+    }
     match options.action {
         Action::AllPairs(job) => runner::run(&*job, options.quiet),
         Action::Cluster(job) => runner::run(&*job, options.quiet),

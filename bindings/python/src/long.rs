@@ -28,7 +28,7 @@ const SIGNIFICANCE_FIELDS: [Field; 2] = [("bits", "f8"), ("evalue", "f8")];
 /// query, target: each one sequence, or a file or list of sequences
 /// mode: 'local' (default), 'global' or 'semi-global'
 /// top: greatest number of local alignments in a list (default: 1)
-/// top_per: 'pair' (default), 'query' or 'all': what has one list
+/// top_per: each pair ('pair', default), each query ('query') or the whole job ('all') has one list
 /// min_score: least score of a local alignment (default: 1)
 /// evalue: greatest E-value of a local alignment (default: no limit)
 /// host_memory: most bytes of intermediate results in memory; further ones go to temporary files

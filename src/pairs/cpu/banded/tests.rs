@@ -171,7 +171,7 @@ fn similar_pairs_have_the_greatest_value_of_the_whole_matrix() {
     }
 }
 
-/// The pairs of the test above include pairs for which the first band is sufficient, and others.
+/// The first band is sufficient for some of the pairs of the test above, and not for others.
 #[test]
 fn the_first_band_is_sufficient_for_some_pairs() {
     let mut rng = fastrand::Rng::with_seed(0x5eed);
