@@ -23,6 +23,8 @@ pub(crate) struct PoolMember {
     pub id: usize,
     /// Heartbeat of the engine.
     pub heartbeat: Arc<Heartbeat>,
+    /// Speed of the CPU in its last panel, in cells per second. Devices measure their own speed.
+    pub host_speed: Option<f64>,
 }
 
 /// Opens the engine that takes over when no other engine is left.
@@ -45,6 +47,9 @@ pub(crate) struct EnginePool {
 /// Maximum number of cells of a task of the CPU that needs no separate thread. It takes about a
 /// second.
 const SHORT_TASK_CELLS: u64 = 1 << 32;
+
+/// Minimum duration of a panel that shows the speed of the CPU.
+const MIN_MEASURED_DURATION: Duration = Duration::from_millis(10);
 
 /// An engine that works on a separate thread.
 struct RunningMember {
@@ -72,6 +77,7 @@ impl EnginePool {
             stats,
             id: self.count,
             heartbeat: Arc::new(Heartbeat::new(&self.clock)),
+            host_speed: None,
         });
         self.count += 1;
     }
@@ -94,6 +100,11 @@ impl EnginePool {
             self.gone.push(member.stats);
             close(member.engine);
         }
+    }
+
+    /// Returns whether one of the members with these numbers is left.
+    pub(crate) fn has_any(&self, ids: &[usize]) -> bool {
+        self.members.iter().any(|member| ids.contains(&member.id))
     }
 
     /// Returns the engines, fastest first.
@@ -350,6 +361,19 @@ impl PoolMember {
     pub(crate) fn query<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
         let answer = catch_panic(|| f(self.engine.as_ref()));
         answer.map_err(|said| self.remove_member(format!("it panicked: {said}"))).ok()
+    }
+
+    /// Returns the speed of a panel of `cells` cells: the measured speed of the CPU, or the speed that
+    /// a device states. An engine that panics is abandoned.
+    pub(crate) fn panel_speed(&mut self, cells: u64, busy: Duration) -> Option<f64> {
+        let (is_host, speed) = self.query(|engine| (engine.is_host(), engine.speed()))?;
+        if !is_host {
+            return Some(speed);
+        }
+        if busy >= MIN_MEASURED_DURATION {
+            self.host_speed = Some(cells as f64 / busy.as_secs_f64());
+        }
+        Some(self.host_speed.unwrap_or(speed))
     }
 
     /// Returns the engines for separate pairs. An engine that panics is abandoned.

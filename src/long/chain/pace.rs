@@ -1,5 +1,5 @@
-//! Chooses the widths of panels in proportion to the speeds of the engines. Neighbours then need
-//! the same time for a panel, and all engines are busy in the last round.
+//! Chooses the engines of a chain, and the widths of their panels in proportion to their speeds.
+//! Neighbours then need the same time for a panel, and all engines are busy in the last round.
 
 /// Minimum number of rounds in which the engines of a chain take all columns: for engines of about
 /// the same speed, and for others. Several rounds compensate for wrongly estimated speeds, but each
@@ -7,6 +7,14 @@
 const ROUNDS: [f64; 2] = [2.0, 4.0];
 /// Maximum ratio of the fastest to the slowest speed for which engines count as equally fast.
 const EQUAL_SPEED_RATIO: f64 = 1.1;
+/// Ratio of the speed of the CPU next to devices to its expected speed, as long as it is not
+/// measured. If it is slower than assumed, all devices to the right of its panel wait; if it is
+/// faster, only the CPU waits.
+const CAUTIOUS_SHARE: f64 = 0.5;
+/// Minimum part of the speed of all engines with which the CPU computes next to devices. Next to
+/// others, a device computes narrower panels, which takes a few percent longer. (An H200 and 16
+/// threads with 3% of the speed: 28 s for a pair that takes 22 s without the threads.)
+const MIN_HOST_PART: f64 = 0.1;
 
 /// The engines that take panels.
 #[derive(Debug, Default)]
@@ -25,14 +33,31 @@ pub(crate) struct PacedEngine {
     pub speed: f64,
     /// Maximum number of columns of a panel.
     pub columns: f64,
-    /// Measured speed of the last panel; `None` before the first one.
+    /// Whether the engine is the CPU.
+    pub is_host: bool,
+    /// Measured speed of the last panel; `None` before the first one. For the CPU, it may be known
+    /// from an earlier part.
     pub measured_speed: Option<f64>,
 }
 
 impl PanelPace {
-    /// Creates the pace for a part of this number of columns.
-    pub(crate) fn new(columns: u32, engines: Vec<PacedEngine>) -> Self {
+    /// Creates the pace for a part of this number of columns. The CPU takes no panels if it is much
+    /// slower than the devices.
+    pub(crate) fn new(columns: u32, mut engines: Vec<PacedEngine>) -> Self {
+        if engines.iter().any(|engine| !engine.is_host) {
+            for host in engines.iter_mut().filter(|engine| engine.is_host) {
+                host.speed = host.measured_speed.unwrap_or(CAUTIOUS_SHARE * host.speed);
+            }
+            let all: f64 = engines.iter().map(|engine| engine.speed).sum();
+            engines.retain(|engine| !engine.is_host || engine.speed >= MIN_HOST_PART * all);
+        }
+        engines.iter_mut().for_each(|engine| engine.measured_speed = None);
         PanelPace { columns: f64::from(columns), engines }
+    }
+
+    /// Returns the numbers of the engines that take panels.
+    pub(crate) fn ids(&self) -> Vec<usize> {
+        self.engines.iter().map(|engine| engine.id).collect()
     }
 
     /// Returns whether the engine is the only one, so that no other engine waits for its panel.
@@ -76,9 +101,42 @@ mod tests {
     use super::*;
 
     fn pace(columns: u32, suits: &[(f64, f64)]) -> PanelPace {
-        let engines =
-            (0..).zip(suits).map(|(id, &(speed, columns))| PacedEngine { id, speed, columns, measured_speed: None });
+        let engines = (0..).zip(suits).map(|(id, &(speed, columns))| device(id, speed, columns));
         PanelPace::new(columns, engines.collect())
+    }
+
+    fn device(id: usize, speed: f64, columns: f64) -> PacedEngine {
+        PacedEngine { id, speed, columns, is_host: false, measured_speed: None }
+    }
+
+    fn host(id: usize, speed: f64, measured_speed: Option<f64>) -> PacedEngine {
+        PacedEngine { id, speed, columns: 1e6, is_host: true, measured_speed }
+    }
+
+    #[test]
+    fn a_slow_cpu_takes_no_panels_next_to_devices() {
+        let ids = |engines: &[PacedEngine]| PanelPace::new(1_000_000, engines.to_vec()).ids();
+        let card = |id| device(id, 1e12, 1e6);
+        assert_eq!(ids(&[card(0), card(1), host(2, 3e11, None)]), [0, 1]);
+        assert_eq!(ids(&[card(0), host(1, 3e11, None)]), [0, 1]);
+        assert_eq!(ids(&[card(0), host(1, 3e11, Some(9e10))]), [0]);
+        assert_eq!(ids(&[card(0), host(1, 1e11, Some(4e11))]), [0, 1]);
+        assert_eq!(ids(&[host(0, 1e6, None)]), [0]);
+        assert_eq!(ids(&[host(0, 1e6, None), host(1, 1e12, None)]), [0, 1], "tests have several");
+        assert!(PanelPace::new(1_000_000, vec![card(0), host(1, 1e11, None)]).is_alone());
+    }
+
+    #[test]
+    fn panels_of_the_cpu_are_narrow_until_it_is_measured() {
+        let mut pace = PanelPace::new(4_000_000, vec![device(0, 1e12, 1e6), host(1, 1e12, None)]);
+        let ratio = |pace: &PanelPace| pace.width(0).unwrap() / pace.width(1).unwrap();
+        assert_eq!(ratio(&pace), 2.0);
+        pace.record_speed(1, 8e11);
+        assert_eq!(ratio(&pace), 2.0, "the device is not measured");
+        pace.record_speed(0, 1.6e12);
+        assert_eq!(ratio(&pace), 2.0);
+        pace.record_speed(1, 4e11);
+        assert_eq!(ratio(&pace), 4.0);
     }
 
     #[test]

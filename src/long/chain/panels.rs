@@ -2,7 +2,7 @@
 //! and reads its left border while the engine of the previous panel computes it.
 //!
 //! The width of a panel is proportional to the speed of its engine, so that neighbours need the
-//! same time. An engine that fails leaves its panel unfinished. Another engine continues the panel
+//! same time. A CPU that is much slower than the devices takes no panels. An engine that fails leaves its panel unfinished. Another engine continues the panel
 //! from its last mark, if all results above the mark are known. Values that the right neighbour has
 //! already read stay valid, because every engine computes the same values. An engine that waits for
 //! a column that no engine computes releases its own panel. The leftmost unfinished panel therefore
@@ -71,8 +71,10 @@ pub(crate) fn sweep(
     sweep.restore(restored)?;
     let sweep = Arc::new(sweep);
     loop {
-        sweep.panel_table().pace = pace(&sweep.part, engine_pool);
-        chain(&sweep, engine_pool, watch);
+        let pace = pace(&sweep.part, engine_pool);
+        let chosen = pace.ids();
+        sweep.panel_table().pace = pace;
+        chain(&sweep, &chosen, engine_pool, watch);
         engine_pool.remove_abandoned();
         sweep.save(true)?;
         if watch.interrupt.load(Ordering::Relaxed) {
@@ -85,15 +87,16 @@ pub(crate) fn sweep(
         if panel_table.next >= sweep.part.columns.1 && panel_table.panels.iter().all(|panel| panel.state.done) {
             return join_borders(&sweep.part, std::mem::take(&mut panel_table.panels));
         }
-        if !engine_pool.members.is_empty() || !engine_pool.call_reserve() {
+        // If all devices are lost, the CPU computes the rest.
+        let has_others = !engine_pool.members.is_empty() && !engine_pool.has_any(&chosen);
+        if !has_others && (!engine_pool.members.is_empty() || !engine_pool.call_reserve()) {
             return Err(engine_pool.no_engine_left());
         }
     }
 }
 
-/// Runs all engines until all panels are finished, or until no engine is left.
-fn chain(sweep: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
-    let all: Vec<usize> = engine_pool.members.iter().map(|member| member.id).collect();
+/// Runs the chosen engines until all panels are finished, or until none of them is left.
+fn chain(sweep: &Arc<SharedSweep>, chosen: &[usize], engine_pool: &mut EnginePool, watch: Watch) {
     let of_all = Arc::clone(sweep);
     let MatrixPart { rows, columns, .. } = &sweep.part;
     let cells = u64::from(rows.1 - rows.0) * u64::from(columns.1 - columns.0);
@@ -106,7 +109,7 @@ fn chain(sweep: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
         }
         watch.interrupt.load(Ordering::Relaxed) || sweep.stop.load(Ordering::Relaxed)
     };
-    engine_pool.work(&all, cells, move |member| of_all.work(member), |id| sweep.release(id), tell);
+    engine_pool.work(chosen, cells, move |member| of_all.work(member), |id| sweep.release(id), tell);
 }
 
 /// Returns the engines that take panels, with their speeds.
@@ -114,11 +117,11 @@ fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> PanelPace {
     let (rows, columns) = (part.rows.1 - part.rows.0, part.columns.1 - part.columns.0);
     let mut engines = Vec::new();
     for member in engine_pool.by_speed() {
-        let id = member.id;
+        let (id, measured_speed) = (member.id, member.host_speed);
         engines.extend(member.query(|engine| {
             let most = part.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
             let columns = f64::from(engine.panel_columns(rows, columns, false).min(most));
-            PacedEngine { id, speed: engine.speed(), columns, measured_speed: None }
+            PacedEngine { id, speed: engine.speed(), columns, is_host: engine.is_host(), measured_speed }
         }));
     }
     engine_pool.remove_abandoned();

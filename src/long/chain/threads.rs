@@ -85,13 +85,14 @@ impl SharedSweep {
                 return;
             }
             let waited = Duration::from_nanos(reader.waited.load(Ordering::Relaxed));
-            member.stats.busy_seconds += begin.elapsed().saturating_sub(waited).as_secs_f64();
-            if done.is_ok()
-                && let Some(speed) = member.query(|engine| engine.speed())
+            let busy = begin.elapsed().saturating_sub(waited);
+            member.stats.busy_seconds += busy.as_secs_f64();
+            if let Ok(cells) = done
+                && let Some(speed) = member.panel_speed(cells, busy)
             {
                 self.panel_table().pace.record_speed(member.id, speed);
             }
-            let Err(error) = done.and_then(|()| self.save(false)) else { continue };
+            let Err(error) = done.and_then(|_| self.save(false)) else { continue };
             let abandoned = reader.abandoned.load(Ordering::Relaxed);
             let is_engine_fault = !abandoned && member.is_engine_fault(&error);
             if !abandoned && !is_engine_fault {
@@ -208,8 +209,9 @@ impl SharedSweep {
         Some(())
     }
 
-    /// Computes a panel with an engine, from the restart row of the panel on.
-    fn compute(&self, member: &mut PoolMember, index: usize, left: &LeftReader) -> Result<()> {
+    /// Computes a panel with an engine, from the restart row of the panel on. Returns the number of
+    /// cells that were not pruned.
+    fn compute(&self, member: &mut PoolMember, index: usize, left: &LeftReader) -> Result<u64> {
         let MatrixPart { ref pair, rows, cut, needs_traceback, prune, ref best, .. } = self.part;
         let keep_every = cut.pitch.filter(|_| member.engine.keeps_columns());
         let (columns, row, mark, column) = {
@@ -275,7 +277,8 @@ impl SharedSweep {
             self.retire(&mut panel_table, index)?;
         }
         self.changed.notify_all();
-        Ok(())
+        let all = u64::from(rows.1 - row) * u64::from(columns.1 - columns.0);
+        Ok(all.saturating_sub(swept.pruned_cells))
     }
 
     /// Stores or drops the last column of a panel once no thread reads it.

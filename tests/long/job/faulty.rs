@@ -170,6 +170,36 @@ fn a_silent_engine_is_abandoned() {
 }
 
 #[test]
+fn a_slow_cpu_takes_over_from_lost_devices() {
+    let (query, target) = related(55, Alphabet::Dna, 300, 280);
+    let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
+    let expected = expected(&query, &target, &scoring);
+    let job = LongAlignment { want: LongWant::Score, ..job(&query, &target, scoring) };
+    for (lost_at, devices) in [(None, 1), (None, 2), (Some(1), 1), (Some(5), 1), (Some(3), 2)] {
+        let panels_of_cpu = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&panels_of_cpu);
+        let cpu = Hooked::new(textbook("CPU", 1e8), move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        });
+        let device = || {
+            let hook = move |count| match lost_at {
+                Some(at) if count >= at => Err(Error::Device { device: "device".into(), message: "lost".into() }),
+                _ => Ok(()),
+            };
+            Box::new(Hooked::new(textbook("device", 1e12), hook)) as Box<dyn LongEngine>
+        };
+        let mut engines: Engines = (0..devices).map(|_| device()).collect();
+        engines.push(Box::new(Host(cpu)));
+        let result = run(&job, engines).unwrap();
+        assert_eq!(result.hits[0].score, expected[0].score, "{lost_at:?}, {devices} devices");
+        let lost = result.summary.engines.iter().filter(|engine| engine.lost.is_some()).count();
+        assert_eq!(lost, if lost_at.is_some() { devices } else { 0 }, "{lost_at:?}");
+        assert_eq!(panels_of_cpu.load(Ordering::Relaxed) > 0, lost_at.is_some(), "{lost_at:?}, {devices} devices");
+    }
+}
+
+#[test]
 fn an_engine_that_falls_silent_in_a_traceback_is_abandoned() {
     let (query, target) = related(52, Alphabet::Dna, 300, 280);
     let scoring = dna(GAPS[1], Mode::Global, EndGaps::Charged);
