@@ -42,12 +42,14 @@ const CARD_SCORES: f64 = 2e12;
 /// Cells of edit distances that a card is expected to compute per second. (An H200: 2.3e13 for
 /// patterns of 23 symbols, 4e13 and more for longer ones.)
 const CARD_DISTANCES: f64 = 2e13;
+/// Number of CPU threads that serve a card: they prepare its batches and process its results.
+const THREADS_OF_A_CARD: usize = 8;
 /// Minimum number of batches of [`CpuKind::CELLS`] that a thread computes per second.
 const BATCHES_PER_SECOND: f64 = 10.0;
 
 /// Opens engines for the devices of a job, all at the same time. The CPU counts as one engine per
-/// thread of `pool`. It has fewer engines if GPUs align every pair ([`worker_threads`]). The pool's
-/// threads also do the host work of the GPUs.
+/// thread of `pool`. It has fewer engines next to GPUs ([`worker_threads`]). The pool's threads also
+/// do the host work of the GPUs.
 ///
 /// A device that cannot be opened is skipped with a warning. If no device is left, the CPU
 /// computes. Small jobs always run on the CPU ([`devices_for_cells`]). If there is a `selection`,
@@ -124,7 +126,8 @@ fn open_cells(
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let threads = pool.current_num_threads();
     let chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
-    let work = JobWork { cells, card_speed: CARD_SCORES, threads: worker_threads(threads, true, filter) };
+    let aligns_all = matches!(filter, ResultFilter::Alignments);
+    let work = JobWork { cells, card_speed: CARD_SCORES, threads: worker_threads(threads, &chosen, aligns_all) };
     let chosen = start::worth_starting::<Pairs>(options, chosen, work);
     let adapters = adapters_and_shares(&chosen, options.memory, sharing);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
@@ -150,8 +153,8 @@ fn open_cells(
         tracing::info!("the device has little free memory: the CPU threads compute as well");
     }
     if engines.is_empty() || is_helped || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        let threads = worker_threads(threads, !engines.is_empty() && !is_helped, filter);
-        engines.extend(workers(threads, &options.interrupt));
+        let next_to_gpus = if engines.is_empty() || is_helped { &[] } else { &chosen[..] };
+        engines.extend(workers(worker_threads(threads, next_to_gpus, aligns_all), &options.interrupt));
     }
     Ok(engines)
 }
@@ -170,7 +173,8 @@ pub(super) fn open_edit(
 ) -> Result<Vec<Box<dyn Engine<Edit>>>> {
     let threads = pool.current_num_threads();
     let chosen = devices_for_cells::<Edit>(options, threads, cells)?;
-    let chosen = start::worth_starting::<Edit>(options, chosen, JobWork { cells, card_speed: CARD_DISTANCES, threads });
+    let work = JobWork { cells, card_speed: CARD_DISTANCES, threads: worker_threads(threads, &chosen, false) };
+    let chosen = start::worth_starting::<Edit>(options, chosen, work);
     let mut engines = open_edit_on(&chosen, options, options.kernel, pool, 1);
     if engines.is_empty() {
         engines = edit_workers(threads, &options.interrupt);
@@ -218,7 +222,9 @@ pub(super) fn open_edit_on(
         }
     }
     if chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        engines.extend(edit_workers(pool.current_num_threads(), &options.interrupt));
+        let next_to_gpus = if engines.is_empty() { &[] } else { chosen };
+        let threads = worker_threads(pool.current_num_threads(), next_to_gpus, false);
+        engines.extend(edit_workers(threads, &options.interrupt));
     }
     engines
 }
@@ -281,17 +287,25 @@ fn open_kind<K: GpuKind + CpuKind>(
         }
     }
     if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        engines.extend(thread_engines(threads, &options.interrupt));
+        let next_to_gpus = if engines.is_empty() { &[] } else { &chosen[..] };
+        engines.extend(thread_engines(worker_threads(threads, next_to_gpus, false), &options.interrupt));
     }
     Ok(engines)
 }
 
-/// Returns the number of threads that compute. If GPUs align every pair, only half of the threads
-/// compute. The others process the alignments of the GPUs, which limits the speed of such a job.
-/// (An H200 and 16 threads, 2,500 genes: 28% slower than the GPU alone with 16 computing threads,
-/// 4% with 12, not slower with 8.)
-fn worker_threads(threads: usize, next_to_gpus: bool, filter: &ResultFilter) -> usize {
-    if next_to_gpus && matches!(filter, ResultFilter::Alignments) { threads.div_ceil(2) } else { threads }
+/// Returns the number of threads that compute next to these devices. If GPUs align every pair, only
+/// half of the threads compute. The others process the alignments of the GPUs, which limits the
+/// speed of such a job. (An H200 and 16 threads, 2,500 genes: 28% slower than the GPU alone with 16
+/// computing threads, 4% with 12, not slower with 8.) In other jobs, [`THREADS_OF_A_CARD`] threads,
+/// but not more than half of all threads, are left to each card. (An H200, local scores of 343
+/// million pairs: 23.4 s alone, 24.9 s with 16 of 16 threads, 22.8 s with 12, 22.5 s with 8.)
+fn worker_threads(threads: usize, devices: &[Device], aligns_all: bool) -> usize {
+    if aligns_all && has_gpu(devices) {
+        return threads.div_ceil(2);
+    }
+    let cards = devices.iter().filter_map(Device::adapter);
+    let serving: usize = cards.map(|card| card.description.select_by_kind(THREADS_OF_A_CARD, 0, 0)).sum();
+    threads - serving.min(threads / 2)
 }
 
 /// Returns the devices for a job of this number of cells. Selects the CPU if `threads` threads
@@ -380,12 +394,25 @@ mod tests {
     use crate::seq::{Alphabet, QueryStrands};
 
     #[test]
-    fn half_of_the_threads_compute_next_to_gpus_that_align() {
-        let threads =
-            |next_to_gpus, filter| [1, 2, 5, 16].map(|threads| worker_threads(threads, next_to_gpus, &filter));
-        assert_eq!(threads(true, ResultFilter::Alignments), [1, 1, 3, 8]);
-        assert_eq!(threads(true, ResultFilter::Scores), [1, 2, 5, 16]);
-        assert_eq!(threads(false, ResultFilter::Alignments), [1, 2, 5, 16]);
+    fn threads_are_left_to_gpus() {
+        let mut adapter = enumerate().into_iter().next().expect("no adapter runs compute shaders here");
+        let mut device = |kind| {
+            adapter.description.kind = kind;
+            Device::Adapter(Box::new(adapter.clone()))
+        };
+        let [card, integrated] = [device("discrete"), device("integrated")];
+        let threads = |devices: &[Device], aligns_all| {
+            [1, 2, 5, 16, 64].map(|threads| worker_threads(threads, devices, aligns_all))
+        };
+        for gpu in [&card, &integrated] {
+            assert_eq!(threads(std::slice::from_ref(gpu), true), [1, 1, 3, 8, 32]);
+        }
+        assert_eq!(threads(&[card.clone(), Device::Cpu], false), [1, 1, 3, 8, 56]);
+        assert_eq!(threads(&[card.clone(), card.clone(), card], false), [1, 1, 3, 8, 40]);
+        for aligns_all in [false, true] {
+            assert_eq!(threads(&[Device::Cpu], aligns_all), [1, 2, 5, 16, 64]);
+        }
+        assert_eq!(threads(&[integrated], false), [1, 2, 5, 16, 64]);
     }
 
     #[test]
