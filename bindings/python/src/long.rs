@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pairwave::jobs::long::{LongRecordHit, LongRecordPairs, LongWant, TopPer};
-use pairwave::score::{DatabaseSize, DatabaseStatistics, IdentityDefinition, MaxEvalue, Mode, Statistics};
+use pairwave::score::{DatabaseStatistics, IdentityDefinition};
 use pairwave::{Job, LongAlignment, SequenceStore};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -62,11 +62,6 @@ pub(crate) fn long(
     let (query, target) = (set("query", query)?, set("target", target)?);
     let [query, target] = stores(py, [("query", &query), ("target", &target)], &read)?;
     let scoring = Arc::new(scheme.scoring(py, query.alphabet())?);
-    let symbols = (0..target.len() as u32).map(|id| u64::from(target.length(id))).sum();
-    let size = DatabaseSize { sequences: target.len() as u64, symbols };
-    let max_evalue = evalue.map(|evalue| MaxEvalue::new(evalue, &scoring, size)).transpose();
-    let statistics = (scoring.mode == Mode::Local).then(|| Statistics::for_scheme(&scoring)).flatten();
-    let significance = statistics.map(|statistics| DatabaseStatistics { statistics, size });
     let usual = LongAlignment::new(Arc::clone(&query), 0, Arc::clone(&target), 0, scoring);
     let settings = LongAlignment {
         want: if score_only { LongWant::Score } else { LongWant::Alignment },
@@ -76,14 +71,12 @@ pub(crate) fn long(
         host_memory,
         ..usual
     };
-    let job = LongRecordPairs {
-        settings,
-        queries: (0..query.len() as u32).collect(),
-        targets: (0..target.len() as u32).collect(),
-        top_per,
-        max_evalue: max_evalue.map_err(|error| exception(py, error))?,
-    };
-    let rows = LongRows { query: &query, target: &target, definition, significance };
+    let [queries, targets] = [&query, &target].map(|set| (0..set.len() as u32).collect());
+    let mut job = LongRecordPairs { settings, queries, targets, top_per, max_evalue: None };
+    if let Some(evalue) = evalue {
+        job = job.with_max_evalue(evalue).map_err(|error| exception(py, error))?;
+    }
+    let rows = LongRows { query: &query, target: &target, definition, significance: job.statistics() };
     let table = run(py, run_options, job.cells(), |run| {
         let mut table = PairTable::new(score_only);
         job.run(run, |hits| {

@@ -17,7 +17,7 @@ use pairwave::output::dotplot;
 use pairwave::output::long::StoredRecords;
 use pairwave::output::{LongContext, LongFormat, LongPairAlignment, Output, Range32, long as writers};
 use pairwave::score::chance::{Chance, Composition};
-use pairwave::score::{DatabaseSize, DatabaseStatistics, MaxEvalue, Mode, Scoring, Statistics};
+use pairwave::score::{DatabaseStatistics, Mode, Scoring};
 use pairwave::seq::{Code, SequenceId, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
@@ -47,7 +47,7 @@ impl Long {
         let LongInput { queries, targets, scoring, .. } = input;
         let page = self.report.as_ref().map(Output::create).transpose()?;
         let size = LongSize::new(&queries, &targets);
-        let statistics = self.statistics(&scoring, &targets);
+        let statistics = self.statistics(&job);
         // The header may depend on whether any alignment is on the minus strand.
         let mut rows: Vec<LongRecordHit> = Vec::new();
         let mut collect = Whole(|rows_of_block: &[LongRecordHit]| {
@@ -102,22 +102,15 @@ impl Long {
     }
 
     /// Returns the statistics of the alignments if they are written and known.
-    fn statistics(&self, scoring: &Scoring, targets: &StoredRecords) -> Option<DatabaseStatistics> {
+    fn statistics(&self, job: &LongRecordPairs) -> Option<DatabaseStatistics> {
         let has_fields = match &self.format {
             LongFormat::Tsv(fields) | LongFormat::JsonLines(fields) => {
                 fields.iter().any(|field| field.needs_significance())
             }
             _ => false,
         };
-        let is_wanted = self.evalue.is_some() || (has_fields && scoring.mode == Mode::Local);
-        let statistics = is_wanted.then(|| Statistics::for_scheme(scoring)).flatten();
-        statistics.map(|statistics| DatabaseStatistics { statistics, size: database_size(targets) })
+        (self.evalue.is_some() || has_fields).then(|| job.statistics()).flatten()
     }
-}
-
-/// Returns the size of the targets, which are the database that E-values refer to.
-fn database_size(targets: &StoredRecords) -> DatabaseSize {
-    DatabaseSize { sequences: targets.ids.len() as u64, symbols: targets.symbols() }
 }
 
 /// Returns the frequencies of the symbols of records. The first ones determine them.
@@ -220,10 +213,12 @@ impl BlockCommand for Long {
             origin: origin.clone(),
             ..LongAlignment::new(query_store, 0, target_store, 0, Arc::clone(scoring))
         };
-        let max_evalue = self.evalue.map(|evalue| MaxEvalue::new(evalue, scoring, database_size(targets)));
-        let max_evalue = max_evalue.transpose()?;
         let [queries, targets] = [queries, targets].map(|records| records.ids.clone());
-        Ok(LongRecordPairs { settings, queries, targets, top_per: self.top_per, max_evalue })
+        let job = LongRecordPairs { settings, queries, targets, top_per: self.top_per, max_evalue: None };
+        match self.evalue {
+            Some(evalue) => job.with_max_evalue(evalue),
+            None => Ok(job),
+        }
     }
 
     fn deliver(

@@ -18,7 +18,7 @@ use crate::jobs::blocks::cut::saturating_u64;
 use crate::jobs::session::SessionStart;
 use crate::jobs::source::{NextBlock, subtract_cells};
 use crate::jobs::{Feed, Job, Run, Summary};
-use crate::score::{MaxEvalue, Mode};
+use crate::score::{DatabaseSize, DatabaseStatistics, MaxEvalue, Mode, Statistics};
 use crate::seq::SequenceId;
 
 /// The group of pairs whose alignments compete for a place in the result.
@@ -71,6 +71,28 @@ impl LongRecordPairs {
         let queries: u128 = self.queries.iter().map(|&id| u128::from(self.settings.rows_of(id))).sum();
         let targets: u128 = self.targets.iter().map(|&id| u128::from(self.settings.columns_of(id))).sum();
         saturating_u64(queries.saturating_mul(targets)).saturating_mul(self.settings.strands().len() as u64)
+    }
+
+    /// Returns the size of the targets, which are the database that E-values refer to.
+    fn database_size(&self) -> DatabaseSize {
+        let lengths = self.targets.iter().map(|&id| u64::from(self.settings.target.length(id)));
+        DatabaseSize { sequences: self.targets.len() as u64, symbols: lengths.sum() }
+    }
+
+    /// Returns the statistics of local alignments, if they are known for the scores.
+    pub fn statistics(&self) -> Option<DatabaseStatistics> {
+        let scoring = &self.settings.scoring;
+        let statistics = (scoring.mode == Mode::Local).then(|| Statistics::for_scheme(scoring)).flatten();
+        statistics.map(|statistics| DatabaseStatistics { statistics, size: self.database_size() })
+    }
+
+    /// Limits the E-values of alignments, with the targets as the database.
+    ///
+    /// # Errors
+    /// The errors of [`MaxEvalue::new`].
+    pub fn with_max_evalue(self, evalue: f64) -> Result<Self> {
+        let max_evalue = MaxEvalue::new(evalue, &self.settings.scoring, self.database_size())?;
+        Ok(LongRecordPairs { max_evalue: Some(max_evalue), ..self })
     }
 
     /// Selects the best alignments of each list. Among equal scores, the first in the order of the
