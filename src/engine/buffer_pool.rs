@@ -1,4 +1,4 @@
-//! Reuses buffers instead of allocating new ones.
+//! Reuses buffers and workspaces instead of allocating new ones.
 //!
 //! Each new allocation of a large buffer costs one page fault for every 4 KiB written, and page
 //! faults of many threads wait for each other.
@@ -91,9 +91,51 @@ impl<T> Drop for PooledVec<T> {
     }
 }
 
+/// Workspaces for the items of a parallel iterator. Each thread that computes an item takes one, so
+/// there are at most as many as threads. (`map_init` creates one for each group of items that a
+/// thread takes at once, which is far more often.)
+#[derive(Debug)]
+pub(crate) struct WorkspacePool<T> {
+    unused: Mutex<Vec<T>>,
+}
+
+impl<T> Default for WorkspacePool<T> {
+    fn default() -> Self {
+        WorkspacePool { unused: Mutex::default() }
+    }
+}
+
+impl<T: Default> WorkspacePool<T> {
+    /// Calls a function with an unused workspace, which has the content of its last use, or with a
+    /// new one. A workspace is not used again after a panic.
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        let unused = || self.unused.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let taken = unused().pop();
+        let mut workspace = taken.unwrap_or_default();
+        let result = f(&mut workspace);
+        unused().push(workspace);
+        result
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn workspaces_are_used_again() {
+        let pool = WorkspacePool::<Vec<u8>>::default();
+        pool.with(|outer| {
+            outer.push(1);
+            assert_eq!(pool.with(|inner| inner.len()), 0, "the other one is in use");
+            pool.with(|inner| inner.push(2));
+        });
+        assert_eq!(pool.with(|last| last.clone()), [1]);
+        assert_eq!(pool.unused.lock().unwrap().len(), 2);
+        let panics = || pool.with(|_| panic!("by script"));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());
+        assert_eq!(pool.unused.lock().unwrap()[..], [vec![2]]);
+    }
 
     #[test]
     fn returned_buffers_are_cleared_and_reused() {

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::run::check_interrupt;
 use crate::alignment::{Alignment, Cigar, verify_alignment};
+use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::{Error, Result};
 use crate::pairs::cpu;
 use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
@@ -82,7 +83,9 @@ impl Aligning<'_> {
         };
         let group_ends: Result<Vec<Vec<EndRegion>>> = match pool {
             Some(pool) => {
-                pool.install(|| groups.par_iter().map_init(cpu::ScoreWorkspace::default, score_group).collect())
+                let workspaces = WorkspacePool::default();
+                let score = |group| workspaces.with(|workspace| score_group(workspace, group));
+                pool.install(|| groups.par_iter().map(score).collect())
             }
             None => {
                 let mut workspace = cpu::ScoreWorkspace::default();

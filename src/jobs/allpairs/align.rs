@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::{AllPairs, MAX_RESULTS_ALONE, PairResult};
 use crate::alignment::Cigar;
+use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::Result;
 use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
 use crate::pairs::{PairHit, PairsReport, ResultFilter, plan};
@@ -114,8 +115,9 @@ impl PairAligner {
             let mut workspace = TracebackWorkspace::default();
             open.iter().filter_map(|index| align(&mut workspace, index)).collect()
         } else {
-            let open = open.par_iter();
-            pool.install(|| open.map_init(TracebackWorkspace::default, align).filter_map(|result| result).collect())
+            let workspaces = WorkspacePool::default();
+            let align = |index| workspaces.with(|workspace| align(workspace, index));
+            pool.install(|| open.par_iter().filter_map(align).collect())
         };
         Ok((results?, aligned))
     }

@@ -17,6 +17,7 @@ use crate::edit::plan::{Against, Candidate};
 use crate::edit::tiles::TextTiles;
 use crate::edit::trace::{EditTracer, EditWorkspace};
 use crate::edit::{BatchDistances, Region};
+use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::block::BlockSink;
@@ -298,11 +299,9 @@ impl<'a> EditFinisher<'a> {
         }
         let (aligner, results) = (&self.aligner, &mut self.results);
         if aligner.job.aligns() || aligner.job.all_ends {
-            aligner.execution.threads.pool.install(|| {
-                results
-                    .par_iter_mut()
-                    .try_for_each_init(EditWorkspace::default, |workspace, result| aligner.complete(result, workspace))
-            })?;
+            let workspaces = WorkspacePool::default();
+            let complete = |result| workspaces.with(|workspace| aligner.complete(result, workspace));
+            aligner.execution.threads.pool.install(|| results.par_iter_mut().try_for_each(complete))?;
         }
         self.aligned += if aligner.job.aligns() { results.len() as u64 } else { 0 };
         if let Some(most) = aligner.job.max_n_fraction {

@@ -12,6 +12,7 @@ use crate::edit::overhang::Overhang;
 use crate::edit::places::{Place, PlaceSearch, SoughtPattern, SoughtTile, TiledTexts};
 use crate::edit::tiles::TextTiles;
 use crate::edit::{BatchDistances, Region};
+use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::Result;
 use crate::score::EditDistance;
 use crate::seq::{Code, QueryPart, SequenceId, Strand};
@@ -137,7 +138,9 @@ impl EditFinisher<'_> {
             let exact = &job.exact.rows(pattern.len() as u32);
             Ok(search.in_tile(SoughtPattern { pattern, strand, limit, exact, overhang }, &texts, sought))
         };
-        execution.threads.pool.install(|| searched.par_iter().map_init(PlaceSearch::default, search).collect())
+        let workspaces = WorkspacePool::default();
+        let search = |tile| workspaces.with(|workspace| search(workspace, tile));
+        execution.threads.pool.install(|| searched.par_iter().map(search).collect())
     }
 
     /// Returns the state before the first place of a pattern in a text.

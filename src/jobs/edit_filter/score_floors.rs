@@ -14,6 +14,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::counts::ExclusionCounts;
+use crate::engine::buffer_pool::WorkspacePool;
 use crate::engine::queue::ExcludedPairs;
 use crate::engine::stats::{self, RunStats};
 use crate::error::Result;
@@ -122,7 +123,8 @@ impl ScoreFloors {
             let is_proven = self.proof.holds(score, one.len() as u32, other.len() as u32);
             Ok((!is_proven).then_some((query, target)))
         };
-        let all = pairs.par_iter().map_init(TracebackWorkspace::default, is_unproven);
+        let workspaces = WorkspacePool::default();
+        let all = pairs.par_iter().map(|pair| workspaces.with(|workspace| is_unproven(workspace, pair)));
         Ok(all.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
@@ -149,9 +151,10 @@ impl ScoreFloors {
                 check_interrupt(&run.interrupt)?;
                 self.row(store.codes(sequence as SequenceId), &self.pivots[pivot], workspace)
             };
+            let workspaces = WorkspacePool::default();
             let of_pivot = |pivot: usize| {
-                let sequences = (0..store.len()).into_par_iter().map(|sequence| (pivot, sequence));
-                sequences.map_init(TracebackWorkspace::default, row).collect::<Result<Vec<PivotRow>>>()
+                let row = |sequence| workspaces.with(|workspace| row(workspace, (pivot, sequence)));
+                (0..store.len()).into_par_iter().map(row).collect::<Result<Vec<PivotRow>>>()
             };
             let rows = (0..self.pivots.len()).map(of_pivot).collect::<Result<StoreRows>>()?;
             self.rows.push((Arc::clone(store), Arc::new(rows)));

@@ -8,12 +8,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use rayon::prelude::*;
 
 use super::{PhyloAlignment, PhyloResult, ReadGroup};
+use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::{Error, Result};
 use crate::papara::search::{EdgeSearch, UnionTree};
 use crate::papara::trace::{self, ReadAligner};
 use crate::score::PhyloScheme;
 use crate::seq::{QueryStrands, SequenceId, Strand, reverse_complement_letters};
-use crate::simd::InstructionSet;
 
 /// The rows of a group.
 type GroupRows = Result<Vec<PhyloResult>>;
@@ -121,11 +121,11 @@ impl ReadFinisher {
 impl GroupAligner {
     fn align(&self, group: &ReadGroup) -> GroupRows {
         let reads: Vec<SequenceId> = (0..group.searches.len() as SequenceId).collect();
-        let aligner = || ReadAligner::new(InstructionSet::best());
-        let rows = reads
-            .par_iter()
-            .map_init(aligner, |aligner, &read| self.align_read(aligner, group, read, &group.searches[read as usize]));
-        rows.filter_map(Result::transpose).collect()
+        let aligners = WorkspacePool::<ReadAligner>::default();
+        let align = |&read: &SequenceId| {
+            aligners.with(|aligner| self.align_read(aligner, group, read, &group.searches[read as usize]))
+        };
+        reads.par_iter().map(align).filter_map(Result::transpose).collect()
     }
 
     /// Aligns a read. Returns `None` if it is empty.

@@ -9,6 +9,7 @@ use super::SearchHit;
 use super::best::{BestHits, HitCandidate};
 use super::tracing::{HitTracer, WINDOW};
 use crate::alignment::Alignment;
+use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::Result;
 use crate::jobs::aligning::{AlignedPair, ScoredPair};
 use crate::seq::{Code, SequenceId, Strand};
@@ -144,6 +145,7 @@ impl HitTracer<'_> {
         aligned: &mut u64,
     ) -> Result<()> {
         let (most, top_only) = (self.job.max_hits, self.job.top_hits_only);
+        let workspaces = WorkspacePool::default();
         loop {
             let mut trials: Vec<(usize, SubjectTrial)> = Vec::new();
             for (index, open) in window.iter_mut().enumerate() {
@@ -153,10 +155,10 @@ impl HitTracer<'_> {
             if trials.is_empty() {
                 break;
             }
-            let align = |workspace: &mut TracebackWorkspace, (index, trial): &(usize, SubjectTrial)| {
-                self.subject_hits(window[*index].query, trial, workspace)
+            let align = |(index, trial): &(usize, SubjectTrial)| {
+                workspaces.with(|workspace| self.subject_hits(window[*index].query, trial, workspace))
             };
-            let align_all = || trials.par_iter().map_init(TracebackWorkspace::default, align).collect();
+            let align_all = || trials.par_iter().map(align).collect();
             let results: Result<Vec<(SubjectHits, u64)>> = self.execution.threads.pool.install(align_all);
             for ((index, _), (hits, count)) in trials.iter().zip(results?) {
                 *aligned += count;

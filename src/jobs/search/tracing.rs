@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::best::{BestHits, HitCandidate};
 use super::chunks::SubjectChunkCache;
 use super::{Search, SearchHit};
+use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::Result;
 use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
 use crate::jobs::session::Execution;
@@ -137,6 +138,7 @@ impl HitTracer<'_> {
         aligned: &mut u64,
     ) -> Result<()> {
         let most = self.job.max_hits;
+        let workspaces = WorkspacePool::default();
         loop {
             let mut trials: Vec<HitTrial> = Vec::new();
             for (index, open) in window.iter_mut().enumerate() {
@@ -158,10 +160,10 @@ impl HitTracer<'_> {
                 *aligned += trials.len() as u64;
             }
             let ends = self.ends(&trials)?;
-            let hit = |workspace: &mut TracebackWorkspace, (at, trial): (usize, &HitTrial)| {
-                self.hit(trial.query, &trial.pair, ends.get(at), workspace)
+            let hit = |(at, trial): (usize, &HitTrial)| {
+                workspaces.with(|workspace| self.hit(trial.query, &trial.pair, ends.get(at), workspace))
             };
-            let traced = || trials.par_iter().enumerate().map_init(TracebackWorkspace::default, hit).collect();
+            let traced = || trials.par_iter().enumerate().map(hit).collect();
             let hits: Result<Vec<Option<SearchHit>>> = self.execution.threads.pool.install(traced);
             for (trial, hit) in trials.iter().zip(hits?) {
                 hit.into_iter().for_each(|hit| window[trial.index].take(hit, most));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::Result;
 use crate::pairs::cpu::compute::{self, ScoreWorkspace};
 use crate::pairs::kernels::tile_tasks::{self, TileRun};
@@ -115,7 +116,8 @@ impl RecomputedPairs {
         let scores: Result<Vec<Vec<(u32, i32)>>> = match pool {
             Some(pool) => {
                 let pieces = pieces.par_iter().with_max_len(1);
-                pool.install(|| pieces.map_init(ScoreWorkspace::new, score).collect())
+                let workspaces = WorkspacePool::default();
+                pool.install(|| pieces.map(|piece| workspaces.with(|workspace| score(workspace, piece))).collect())
             }
             None => {
                 let mut workspace = ScoreWorkspace::new();
