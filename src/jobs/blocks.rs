@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 pub use super::block::{Block, BlockSink, Encode, Whole};
+use super::engines::CARD_SCORES;
 use super::session::SessionStart;
 pub use super::source::{BlockSource, ListedBlocks, NextBlock};
 use super::{Feed, Job, Run, Summary};
@@ -41,6 +42,9 @@ pub(in crate::jobs) fn unresolved_store() -> Arc<SequenceStore> {
 
 /// A job that can be cut into blocks.
 pub trait Divisible: Job<Summary: Into<Summary>> {
+    /// Cells that a GPU with its own memory is expected to compute per second.
+    const CARD_SPEED: f64 = CARD_SCORES;
+
     /// Cuts the job into blocks of about this number of cells, in the order of the rows. The cut
     /// depends on the job alone, so cutting again gives equal blocks. The blocks contain every pair
     /// exactly once.

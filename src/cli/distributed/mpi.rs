@@ -28,14 +28,13 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Assumed speed of a GPU, in cells per second.
-const GPU_SPEED: f64 = 2e12;
 /// Assumed speed of a CPU thread, in cells per second.
 const THREAD_SPEED: f64 = 3e9;
 /// Least average number of blocks per rank, so that all ranks end at about the same time.
 const BLOCKS_A_RANK: u64 = 64;
-/// Least time of a block in seconds. Files and messages take some of it.
-const MIN_SECONDS: f64 = 0.1;
+/// Least time of a block in seconds. The start and the end of a block, with its files and messages,
+/// take 0.02 to 0.2 s, in which a GPU is not busy.
+const MIN_SECONDS: f64 = 0.5;
 /// Maximum time until a network file system shows files that another machine wrote.
 const MAX_VISIBILITY_DELAY: Duration = Duration::from_secs(120);
 
@@ -324,7 +323,7 @@ fn block_cells<J: Divisible>(
         BlockSize::Seconds(seconds) => seconds,
     };
     let threads = if run.threads == 0 { offer.threads } else { run.threads };
-    let speed = if offer.gpus.is_empty() { THREAD_SPEED * threads as f64 } else { GPU_SPEED };
+    let speed = if offer.gpus.is_empty() { THREAD_SPEED * threads as f64 } else { J::CARD_SPEED };
     let all: u64 = job.cut(u64::MAX)?.iter().map(|block| block.cells).sum();
     let share = all / (ranks as u64 * BLOCKS_A_RANK);
     Ok(share.clamp((MIN_SECONDS.min(seconds) * speed) as u64, (seconds * speed) as u64).max(1))

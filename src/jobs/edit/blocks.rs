@@ -12,6 +12,7 @@ use crate::jobs::Job;
 use crate::jobs::blocks::bytes::{push, push_cigar, take_byte, take_cigar, take_u32};
 use crate::jobs::blocks::cut::{ComparisonGrid, cut, saturating_u64};
 use crate::jobs::blocks::{Block, Divisible};
+use crate::jobs::engines::CARD_DISTANCES;
 use crate::score::{EditDistance, IdentityDefinition};
 use crate::seq::part::Extents;
 use crate::seq::{QueryStrands, Strand};
@@ -89,6 +90,8 @@ impl EditDistances {
 }
 
 impl Divisible for EditDistances {
+    const CARD_SPEED: f64 = CARD_DISTANCES;
+
     /// Cuts patterns, or candidates if these are given. With a maximum number of hits, all
     /// candidates of a pattern stay together or form parts of one unit.
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {

@@ -6,9 +6,12 @@ use crate::error::{Error, Result};
 use crate::jobs::Job;
 use crate::jobs::blocks::cut::GrowingBlocks;
 use crate::jobs::blocks::{Block, Divisible};
+use crate::jobs::engines::CARD_PLACEMENTS;
 use crate::seq::is_standard;
 
 impl Divisible for PhyloAlignment {
+    const CARD_SPEED: f64 = CARD_PLACEMENTS;
+
     /// Cuts the reads. Reads the whole file.
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
         self.validate()?;

@@ -1,7 +1,7 @@
 //! `pairwave mpi --dry-run`.
 
 use super::machine::{divide_resources, machine, serialization_error};
-use super::{GPU_SPEED, Options, THREAD_SPEED, block_cells, one_input};
+use super::{Options, THREAD_SPEED, block_cells, one_input};
 use crate::cli::blocks::BlockCommand;
 use crate::cli::common::is_standard;
 use crate::cli::distributed::prediction::{PredictedDevices, predict};
@@ -28,7 +28,7 @@ pub(super) fn print_prediction<C: BlockCommand>(
     let speed = settled.as_ref().map_or(0.0, |(run, _)| {
         let gpus = run.devices.iter().filter(|device| matches!(device, Device::Adapter(_))).count();
         let has_threads = gpus == 0 || run.devices.iter().any(|device| matches!(device, Device::Cpu));
-        gpus as f64 * GPU_SPEED + if has_threads { run.threads as f64 * THREAD_SPEED } else { 0.0 }
+        gpus as f64 * C::Job::CARD_SPEED + if has_threads { run.threads as f64 * THREAD_SPEED } else { 0.0 }
     });
     let member = settled
         .as_ref()
