@@ -40,6 +40,7 @@ mod runner;
 mod scoring;
 mod search;
 mod size;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod tips;
@@ -52,7 +53,7 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use options::{Action, CommandOptions};
 use pairwave::gpu::device::close_at_exit;
-use pairwave::output::Field;
+use pairwave::output::{Field, Output};
 use pairwave::score::NamedScheme;
 use pairwave::{Error, Result};
 use std::ffi::OsString;
@@ -68,6 +69,7 @@ const SUCCESS: u8 = 0;
 /// and must end after this call.
 pub fn run(typed: Vec<OsString>) -> u8 {
     disable_vulkan_layer();
+    streams::start();
     interrupt::start();
     let is_silent = mpi::leaves_it_to_rank_0(&typed);
     if let Some(word) = wrong_word(&typed).filter(|_| !is_silent) {
@@ -180,6 +182,11 @@ fn refuse(message: &str) -> u8 {
 /// error.
 fn report_typing(typed: &[OsString], error: &clap::Error) -> u8 {
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        if !error.use_stderr()
+            && let Err(problem) = Output::check_standard()
+        {
+            return report(&problem);
+        }
         let printed = error.print().and_then(|()| std::io::stdout().flush());
         return match printed {
             _ if error.use_stderr() => 2,

@@ -9,6 +9,7 @@ pub(crate) mod fingerprint;
 pub(crate) mod links;
 pub mod names;
 pub(crate) mod position;
+pub(crate) mod standard;
 pub(crate) mod temporary;
 
 use temporary::CleanupEntry;

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Files in order: each uses only files of earlier rows.
 const ROWS: [&[&str]; 12] = [
     &["memory", "neutral"],
-    &["args", "chance", "device", "interrupt", "progress", "size", "tips"],
+    &["args", "chance", "device", "interrupt", "progress", "size", "streams", "tips"],
     &["endings"],
     &["common", "flags", "log", "pages"],
     &["scoring"],

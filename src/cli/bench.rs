@@ -252,7 +252,10 @@ pub(super) fn run(options: &BenchOptions, quiet: bool) -> Result<u8> {
     // Opened before anything is measured, so that an unwritable file fails at once.
     let mut output = match &options.output {
         Some(path) => Output::create(path)?,
-        None => Output::standard(),
+        None => {
+            Output::check_standard()?;
+            Output::standard()
+        }
     };
     let picture = options.plot.as_deref().map(Output::create).transpose()?;
     let save = options.save.as_deref().map(Output::create).transpose()?;

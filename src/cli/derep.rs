@@ -3,7 +3,7 @@
 use super::args::{DerepArgs, JoinedStrands};
 use super::common::{OutputFiles, check_others, check_standard, check_strand, check_temporary};
 use super::progress::{ProgressDisplay, counted};
-use super::runner::{results, write_json};
+use super::runner::{check_results, results, write_json};
 use super::{endings, interrupt, log, size};
 use indicatif::HumanCount;
 use pairwave::jobs::derep::DEFAULT_MEMORY;
@@ -70,8 +70,8 @@ impl TryFrom<DerepArgs> for Derep {
 pub(super) fn run(derep: &Derep, quiet: bool) -> Result<()> {
     let Derep { job, files, uc, .. } = derep;
     // Checks now, not after hours of reading, that these files can be written.
-    let written = [files.output.as_deref(), files.stats.as_deref(), uc.as_deref()];
-    written.into_iter().flatten().try_for_each(Output::check)?;
+    check_results(files.output.as_deref())?;
+    [files.stats.as_deref(), uc.as_deref()].into_iter().flatten().try_for_each(Output::check)?;
     check_temporary()?;
     let progress = Arc::new(ProgressDisplay::start_reads(quiet));
     let threads = derep.threads.map_or(0, NonZeroUsize::get);

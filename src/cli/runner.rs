@@ -35,6 +35,12 @@ impl<'a> Files<'a> {
     pub(super) fn new(files: &'a OutputFiles, picture: Option<&'a Path>) -> Self {
         Files { output: files.output.as_deref(), stats: files.stats.as_deref(), picture }
     }
+
+    /// Checks that all files and, without a file for the results, standard output can be written.
+    pub(super) fn check(&self) -> Result<()> {
+        check_results(self.output)?;
+        [self.stats, self.picture].into_iter().flatten().try_for_each(Output::check)
+    }
 }
 
 /// Devices, progress and picture of a running job.
@@ -128,7 +134,7 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     let mut run = run_settings(command.compute(), command.family())?;
     let files = command.files();
     // Checks now, not after hours of computation, that these files can be written.
-    [files.output, files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
+    files.check()?;
     let _opening = OpeningDevice::start(&run, &command.sequence_files());
     let input = command.open(&run)?;
     // Interrupts are watched only after reading, because a read that waits for a terminal or a pipe
@@ -178,6 +184,11 @@ impl Drop for OpeningDevice {
             _ = thread.join();
         }
     }
+}
+
+/// Checks that the results can be written to a file, or to standard output without one.
+pub(super) fn check_results(path: Option<&Path>) -> Result<()> {
+    path.map_or_else(Output::check_standard, Output::check)
 }
 
 /// Opens the output for results.

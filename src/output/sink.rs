@@ -3,13 +3,17 @@
 use super::compress::{Compressor, OutputCompression};
 use crate::error::{Error, Result};
 use crate::files::links::Destination;
+use crate::files::standard::{self, StandardOutput};
 use crate::files::temporary::TemporaryFile;
 use std::fs::{self, File};
-use std::io::{self, Stdout, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Number of bytes that are buffered before they are written.
 const BUFFER_BYTES: usize = 1 << 17;
+
+/// Name of standard output in messages.
+const STANDARD_OUTPUT: &str = "standard output";
 
 /// A destination with a buffer.
 ///
@@ -55,7 +59,7 @@ impl Stream {
 }
 
 enum Base {
-    Standard(Stdout),
+    Standard(StandardOutput),
     /// An open descriptor, or a file that is not regular (`/dev/null`, a named pipe). Neither can be
     /// replaced by renaming another file.
     Direct(File),
@@ -80,7 +84,7 @@ impl std::fmt::Debug for Base {
 impl Output {
     /// Returns standard output.
     pub fn standard() -> Self {
-        Self::from_stream(Stream::Plain(Base::Standard(io::stdout())), "standard output")
+        Self::from_stream(Stream::Plain(Base::Standard(StandardOutput)), STANDARD_OUTPUT)
     }
 
     /// Returns an output to any stream, uncompressed.
@@ -109,15 +113,30 @@ impl Output {
     /// that is written late: its temporary file should not remain if the process ends before.
     ///
     /// # Errors
-    /// Returns the errors of [`Output::create`]. A file that is not regular is not opened, because
-    /// the reader of a pipe would notice.
+    /// Returns the errors of [`Output::create`], and an error for an open descriptor that cannot be
+    /// written, such as a closed standard output. Another file that is not regular is not opened,
+    /// because the reader of a pipe would notice.
     pub fn check(path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let is_file = || fs::metadata(path).map_or(true, |current| current.is_file() || current.is_dir());
-        if path != Path::new("-") && is_file() {
-            open_file(path).map_err(|source| Error::io(path, source))?;
+        if path == Path::new("-") {
+            return Self::check_standard();
+        }
+        let failed = |source| Error::io(path, source);
+        if let Destination::Descriptor(file) = Destination::find(path).map_err(failed)? {
+            return standard::check(file).map_err(failed);
+        }
+        if fs::metadata(path).map_or(true, |current| current.is_file() || current.is_dir()) {
+            open_file(path).map_err(failed)?;
         }
         Ok(())
+    }
+
+    /// Checks that standard output can be written.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if it is closed or only open for reading.
+    pub fn check_standard() -> Result<()> {
+        standard::check(StandardOutput).map_err(|source| Error::io(STANDARD_OUTPUT, source))
     }
 
     fn from_stream(stream: Stream, name: impl Into<PathBuf>) -> Self {
@@ -202,7 +221,7 @@ impl Write for Base {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Base::Standard(stream) => stream.write(bytes),
-            Base::Direct(file) => file.write(bytes),
+            Base::Direct(file) => file.write(bytes).map_err(standard::explain),
             Base::Temporary { file, .. } => file.file().write(bytes),
             Base::Other(stream) => stream.write(bytes),
         }
@@ -265,6 +284,7 @@ mod tests {
         Output::check(&path).unwrap();
         assert_eq!((fs::read(&path).unwrap(), entries(directory.path()).len()), (b"old".to_vec(), 1));
         Output::check(Path::new("-")).unwrap();
+        Output::check_standard().unwrap();
         for wrong in [directory.path().to_owned(), directory.path().join("none").join("pairs.tsv")] {
             let created = Output::create(&wrong).unwrap_err().to_string();
             assert_eq!(Output::check(&wrong).unwrap_err().to_string(), created);

@@ -204,3 +204,63 @@ fn closed_pipe_is_no_error() {
     let output = command.args(["completions", "bash"]).stdout(writer).stderr(Stdio::piped()).output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
 }
+
+/// Results are never lost without an error: a job that cannot write them fails before it computes.
+#[cfg(unix)]
+#[test]
+fn closed_standard_streams_are_errors() {
+    let folder = folder();
+    let input = file(&folder, "small.fa", SMALL);
+    let database = path(&folder, "small.pwdb");
+    pairwave(&["makedb", &input, "-o", &database]).assert().success();
+    // Runs a command in a shell that redirects its streams.
+    let ran = |arguments: &str, redirection: &str| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &format!("\"$0\" {arguments} --quiet {redirection}")]);
+        shell.arg(program()).args([&input, &database]).env("PAIRWAVE_CACHE_DIR", "none");
+        let ended = shell.output().expect("there is a shell");
+        assert_eq!(text(&ended.stdout), "", "{arguments} {redirection}");
+        (ended.status.code(), text(&ended.stderr))
+    };
+    let unwritable = "it is closed, or not open for writing\n";
+    let error = format!("pairwave: error: standard output: {unwritable}");
+    for redirection in [">&-", "1</dev/null"] {
+        for arguments in [
+            "allpairs $1 --device cpu",
+            "allpairs $1 --device cpu -o -",
+            "allpairs $1 --device cpu --format jsonl --min-score 1000",
+            "search $1 $2 --device cpu",
+            "edit $1 --device cpu",
+            "long $1 $1 --device cpu",
+            "tree $1 --device cpu",
+            "derep $1",
+            "dbinfo $2",
+            "devices",
+            "completions bash",
+            "--citation",
+            "--help",
+            "--version",
+            "plan --dry-run allpairs $1",
+        ] {
+            assert_eq!(ran(arguments, redirection), (Some(2), error.clone()), "{arguments} {redirection}");
+        }
+        let no_results = ran("allpairs $1 --device cpu -o /dev/null", redirection);
+        assert_eq!(no_results, (Some(0), String::new()), "{redirection}");
+    }
+    // Descriptors that are named as files.
+    let named = |name: &str| format!("pairwave: error: {name}: {unwritable}");
+    let job = "allpairs $1 --device cpu";
+    assert_eq!(ran(&format!("{job} -o /dev/stdout"), ">&-"), (Some(2), named("/dev/stdout")));
+    assert_eq!(ran(&format!("{job} -o /dev/null --stats /dev/stdout"), ">&-"), (Some(2), named("/dev/stdout")));
+    assert_eq!(ran(&format!("{job} -o /dev/fd/3"), "3</dev/null"), (Some(2), named("/dev/fd/3")));
+    // No message can be read.
+    assert_eq!(ran(&format!("{job} -o /dev/stderr"), "2>&-"), (Some(2), String::new()));
+    assert_eq!(ran(&format!("{job} -o /dev/null"), "2>&-"), (Some(0), String::new()));
+    if cfg!(target_os = "linux") {
+        let full = "pairwave: error: standard output: no space left on device\n";
+        for arguments in [job, "--help", "derep $1"] {
+            assert_eq!(ran(arguments, ">/dev/full"), (Some(2), full.to_owned()), "{arguments}");
+        }
+    }
+    assert_eq!(entries(folder.path()), ["small.fa", "small.pwdb"]);
+}

@@ -3,7 +3,7 @@
 use super::operation::{JobOperation, absolute, check_inputs, on_job, open};
 use crate::cli::blocks::{BlockCommand, Merge};
 use crate::cli::progress::pairs_in_words;
-use crate::cli::runner::{JobRunner, results, write_json};
+use crate::cli::runner::{Files, JobRunner, results, write_json};
 use crate::cli::{interrupt, log};
 use indicatif::HumanCount;
 use pairwave::distributed::{Directory, MergeSummary};
@@ -97,7 +97,7 @@ impl JobOperation for MergeOperation<'_> {
     fn perform<C: BlockCommand>(self, command: C) -> Result<()> {
         let MergeOperation { directory, output, stats, mut run, quiet } = self;
         let manifest = directory.manifest();
-        [output, stats].into_iter().flatten().try_for_each(Output::check)?;
+        Files { output, stats, picture: command.files().picture }.check()?;
         directory.check_done()?;
         check_inputs(directory)?;
         let input = command.read(&run)?;

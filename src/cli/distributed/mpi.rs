@@ -20,7 +20,6 @@ use pairwave::distributed::ranks::{
 use pairwave::distributed::{BlockManifest, Claim, ClaimOutcome, Digest, Directory, PartState, dispatch};
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::jobs::{Difference, Fingerprint, Job, Run, names};
-use pairwave::output::Output;
 use pairwave::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -269,7 +268,7 @@ fn prepare<C: BlockCommand>(
         return Err(one_input());
     }
     let files = command.files();
-    [files.output, files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
+    files.check()?;
     let work = absolute(&options.work)?;
     let is_there = work.join("manifest.json").exists();
     if is_there && !options.resume {
