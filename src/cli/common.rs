@@ -4,8 +4,8 @@ pub(super) mod plot;
 pub(super) mod rows;
 
 use super::args::{
-    AlphabetArgs, AlphabetName, ComputeArgs, DeviceArgs, LettersArgs, MachineArgs, OutputArgs, StrandArgs, StrandName,
-    ThreadsArgs,
+    AlphabetArgs, AlphabetName, ComputeArgs, DeviceArgs, KernelArgs, LettersArgs, MachineArgs, OutputArgs, StrandArgs,
+    StrandName, ThreadsArgs,
 };
 use super::device::DeviceChoice;
 use super::{endings, size};
@@ -53,7 +53,33 @@ impl TryFrom<&ComputeArgs> for ComputeOptions {
 
     fn try_from(args: &ComputeArgs) -> Result<Self> {
         let compute = ComputeOptions::try_from(&args.machine)?;
+        args.kernels.check(&compute.devices)?;
         Ok(ComputeOptions { kernel: args.kernels.kernel.clone(), tune: args.kernels.tune, ..compute })
+    }
+}
+
+impl KernelArgs {
+    /// Rejects options that have no effect on these devices.
+    pub(super) fn check(&self, devices: &[DeviceChoice]) -> Result<()> {
+        check_gpus(devices, &[("--kernel", self.kernel.is_some()), ("--tune", self.tune)])
+    }
+
+    /// Rejects `--tune` for a job, with this name, whose kernels have no settings to measure.
+    pub(super) fn check_untuned(&self, job: &str) -> Result<()> {
+        if self.tune {
+            return Err(Error::usage(format!("--tune: 'pairwave {job}' has no settings to measure; remove it")));
+        }
+        Ok(())
+    }
+}
+
+/// Rejects the given options, which only concern GPUs, if the CPU is the only device.
+fn check_gpus(devices: &[DeviceChoice], options: &[(&'static str, bool)]) -> Result<()> {
+    match first_given(options) {
+        Some(option) if devices == [DeviceChoice::Cpu] => Err(Error::usage(format!(
+            "{option} has no effect with --device cpu, which uses no GPU: remove one of them"
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -62,8 +88,10 @@ impl TryFrom<&MachineArgs> for ComputeOptions {
 
     /// The options of a job that has no kernels to choose from.
     fn try_from(args: &MachineArgs) -> Result<Self> {
+        let devices = args.device.choices()?;
+        check_gpus(&devices, &[("--memory", args.memory.is_some())])?;
         Ok(ComputeOptions {
-            devices: args.device.choices()?,
+            devices,
             kernel: None,
             memory: args.memory.as_deref().map(size::memory).transpose()?,
             threads: args.threads.number()?,

@@ -78,6 +78,7 @@ impl TryFrom<EditArgs> for EditOptions {
         let format = format(&args, &contents, fields)?;
 
         let compute = ComputeOptions::try_from(&args.compute)?;
+        args.compute.kernels.check_untuned("edit")?;
         let patterns = args.patterns.ok_or_else(|| Error::usage("PATTERNS is missing: name a file of patterns"))?;
         let inputs = [Some(&*patterns), args.texts.as_deref(), args.pairs.as_deref()];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
@@ -298,9 +299,10 @@ impl EqualityChoice {
             (Some(EditAmbiguityName::Literal), Some(_)) => {
                 Err(Error::usage("--n with --ambiguity literal: N is then an ordinary letter: remove one of them"))
             }
-            (Some(EditAmbiguityName::Mismatch), Some(EditNName::Match)) => Err(Error::usage(
-                "--n match with --ambiguity mismatch: N is ambiguous and then equals nothing: remove one of them",
-            )),
+            (Some(EditAmbiguityName::Mismatch), Some(n)) => Err(Error::usage(format!(
+                "--n {} with --ambiguity mismatch: N is ambiguous and then equals nothing: remove one of them",
+                endings::value_name(n)
+            ))),
             _ => Ok(EqualityChoice { ambiguity, n }),
         }
     }
@@ -311,9 +313,7 @@ impl EqualityChoice {
             (Alphabet::Dna, None | Some(EditAmbiguityName::Overlap)) => Ambiguity::Overlap,
             (Alphabet::Dna, Some(EditAmbiguityName::Mismatch)) => Ambiguity::Mismatch,
             (Alphabet::Dna, Some(EditAmbiguityName::Literal)) => return Ok(Equality::literal(alphabet)),
-            (Alphabet::Protein | Alphabet::Bytes, None | Some(EditAmbiguityName::Literal)) if self.n.is_none() => {
-                return Ok(Equality::literal(alphabet));
-            }
+            (Alphabet::Protein | Alphabet::Bytes, None) if self.n.is_none() => return Ok(Equality::literal(alphabet)),
             (Alphabet::Protein | Alphabet::Bytes, _) => {
                 let what = if alphabet == Alphabet::Protein { "proteins" } else { "bytes" };
                 return Err(Error::usage(format!(

@@ -81,6 +81,7 @@ impl TryFrom<LongArgs> for Long {
         let host_memory =
             args.host_memory.as_deref().map(|text| size::bytes_of_option("--host-memory", text)).transpose()?;
         let compute = ComputeOptions::try_from(&args.machine)?;
+        args.kernels.check(&compute.devices)?;
 
         let query = args.query.ok_or_else(|| Error::usage("QUERY is missing: name a file with the query"))?;
         let target = args.target.ok_or_else(|| Error::usage("TARGET is missing: name a file with the target"))?;
@@ -199,9 +200,7 @@ const STRIPED: &str = "sw_striped_score";
 
 /// Rejects options of other jobs that choose among several kernels.
 fn check_kernel(args: &LongArgs) -> Result<()> {
-    if args.kernels.tune {
-        return Err(Error::usage("--tune: 'pairwave long' has no settings to measure; remove it"));
-    }
+    args.kernels.check_untuned("long")?;
     match args.kernels.kernel.as_deref() {
         None | Some(STRIPED) => Ok(()),
         Some(name) if kernels::find(name).is_some() => {

@@ -19,6 +19,7 @@ use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
 
 pub(super) use added::AddToAlignment;
+pub(super) use costs::idle_computing;
 pub(super) use sequences::{SequenceFile, SequenceSet};
 
 impl From<PairDistanceName> for PairDistance {
@@ -84,6 +85,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
         let is_clustal = args.mode == MsaModeName::Clustalw;
         check_distances(&args, is_clustal)?;
         check_mode(&args.scoring, is_clustal)?;
+        check_computing(&args, is_clustal)?;
         check_mask(args.mask)?;
         let host_memory =
             args.host_memory.as_deref().map(|text| size::bytes_of_option("--host-memory", text)).transpose()?;
@@ -152,6 +154,38 @@ fn check_distances(args: &MsaArgs, is_clustal: bool) -> Result<()> {
     args.pairs.check_tree(&args.distances)?;
     if args.distmat_out.is_some() && args.distances.tree == Some(TreeMethodName::Mbed) {
         return Err(Error::usage("--distmat-out with --tree mbed: mbed computes no whole matrix: remove one of them"));
+    }
+    Ok(())
+}
+
+/// Rejects options of computing that have no effect: they concern the distances of the guide tree, or
+/// the other mode.
+fn check_computing(args: &MsaArgs, is_clustal: bool) -> Result<()> {
+    let (tree, distance) = (args.distances.tree, args.distances.pair.distance);
+    let is_guided = is_clustal || distance.is_some() || tree.is_some();
+    let has_distances = is_guided && args.guidetree_in.is_none() && tree != Some(TreeMethodName::Mbed);
+    let kind = has_distances.then(|| distance.map_or_else(PairDistance::default, PairDistance::from));
+    let kernels = &args.compute.kernels;
+    for (option, is_idle, message) in [
+        (
+            "--kernel",
+            kernels.kernel.is_some() && is_clustal && kind != Some(PairDistance::Clustal),
+            "selects a kernel for ClustalW's distances, but none are computed",
+        ),
+        (
+            "--tune",
+            kernels.tune && kind != Some(PairDistance::Identity),
+            "measures kernels for --distance identity, but no such distances are computed",
+        ),
+        (
+            "--check",
+            args.compute.machine.check && matches!(kind, None | Some(PairDistance::Kmer)),
+            "checks the distances of the guide tree, but no distances of aligned pairs are computed",
+        ),
+    ] {
+        if is_idle {
+            return Err(Error::usage(format!("{option} {message}: remove it")));
+        }
     }
     Ok(())
 }

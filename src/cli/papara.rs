@@ -53,6 +53,7 @@ impl TryFrom<PaparaArgs> for Papara {
             check_strand(strand, alphabet)?;
         }
         let compute = ComputeOptions::try_from(&args.compute)?;
+        args.compute.kernels.check_untuned("papara")?;
         let inputs = [args.tree.as_path(), &args.reference, &args.reads];
         check_standard(&inputs, "only one of --tree, --reference and --reads can be -")?;
         let files = OutputFiles::new(&args.output, args.compute.machine.stats.as_deref(), &inputs)?;

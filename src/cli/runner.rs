@@ -101,6 +101,12 @@ pub(super) trait JobCommand {
     /// Returns devices, memory, threads and kernel.
     fn compute(&self) -> &ComputeOptions;
 
+    /// Returns the options of [`JobCommand::compute`] that have no effect on the blocks of this job.
+    fn idle_computing(&self) -> Vec<&'static str> {
+        let is_tuned = matches!(self.family(), Family::Pairs | Family::Local);
+        if is_tuned { Vec::new() } else { vec!["--tune"] }
+    }
+
     /// Returns the output files.
     fn files(&self) -> Files<'_>;
 

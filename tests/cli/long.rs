@@ -191,7 +191,7 @@ fn methods_strips_and_chunks() {
         &["--method", "chunked1", "--strip", "16", "--chunk", "8"],
         &["--method", "chunked2", "--chunk", "64"],
         &["--no-prune"],
-        &["--host-memory", "16M", "--memory", "64M"],
+        &["--host-memory", "16M"],
         &["--checkpoint", &checkpoint],
     ] {
         let actual = scored(&[&[&*query, &target, "--format", "jsonl", "--check"], more].concat());

@@ -15,10 +15,17 @@ fn read(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(path).expect("it is there")
 }
 
-/// Returns whether `--check` has no effect on a command: it compares columns or k-mers.
-fn has_nothing_to_check(arguments: &[&str]) -> bool {
+/// Returns whether `--device` has no effect on a command: it compares columns or k-mers.
+fn has_no_device(arguments: &[&str]) -> bool {
     ["tree", "dist"].contains(&arguments[0])
         && arguments.iter().any(|word| ["--aligned", "kmer", "mbed"].contains(word))
+}
+
+/// Returns whether `--check` has no effect on a command: it aligns no pairs for a guide tree.
+fn has_nothing_to_check(arguments: &[&str]) -> bool {
+    let has = |words: &[&str]| arguments.iter().any(|word| words.contains(word));
+    let is_unguided = has(&["kmer", "mbed", "--guidetree-in"]) || !has(&["clustalw", "--distance", "--tree"]);
+    has_no_device(arguments) || arguments[0] == "msa" && is_unguided
 }
 
 /// Returns the standard output and these files of a command, equal on all devices.
@@ -28,7 +35,10 @@ fn outputs(arguments: &[&str], files: &[(&str, &str)]) -> Vec<String> {
     let mut first: Option<Vec<String>> = None;
     for (device, threads) in TWO_WAYS {
         let mut command = pairwave(arguments);
-        command.args(["--quiet", "--device", device, "--threads", threads]);
+        command.args(["--quiet", "--threads", threads]);
+        if !has_no_device(arguments) {
+            command.args(["--device", device]);
+        }
         if !has_nothing_to_check(arguments) {
             command.arg("--check");
         }
@@ -359,7 +369,11 @@ fn wrong_files_of_pictures_are_refused() {
 
 /// Returns the standard error of a command without times.
 fn message(arguments: &[&str]) -> String {
-    let run = pairwave(arguments).args(["--device", "cpu"]).output().expect("it runs");
+    let mut command = pairwave(arguments);
+    if !has_no_device(arguments) && !arguments.contains(&"--kernel") {
+        command.args(["--device", "cpu"]);
+    }
+    let run = command.output().expect("it runs");
     let code = run.status.code().expect("it ends by itself");
     let text = String::from_utf8(run.stderr).expect("text");
     let lines: Vec<&str> =
@@ -473,7 +487,7 @@ fn rows_without_common_columns_give_one_warning() {
         for (more, pairs, what) in
             [(&[][..], 1, ""), (&["--kimura"], 1, ""), (&["--no-gap-columns"], 6, " that --no-gap-columns keeps")]
         {
-            let arguments = [command, &["--aligned", &rows, "--device", "cpu"], more].concat();
+            let arguments = [command, &["--aligned", &rows], more].concat();
             let run = pairwave(&arguments).assert().success();
             let said = String::from_utf8(run.get_output().stderr.clone()).unwrap();
             let warnings: String =
@@ -493,7 +507,11 @@ fn aligned(order: [usize; 6]) -> String {
 
 /// Returns the standard output of a command on the CPU.
 fn written(arguments: &[&str]) -> String {
-    let run = pairwave(arguments).args(["--quiet", "--device", "cpu"]).assert().success().stderr("");
+    let mut command = pairwave(arguments);
+    if !has_no_device(arguments) {
+        command.args(["--device", "cpu"]);
+    }
+    let run = command.arg("--quiet").assert().success().stderr("");
     String::from_utf8(run.get_output().stdout.clone()).expect("text")
 }
 

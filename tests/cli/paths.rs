@@ -34,7 +34,7 @@ const JOBS: [&str; 28] = [
     "tree @genes.fa --pair-matrix @scores.txt -o @tree.nwk --plot @tree.svg --device cpu",
     "msa @genes.fa --guidetree-in @tree.nwk -o @rows.sto --report @rows.html --device cpu",
     "msa @genes.fa --mode clustalw --matrix @scores.txt --guidetree-out @guide.nwk --distmat-out @guide.phy -o @rows.fa --device cpu",
-    "dist @rows.fa --aligned -o @dist.phy --plot @dist.svg --device cpu",
+    "dist @rows.fa --aligned -o @dist.phy --plot @dist.svg",
     "papara -t @ref.nwk -s @ref.fa -q @reads.fa --table @best.tsv --tree-out @edges.nwk -o @placed.phy --device cpu",
     "papara -t @ref.nwk -s @ref.fa -q @reads.fa --checkpoint @reads.work -o @again.fa --device cpu",
     "long @one.fa @two.fa --format paf -o @long.paf --plot @long.svg --checkpoint @long.work --device cpu",

@@ -220,7 +220,7 @@ fn unsuitable_devices_and_kernels_are_rejected() {
     }
     assert_snapshot!(all_refused(
         &folder,
-        &["@good.fa --kernel nw_slise --device cpu", "@good.fa --device 0,0", "@good.fa --device all,0"]
+        &["@good.fa --kernel nw_slise", "@good.fa --device 0,0", "@good.fa --device all,0"]
     ));
     pairwave(&["devices", "--device", "GeForce-256"]).assert().code(2).stdout("").stderr(predicates::str::starts_with(
         "pairwave: error: no device is called 'GeForce-256'; available devices: 0 = ",

@@ -143,6 +143,8 @@ fn as_in_edit(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "fields" => with_more_help(arg, FIELDS),
         "strand" => with_help(arg, STRAND, STRANDS),
+        // Parsed only so that the error can give the reason: other jobs have this option.
+        "tune" => arg.hide(true),
         _ => arg,
     }
 }

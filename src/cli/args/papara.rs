@@ -161,6 +161,8 @@ fn as_in_papara(arg: Arg) -> Arg {
         "strand" => with_help(arg, STRAND, STRANDS),
         // As in PaPaRa, -t is the tree.
         "threads" => arg.short(None),
+        // Parsed only so that the error can give the reason: other jobs have this option.
+        "tune" => arg.hide(true),
         _ => arg,
     }
 }

@@ -359,9 +359,6 @@ fn options_of_edit_have_an_effect_or_are_rejected() {
             ("--max-hits 1", "--pairs @own.tsv", "it depends on the sequences"),
             ("--align", "--fields query,cigar", "what the other option says or implies"),
             ("--align", "--format", "what the other option says or implies"),
-            ("--n", "--ambiguity mismatch", "what the other option says or implies"),
-            ("--ambiguity literal", "--alphabet", "what the other option says or implies"),
-            ("--alphabet protein", "--ambiguity literal", "what the other option says or implies"),
         ],
     }
     .check();

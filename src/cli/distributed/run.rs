@@ -9,8 +9,9 @@ use bar::BlockBar;
 use super::operation::{JobOperation, absolute, check_inputs, on_job, open};
 use super::status;
 use crate::cli::blocks::{BlockCommand, BlockSelection, RunBlocks};
+use crate::cli::common::ComputeOptions;
 use crate::cli::progress::{counted, summary_lines};
-use crate::cli::runner::{JobRunner, run_settings, write_json};
+use crate::cli::runner::{JobCommand, JobRunner, run_settings, write_json};
 use crate::cli::{flags, interrupt, log};
 use pairwave::distributed::{
     Claim, ClaimHolder, ClaimOutcome, Directory, FinishedPart, JournalEvent, PartState, PartWriter, host, ranges,
@@ -57,6 +58,15 @@ struct RunOperation<'a> {
     quiet: bool,
 }
 
+/// Rejects options that have no effect on the blocks of a job.
+fn check_idle(compute: &ComputeOptions, command: &impl JobCommand) -> Result<()> {
+    let idle = command.idle_computing();
+    match compute.given().into_iter().find(|(option, is_given)| *is_given && idle.contains(option)) {
+        Some((option, _)) => Err(Error::usage(format!("{option} has no effect on the blocks of this job: remove it"))),
+        None => Ok(()),
+    }
+}
+
 impl JobOperation for RunOperation<'_> {
     type Output = ();
 
@@ -67,6 +77,7 @@ impl JobOperation for RunOperation<'_> {
                 log::line(line);
             }
         };
+        check_idle(&options.compute, &command)?;
         let mut run = run_settings(&options.compute, command.family())?;
         stats.as_deref().map_or(Ok(()), Output::check)?;
         let wanted = blocks_to_compute::<C::Job>(directory, &options.which)?;

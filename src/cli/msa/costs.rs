@@ -5,6 +5,7 @@ use crate::cli::common::first_given;
 use crate::cli::scoring::is_built_in;
 use pairwave::clustal::ClustalCosts;
 use pairwave::clustal::costs::PairGaps;
+use pairwave::jobs::msa::PairDistance;
 use pairwave::profile::Series;
 use pairwave::score::SubstitutionMatrix;
 use pairwave::score::clustal::ClustalMatrix;
@@ -12,6 +13,18 @@ use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Returns the options of computing that have no effect on these distances of sequences. Only CPU
+/// threads compare k-mers, without alignments. `--kernel` selects only among kernels for ClustalW's
+/// distances, and only the kernels for identities have settings to measure.
+pub(in crate::cli) fn idle_computing(distance: PairDistance) -> &'static [&'static str] {
+    match distance {
+        PairDistance::Clustal => &["--tune"],
+        PairDistance::Identity => &["--kernel"],
+        PairDistance::Edit => &["--kernel", "--tune"],
+        PairDistance::Kmer => &["--device", "--memory", "--kernel", "--tune", "--check"],
+    }
+}
 
 impl PairScoringArgs {
     /// Returns the first option that was given.

@@ -1,7 +1,7 @@
 //! `pairwave msa`: from validated options to results.
 
 use super::MultipleAlign;
-use super::costs::is_file_of_matrix;
+use super::costs::{idle_computing, is_file_of_matrix};
 use super::mode::ModeChoice;
 use super::sequences::SequenceSet;
 use super::written::{WrittenRows, dropped_line};
@@ -47,6 +47,10 @@ impl JobCommand for MultipleAlign {
 
     fn compute(&self) -> &ComputeOptions {
         &self.compute
+    }
+
+    fn idle_computing(&self) -> Vec<&'static str> {
+        idle_computing(self.distance.unwrap_or_default()).to_vec()
     }
 
     fn files(&self) -> Files<'_> {

@@ -5,9 +5,9 @@ use crate::cli::args::{
     ColumnArgs, ComputeArgs, PairDistanceName, PairScoringArgs, SequencesArgs, SubstitutionModelName, TreeMethodName,
 };
 use crate::cli::common::plot::PlotFile;
-use crate::cli::common::{ComputeOptions, OutputFiles, first_given};
+use crate::cli::common::{ComputeOptions, OutputFiles};
 use crate::cli::endings::value_name;
-use crate::cli::msa::{SequenceFile, SequenceSet};
+use crate::cli::msa::{SequenceFile, SequenceSet, idle_computing};
 use crate::cli::runner::Files;
 use bstr::BString;
 use clap::ValueEnum;
@@ -43,6 +43,11 @@ impl ComparisonOptions {
         Files::new(&self.files, self.plot.as_ref().map(|plot| plot.path.as_path()))
     }
 
+    /// Returns the options of computing that have no effect on distances of sequences.
+    pub(super) fn idle_computing(&self) -> Vec<&'static str> {
+        idle_computing(self.distance).to_vec()
+    }
+
     /// Returns the first given option that names an output file besides the results.
     pub(super) fn other_output(&self) -> Option<&'static str> {
         self.plot.as_ref().map(|_| "--plot")
@@ -69,28 +74,32 @@ impl ComparisonOptions {
     }
 }
 
-/// Rejects options of computing that have no effect. Comparisons of columns and of k-mers make no
-/// alignments, and kernels compute only ClustalW's distances.
+/// Rejects options of computing that have no effect. Like k-mers, columns are compared by CPU threads
+/// without alignments.
 pub(super) fn check_computing(
     compute: &ComputeArgs,
     columns: &ColumnArgs,
     distance: Option<PairDistanceName>,
     tree: Option<TreeMethodName>,
 ) -> Result<()> {
-    let with = match distance {
-        _ if columns.aligned => "--aligned".to_owned(),
-        _ if tree == Some(TreeMethodName::Mbed) => "--tree mbed".to_owned(),
-        None | Some(PairDistanceName::Clustal) => return Ok(()),
-        Some(distance) => format!("--distance {}", value_name(distance)),
+    let (with, idle) = match distance {
+        _ if columns.aligned => ("--aligned".to_owned(), idle_computing(PairDistance::Kmer)),
+        _ if tree == Some(TreeMethodName::Mbed) => ("--tree mbed".to_owned(), idle_computing(PairDistance::Kmer)),
+        _ => {
+            let name = distance.unwrap_or(PairDistanceName::Clustal);
+            (format!("--distance {}", value_name(name)), idle_computing(name.into()))
+        }
     };
-    let aligns = matches!(distance, Some(PairDistanceName::Identity | PairDistanceName::Edit)) && !columns.aligned;
+    let machine = &compute.machine;
     let given = [
+        ("--device", !machine.device.device.is_empty()),
+        ("--memory", machine.memory.is_some()),
         ("--kernel", compute.kernels.kernel.is_some()),
-        ("--tune", compute.kernels.tune && !aligns),
-        ("--check", compute.machine.check && !aligns),
+        ("--tune", compute.kernels.tune),
+        ("--check", machine.check),
     ];
-    match first_given(&given) {
-        Some(option) => Err(Error::usage(format!("{option} has no effect with {with}: remove it"))),
+    match given.into_iter().find(|(option, is_given)| *is_given && idle.contains(option)) {
+        Some((option, _)) => Err(Error::usage(format!("{option} has no effect with {with}: remove it"))),
         None => Ok(()),
     }
 }

@@ -89,6 +89,10 @@ impl JobCommand for DistanceMatrix {
         &self.comparison.compute
     }
 
+    fn idle_computing(&self) -> Vec<&'static str> {
+        self.comparison.idle_computing()
+    }
+
     fn files(&self) -> Files<'_> {
         self.comparison.output_files()
     }

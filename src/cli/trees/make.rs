@@ -196,6 +196,10 @@ impl JobCommand for TreeMake {
         &self.comparison.compute
     }
 
+    fn idle_computing(&self) -> Vec<&'static str> {
+        self.comparison.idle_computing()
+    }
+
     fn files(&self) -> Files<'_> {
         self.comparison.output_files()
     }
