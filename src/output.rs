@@ -423,6 +423,32 @@ impl PairFormat {
         matches!(self, PairFormat::Sam { .. } | PairFormat::Phylip { .. })
     }
 
+    /// Checks that a writer for these sequences could be opened. This is for jobs whose results are
+    /// written late.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`].
+    pub fn check(&self, context: &Context) -> Result<()> {
+        self.check_contents(context)?;
+        match self {
+            PairFormat::Sam { .. } => sam::check(context),
+            PairFormat::Phylip { shape, .. } => phylip::check(*shape, context),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_contents(&self, context: &Context) -> Result<()> {
+        match self {
+            PairFormat::Tsv(fields) | PairFormat::JsonLines(fields) => context.contents.check_fields(fields),
+            PairFormat::Blast6
+            | PairFormat::Paf
+            | PairFormat::Bed
+            | PairFormat::Phylip { .. }
+            | PairFormat::Sam { .. }
+            | PairFormat::Text { .. } => context.contents.check_alignments(),
+        }
+    }
+
     /// Returns whether every pair must be written, so that none may be filtered.
     pub fn needs_all_pairs(&self) -> bool {
         matches!(self, PairFormat::Phylip { .. })
@@ -462,17 +488,7 @@ pub fn open_intervals(intervals: PafIntervals, context: Context, output: Output)
 /// Returns [`Error::Usage`] if pairs lack something that the format writes ([`Context::contents`]),
 /// or if the format cannot contain the sequences.
 pub fn open(format: &PairFormat, context: Context, output: Output) -> Result<Box<dyn PairWriter>> {
-    match format {
-        PairFormat::Tsv(fields) | PairFormat::JsonLines(fields) => context.contents.check_fields(fields)?,
-        PairFormat::Blast6
-        | PairFormat::Paf
-        | PairFormat::Bed
-        | PairFormat::Phylip { .. }
-        | PairFormat::Sam { .. }
-        | PairFormat::Text { .. } => {
-            context.contents.check_alignments()?;
-        }
-    }
+    format.check_contents(&context)?;
     let body: Box<dyn FormatBody> = match format {
         PairFormat::Tsv(fields) => Box::new(tsv::Tsv::new(fields)),
         PairFormat::Blast6 => Box::new(blast6::Blast6),

@@ -236,6 +236,11 @@ pub(super) trait BlockCommand: JobCommand {
     /// Returns the job for the input.
     fn job(&self, input: &Self::Input) -> Result<Self::Job>;
 
+    /// Checks that the format can contain the results, before a job that writes them late.
+    fn check_format(&self, _input: &Self::Input) -> Result<()> {
+        Ok(())
+    }
+
     /// Writes all results. `source` delivers all rows of the job in order.
     fn deliver(
         &self,

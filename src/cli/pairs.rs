@@ -99,6 +99,14 @@ impl PairsJob {
         if matches!(self.format, PairFormat::Sam { .. }) { Qualities::Keep } else { Qualities::Skip }
     }
 
+    /// Returns what writers of the job's results need.
+    fn context(&self, input: &PairsInput, job: &PairList) -> Context {
+        let PairsInput { queries, targets, scoring, .. } = input;
+        let [queries, targets] = [queries, targets].map(Arc::clone);
+        let contents = Contents { kind: PairKind::Compared, has_alignments: !job.score_only };
+        Context { queries, targets, scoring: scoring.clone(), identity: self.identity, contents }
+    }
+
     /// Reads both files of sequences.
     fn stores(&self, other: Option<&PathBuf>) -> Result<[Arc<SequenceStore>; 2]> {
         let paths: Vec<&PathBuf> = [Some(&self.a), other].into_iter().flatten().collect();
@@ -224,6 +232,13 @@ impl BlockCommand for PairsJob {
         })
     }
 
+    fn check_format(&self, input: &PairsInput) -> Result<()> {
+        match input.intervals {
+            Some(_) => Ok(()),
+            None => self.format.check(&self.context(input, &self.job(input)?)),
+        }
+    }
+
     fn deliver(
         &self,
         input: PairsInput,
@@ -232,10 +247,9 @@ impl BlockCommand for PairsJob {
         source: impl FnOnce(&PairList, &mut JobRunner, RowSink<'_, PairList>) -> Result<Summary>,
     ) -> Result<Summary> {
         let job = self.job(&input)?;
-        let PairsInput { queries, targets, intervals, scoring, pool, .. } = input;
-        chance::warn_of_stores(&scoring, &queries, &targets);
-        let contents = Contents { kind: PairKind::Compared, has_alignments: !job.score_only };
-        let context = Context { queries, targets, scoring, identity: self.identity, contents };
+        let context = self.context(&input, &job);
+        let PairsInput { intervals, pool, .. } = input;
+        chance::warn_of_stores(&context.scoring, &context.queries, &context.targets);
         let mut writer = match intervals {
             Some(intervals) => output::open_intervals(intervals, context, output)?,
             None => output::open_listed(&self.format, context, output)?,

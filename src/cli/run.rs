@@ -35,6 +35,14 @@ impl AllPairsOptions {
         let selection = &self.selection;
         selection.min_identity.is_some_and(|identity| identity > 0.0) || selection.coverage.is_set()
     }
+
+    /// Returns what writers of the job's results need.
+    fn context(&self, input: &AllPairsInput, job: &jobs::AllPairs) -> Context {
+        let queries = Arc::clone(&input.queries);
+        let targets = Arc::clone(input.against.as_ref().unwrap_or(&queries));
+        let contents = Contents { kind: PairKind::Compared, has_alignments: !job.score_only };
+        Context { queries, targets, scoring: input.scoring.clone(), identity: self.selection.identity, contents }
+    }
 }
 
 impl JobCommand for AllPairsOptions {
@@ -121,6 +129,10 @@ impl BlockCommand for AllPairsOptions {
         })
     }
 
+    fn check_format(&self, input: &AllPairsInput) -> Result<()> {
+        self.format.check(&self.context(input, &self.job(input)?))
+    }
+
     fn deliver(
         &self,
         input: AllPairsInput,
@@ -129,11 +141,8 @@ impl BlockCommand for AllPairsOptions {
         source: impl FnOnce(&jobs::AllPairs, &mut JobRunner, RowSink<'_, jobs::AllPairs>) -> Result<Summary>,
     ) -> Result<Summary> {
         let job = self.job(&input)?;
-        let AllPairsInput { queries, against, scoring } = input;
-        let targets = against.unwrap_or_else(|| Arc::clone(&queries));
-        chance::warn_of_stores(&scoring, &queries, &targets);
-        let contents = Contents { kind: PairKind::Compared, has_alignments: !job.score_only };
-        let context = Context { queries, targets, scoring, identity: self.selection.identity, contents };
+        let context = self.context(&input, &job);
+        chance::warn_of_stores(&context.scoring, &context.queries, &context.targets);
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
         let summary = source(&job, &mut runner, &mut PairRowSink(writer.as_mut()))?;

@@ -51,18 +51,22 @@ pub(super) struct Phylip {
     millionths: Vec<u32>,
 }
 
+/// Refuses matrices that do not exist.
+pub(super) fn check(shape: DistanceMatrixShape, context: &Context) -> Result<()> {
+    if context.scoring.mode == Mode::Local {
+        let message = "distances compare whole sequences: local alignments give no matrix of them";
+        return Err(Error::usage_of("mode", message));
+    }
+    if !context.is_one_set() && shape == DistanceMatrixShape::Lower {
+        return Err(Error::usage_of("shape", "a matrix of two files has no lower triangle"));
+    }
+    Ok(())
+}
+
 impl Phylip {
     pub(super) fn new(distance: Distance, shape: DistanceMatrixShape, context: &Context) -> Result<Self> {
+        check(shape, context)?;
         let (rows, columns) = (context.queries.len(), context.targets.len());
-        if context.scoring.mode == Mode::Local {
-            return Err(Error::usage_of(
-                "mode",
-                "distances compare whole sequences: local alignments give no matrix of them",
-            ));
-        }
-        if !context.is_one_set() && shape == DistanceMatrixShape::Lower {
-            return Err(Error::usage_of("shape", "a matrix of two files has no lower triangle"));
-        }
         let pairs = if context.is_one_set() { triangle(rows) } else { rows * columns };
         let mut millionths = Vec::new();
         millionths.try_reserve_exact(pairs).map_err(|_| {

@@ -33,7 +33,7 @@ use crate::score::Significance;
 use crate::score::statistics::{BitScore, Evalue};
 use crate::seq::{Alphabet, Code, SequenceId};
 
-pub(super) use pairs::{PairsSam, check_record, double_name};
+pub(super) use pairs::{PairsSam, check, check_reads, check_record, double_name};
 
 const UNMAPPED: u64 = 4;
 const REVERSE: u64 = 16;

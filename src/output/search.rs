@@ -21,7 +21,7 @@ use super::{Contents, Context, Details, Field, HitDetails, Output, OutputPair, P
 use crate::alignment::Alignment;
 use crate::error::Result;
 use crate::score::{AlignmentCounts, DatabaseSize, IdentityDefinition, Scoring, Significance, Statistics};
-use crate::seq::{SequenceId, SequenceStore, Strand};
+use crate::seq::{SequenceId, SequenceStore, Strand, Subjects};
 
 /// The searched database, and parameters of the search.
 #[derive(Debug, Clone)]
@@ -157,6 +157,33 @@ impl SearchFormat {
             SearchFormat::Sequences(part) => *part != HitPart::Whole,
         }
     }
+
+    /// Checks that the format can contain hits of all queries with all subjects. This is for
+    /// searches whose results are written late: a writer checks only the subjects of hits.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`], [`SearchWriter::write`] and [`Subjects::chunk`].
+    pub fn check(&self, context: &SearchContext, subjects: &Subjects) -> Result<()> {
+        self.check_contents(context.contents())?;
+        match self {
+            SearchFormat::Sam { .. } => sam::check(&context.queries, subjects),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_contents(&self, contents: Contents) -> Result<()> {
+        match self {
+            SearchFormat::Tsv(fields)
+            | SearchFormat::Blast6(fields)
+            | SearchFormat::Blast7(fields)
+            | SearchFormat::JsonLines(fields) => contents.check_fields(fields),
+            SearchFormat::Blast0 | SearchFormat::Paf | SearchFormat::Sam { .. } | SearchFormat::Report { .. } => {
+                contents.check_alignments()
+            }
+            SearchFormat::Sequences(HitPart::Region { .. }) => contents.check_alignments(),
+            SearchFormat::Sequences(HitPart::Whole) => Ok(()),
+        }
+    }
 }
 
 /// Opens a writer of `format` into `output`.
@@ -165,17 +192,7 @@ impl SearchFormat {
 /// Returns [`crate::Error::Usage`] if the format cannot contain the queries, or if hits lack
 /// something that it writes.
 pub fn open(format: &SearchFormat, context: SearchContext, output: Output) -> Result<Box<dyn SearchWriter>> {
-    match format {
-        SearchFormat::Tsv(fields)
-        | SearchFormat::Blast6(fields)
-        | SearchFormat::Blast7(fields)
-        | SearchFormat::JsonLines(fields) => context.contents().check_fields(fields)?,
-        SearchFormat::Blast0 | SearchFormat::Paf | SearchFormat::Sam { .. } | SearchFormat::Report { .. } => {
-            context.contents().check_alignments()?;
-        }
-        SearchFormat::Sequences(HitPart::Region { .. }) => context.contents().check_alignments()?,
-        SearchFormat::Sequences(HitPart::Whole) => {}
-    }
+    format.check_contents(context.contents())?;
     let body: Box<dyn SearchBody> = match format {
         SearchFormat::Tsv(fields) => Box::new(lines::HitLines::table(fields, true)),
         SearchFormat::Blast6(fields) => Box::new(lines::HitLines::table(fields, false)),

@@ -1,6 +1,8 @@
 //! Jobs in blocks: the merged output equals the output of the whole job, whichever process computes
 //! which block, and after failures.
 
+mod refused;
+
 use std::fs;
 
 use pairwave::distributed::{ClaimOutcome, Directory};

@@ -284,6 +284,7 @@ fn prepare<C: BlockCommand>(
     let input = command.read(&run)?;
     let job = command.job(&input)?;
     job.validate()?;
+    command.check_format(&input)?;
     let directory = if is_there {
         let directory = Directory::open(&work)?;
         check_same_job(&directory, &fingerprint)?;

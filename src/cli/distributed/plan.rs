@@ -43,6 +43,7 @@ impl JobOperation for PlanOperation<'_> {
         let input = command.read(&run_settings(command.compute(), command.family())?)?;
         let job = command.job(&input)?;
         job.validate()?;
+        command.check_format(&input)?;
         let (cells, blocks) = cut(&job, plan.cells, plan.max_blocks)?;
         let (Some(target), Some(fingerprint)) = (target, fingerprint) else {
             let devices = PredictedDevices { names: ["device", "devices"], speeds: &plan.speeds };

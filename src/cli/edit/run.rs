@@ -133,6 +133,11 @@ impl BlockCommand for EditOptions {
         })
     }
 
+    fn check_format(&self, input: &EditInput) -> Result<()> {
+        let job = self.job(input)?;
+        self.format.check(&context(&job, job.texts()))
+    }
+
     fn deliver(
         &self,
         input: EditInput,

@@ -35,6 +35,19 @@ pub(in crate::cli) struct SearchInput {
 }
 
 impl SearchOptions {
+    /// Returns what writers of the job's results need.
+    fn context(&self, input: &SearchInput, job: &jobs::Search) -> SearchContext {
+        SearchContext {
+            queries: Arc::clone(&input.queries),
+            scoring: input.scoring.clone(),
+            identity: IdentityDefinition::default(),
+            statistics: input.statistics,
+            database: file_name(&self.db),
+            size: job.database_size(),
+            has_alignments: !job.score_only,
+        }
+    }
+
     /// Warns if the scores have no statistical meaning.
     fn warn(&self, input: &SearchInput) -> Result<()> {
         if input.statistics.is_some() || self.mode() != Mode::Local {
@@ -168,6 +181,10 @@ impl BlockCommand for SearchOptions {
         })
     }
 
+    fn check_format(&self, input: &SearchInput) -> Result<()> {
+        input.format.check(&self.context(input, &self.job(input)?), &input.subjects)
+    }
+
     fn deliver(
         &self,
         input: SearchInput,
@@ -177,15 +194,7 @@ impl BlockCommand for SearchOptions {
     ) -> Result<Summary> {
         self.warn(&input)?;
         let job = self.job(&input)?;
-        let context = SearchContext {
-            queries: input.queries,
-            scoring: input.scoring,
-            identity: IdentityDefinition::default(),
-            statistics: input.statistics,
-            database: file_name(&self.db),
-            size: job.database_size(),
-            has_alignments: !job.score_only,
-        };
+        let context = self.context(&input, &job);
         let title = format!("{} in {}", file_name(&self.queries), context.database);
         let page = runner.picture.take().map(|output| HitFile { format: SearchFormat::Report { title }, output });
         let mut further: Vec<HitFile> = page.into_iter().collect();

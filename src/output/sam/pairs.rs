@@ -29,6 +29,7 @@ use crate::seq::{Alphabet, SequenceId, SequenceStore, reverse_complement};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+#[derive(Default)]
 pub(in crate::output) struct PairsSam {
     command: String,
     /// Whether pairs are from a list, and therefore independent of each other.
@@ -53,19 +54,14 @@ struct SamLine {
 
 impl PairsSam {
     pub(in crate::output) fn new(command: &str, context: &Context) -> Result<Self> {
-        let sam = PairsSam { command: command.to_owned(), ..Self::of_reads(&context.queries)? };
-        check_names(&context.targets, true)?;
-        Ok(sam)
+        check(context)?;
+        Ok(PairsSam { command: command.to_owned(), ..PairsSam::default() })
     }
 
     /// Creates a format that writes lines without a header.
     pub(in crate::output) fn of_reads(queries: &SequenceStore) -> Result<Self> {
-        if queries.alphabet() != Alphabet::Dna {
-            let letters = queries.alphabet().letters();
-            return Err(Error::usage(format!("SAM is for nucleotides, but these are {letters}; use paf")));
-        }
-        check_names(queries, false)?;
-        Ok(PairsSam { command: String::new(), is_list: false, query: None, text: Vec::new(), lines: Vec::new() })
+        check_reads(queries)?;
+        Ok(PairsSam::default())
     }
 
     /// Adds an alignment. All alignments since the last flush must have the same query. Returns
@@ -168,6 +164,21 @@ impl PairsSam {
         self.text.clear();
         Ok(())
     }
+}
+
+/// Checks that SAM can contain all queries and targets.
+pub(in crate::output) fn check(context: &Context) -> Result<()> {
+    check_reads(&context.queries)?;
+    check_names(&context.targets, true)
+}
+
+/// Checks that SAM can contain all queries.
+pub(in crate::output) fn check_reads(queries: &SequenceStore) -> Result<()> {
+    if queries.alphabet() != Alphabet::Dna {
+        let letters = queries.alphabet().letters();
+        return Err(Error::usage(format!("SAM is for nucleotides, but these are {letters}; use paf")));
+    }
+    check_names(queries, false)
 }
 
 /// Checks names and lengths that SAM cannot contain, and duplicate names of references.

@@ -12,11 +12,13 @@ use tempfile::SpooledTempFile;
 use super::{SearchBody, SearchContext, SearchHit, SearchPairs};
 use crate::error::{Error, Result};
 use crate::output::Output;
-use crate::output::sam::{PairsSam, ReferenceShape, check_record, double_name, push_header};
-use crate::seq::{SequenceId, SequenceStore};
+use crate::output::sam::{PairsSam, ReferenceShape, check_reads, check_record, double_name, push_header};
+use crate::seq::{SequenceId, SequenceStore, Subjects};
 
 /// Maximum number of bytes of lines that are buffered in memory.
 const IN_MEMORY: usize = 64 << 20;
+/// Number of packed bytes of subjects whose names are checked at once.
+const CHECKED_BYTES: u64 = 64 << 20;
 /// Number of bytes that are read back at once.
 const PIECE: usize = 1 << 17;
 
@@ -29,6 +31,23 @@ pub(super) struct SearchSam {
     references: Vec<(String, u32)>,
     /// Record number of each name.
     records: HashMap<String, u64>,
+}
+
+/// Checks that SAM can contain all queries, and hits with all subjects.
+pub(super) fn check(queries: &SequenceStore, subjects: &Subjects) -> Result<()> {
+    check_reads(queries)?;
+    let mut records: HashMap<Vec<u8>, u64> = HashMap::new();
+    for chunk in subjects.chunks(CHECKED_BYTES) {
+        let chunk = chunk?;
+        for id in 0..chunk.store.len() as SequenceId {
+            check_record(&chunk.store, id, true)?;
+            let record = chunk.record(id);
+            if let Some(other) = records.insert(chunk.store.name_bytes(id).to_vec(), record) {
+                return Err(double_name(&chunk.store, id, record.max(other)));
+            }
+        }
+    }
+    Ok(())
 }
 
 impl SearchSam {
