@@ -33,7 +33,7 @@ use crate::alignment::Cigar;
 use crate::engine::Engine;
 use crate::engine::owner::{self, Control};
 use crate::engine::stats::RunStats;
-use crate::error::{Error, Result};
+use crate::error::{Error, InputLocation, Result};
 use crate::gpu::kernels::Family;
 use crate::papara::cpu::phylo_workers;
 use crate::papara::search::UnionTree;
@@ -216,6 +216,8 @@ struct Totals {
     chunks: usize,
     /// Number of reads without letters.
     empty: u64,
+    /// File of the reads, if warnings do not name all empty ones.
+    location: InputLocation,
     pairs: u64,
     cells: u64,
 }
@@ -227,7 +229,10 @@ impl Totals {
             self.empty += 1;
             if self.empty <= NAMED {
                 let number = reads.first + u64::from(id) + 1;
-                tracing::warn!("read '{}' (record {number}) has no letters and is skipped", reads.store.name(id));
+                let location = reads.store.location(id);
+                tracing::warn!("{location}: record {number} has no letters and is skipped");
+            } else {
+                self.location = reads.store.file_location();
             }
         }
         let edges = union_tree.edges() as u64 * u64::from(strands.copies());
@@ -304,7 +309,7 @@ impl Job for PhyloAlignment {
         let ReadStages { mut finish, totals, .. } = stages;
         finish.deliver(0, &mut rows)?;
         if totals.empty > NAMED {
-            tracing::warn!("{} reads in total have no letters and are skipped", totals.empty);
+            tracing::warn!("{}: {} reads in total have no letters and are skipped", totals.location, totals.empty);
         }
         delivery.finish()?;
         let summary = Summary {

@@ -91,7 +91,7 @@ impl Phylip {
 
     fn end_one_set(&self, context: &Context, output: &mut Output) -> Result<()> {
         let count = context.queries.len();
-        let names = written_names(&context.queries);
+        let names = written_names(&context.queries, output);
         push_unsigned(output.buffer(), count as u64);
         output.buffer().push(b'\n');
         for (row, name) in names.iter().enumerate() {
@@ -114,7 +114,8 @@ impl Phylip {
 
     fn end_two_sets(&self, context: &Context, output: &mut Output) -> Result<()> {
         let (rows, columns) = (context.queries.len(), context.targets.len());
-        let [row_names, column_names] = [&context.queries, &context.targets].map(|sequences| written_names(sequences));
+        let [row_names, column_names] =
+            [&context.queries, &context.targets].map(|sequences| written_names(sequences, output));
         let out = output.buffer();
         push_unsigned(out, rows as u64);
         out.push(b' ');
@@ -185,13 +186,14 @@ fn triangle(rows: usize) -> usize {
 }
 
 /// Returns the names of sequences in PHYLIP, and warns about changed names.
-fn written_names(sequences: &SequenceStore) -> Vec<Vec<u8>> {
+fn written_names(sequences: &SequenceStore, output: &Output) -> Vec<Vec<u8>> {
     let order: Vec<u32> = (0..sequences.len() as u32).collect();
     let names: Vec<&[u8]> = order.iter().map(|&id| sequences.name_bytes(id)).collect();
     let (written, renamed) = NameRules::PHYLIP.apply(&names, &order);
-    renamed.iter().take(NAMED).for_each(|one| tracing::warn!("{one}"));
+    let file = output.name().display();
+    renamed.iter().take(NAMED).for_each(|one| tracing::warn!("{file}: {one}"));
     if renamed.len() > NAMED {
-        tracing::warn!("{} names in all are not those of the input", renamed.len());
+        tracing::warn!("{file}: {} names in total differ from the input", renamed.len());
     }
     written
 }

@@ -143,6 +143,11 @@ impl Output {
         Output { buffer: Vec::with_capacity(BUFFER_BYTES + (BUFFER_BYTES >> 3)), stream, name: name.into() }
     }
 
+    /// Returns the name of the file for messages.
+    pub(super) fn name(&self) -> &Path {
+        &self.name
+    }
+
     /// Returns the buffer for appending. [`Output::pass_on`] should be called after some lines.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer

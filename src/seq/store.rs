@@ -92,13 +92,23 @@ impl SequenceStore {
         self.qualities.as_ref().map_or(&[], |texts| texts.get(id as usize))
     }
 
+    /// Returns the location of the file that the sequences were read from.
+    pub(crate) fn file_location(&self) -> InputLocation {
+        InputLocation::in_file(self.file.as_deref().unwrap_or("memory"))
+    }
+
+    /// Returns the location of a record, as far as it is known.
+    pub(crate) fn location(&self, id: SequenceId) -> InputLocation {
+        let name = self.name(id);
+        InputLocation { record: (!name.is_empty()).then(|| name.to_owned()), ..self.file_location() }
+    }
+
     /// Returns the error of a record that the job or the output cannot use, with the location of the
     /// record as far as it is known.
     pub(crate) fn record_error(&self, id: SequenceId, message: impl Into<String>) -> Error {
-        let (name, message) = (self.name(id), message.into());
-        let record = (!name.is_empty()).then(|| name.to_owned());
-        match (&self.file, record) {
-            (Some(file), record) => input_error(InputLocation { record, ..InputLocation::in_file(&**file) }, message),
+        let (location, message) = (self.location(id), message.into());
+        match (&self.file, location.record) {
+            (Some(_), record) => input_error(InputLocation { record, ..self.file_location() }, message),
             (None, Some(record)) => Error::usage(format!("record '{record}': {message}")),
             (None, None) => Error::usage(message),
         }

@@ -193,7 +193,8 @@ fn empty_reads_are_named_and_skipped() {
     let (stdout, stderr) = success(papara(inputs).args(["-o", &output, "--stats", &stats, "--device", "cpu"]));
     let lines: Vec<&str> = stderr.lines().collect();
     assert_eq!((stdout.as_str(), lines.len()), ("", 2), "{stderr}");
-    assert_eq!(lines[0], "pairwave: warning: read 'empty' (record 4) has no letters and is skipped");
+    let warning = format!("{}, record 'empty': record 4 has no letters and is skipped", inputs[2]);
+    assert_eq!(lines[0], format!("pairwave: warning: {warning}"));
     assert!(lines[1].starts_with("pairwave: 4 reads aligned in "), "{stderr}");
     let stats: serde_json::Value = serde_json::from_str(&read(stats)).expect("it is JSON");
     assert_eq!((stats["written"].as_u64(), stats["engines"][0]["name"].as_str()), (Some(4), Some("cpu")));

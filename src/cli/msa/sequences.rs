@@ -53,7 +53,8 @@ impl SequenceSet {
         if left_out == 0 {
             return self;
         }
-        tracing::warn!("{left_out} letters J and * are skipped, as in ClustalW");
+        let location = self.store.file_location();
+        tracing::warn!("{location}: {left_out} letters J and * are skipped, as in ClustalW");
         SequenceSet { store: Arc::new(written.store.clone()), written }
     }
 
