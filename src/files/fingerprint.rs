@@ -6,7 +6,7 @@
 //! argument except a list of arguments that change no byte of the output. Therefore a new option is
 //! part of the fingerprint unless it is excluded explicitly.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::File;
 use std::hash::Hasher;
@@ -76,13 +76,14 @@ impl Fingerprint {
     }
 
     /// Returns the first difference between this fingerprint and the one of a later run, or `None`
-    /// if both runs have the same results.
+    /// if both runs have the same results. Files come first, and then options in the order of their
+    /// names: options of a command line (`--top`) come before the fields that they set.
     pub fn difference(&self, later: &Fingerprint) -> Option<Difference> {
         use Difference::{Content, Other};
         if self.program != later.program {
             return Some(Other(format!("version {} of pairwave made it, this is {}", self.program, later.program)));
         }
-        let names = self.inputs.keys().chain(later.inputs.keys());
+        let names: BTreeSet<&String> = self.inputs.keys().chain(later.inputs.keys()).collect();
         for name in names {
             match (self.inputs.get(name), later.inputs.get(name)) {
                 (Some(before), Some(now)) if before.is_same_content(now) => {}
@@ -102,7 +103,7 @@ impl Fingerprint {
                 }
             }
         }
-        let names = self.options.keys().chain(later.options.keys());
+        let names: BTreeSet<&String> = self.options.keys().chain(later.options.keys()).collect();
         let name = names.into_iter().find(|&name| self.options.get(name) != later.options.get(name))?;
         let [before, now] = [self, later].map(|one| one.options.get(name).map_or("not given", String::as_str));
         let [before, now] = [before, now].map(names::from_text);
@@ -209,6 +210,9 @@ mod tests {
         let difference = |later: &Fingerprint| before.difference(later).unwrap().to_string();
         assert_eq!(difference(&before.clone().with("alphabet", "protein")), "alphabet was dna, now it is protein");
         assert_eq!(difference(&before.clone().with("degap", true)), "degap was not given, now it is true");
+        let [before_top, after_top] = [before.clone().with("top", 1), before.clone().with("top", 3).with("TOP", 3)];
+        let of_option = before_top.difference(&after_top).map(|difference| difference.to_string());
+        assert_eq!(of_option.as_deref(), Some("TOP was not given, now it is 3"));
         let older = Fingerprint { program: "0.0.9".into(), ..before.clone() };
         assert!(difference(&older).starts_with("version "), "{}", difference(&older));
         let none = Fingerprint { inputs: BTreeMap::new(), ..before.clone() };

@@ -366,3 +366,43 @@ fn genomes_are_aligned_as_by_allpairs() {
         by_cpu(&[&[SARS[0], LAMBDA], &scheme[..], &["--fields", "target,score,qstart,qend,sstart,send"]].concat());
     assert_eq!(chance.lines().nth(1), Some("NC_001416.1\t19\t9519\t9537\t34047\t34065"));
 }
+
+/// Messages about other options name them as typed.
+#[test]
+fn refused_checkpoints_name_the_options() {
+    let folder = folder();
+    let (query, target) = (file(&folder, "query.fa", QUERY), file(&folder, "target.fa", TARGET));
+    let checkpoint = path(&folder, "work");
+    let job = |more: &[&str]| {
+        let job = ["long", "--quiet", "--device", "cpu", "--checkpoint", &checkpoint, &query, &target];
+        pairwave(&[&job[..], more].concat())
+    };
+    job(&[]).assert().success();
+    for other in [
+        "--top 3",
+        "--match 7",
+        "--gap-open 9",
+        "--strand plus",
+        "--min-score 9",
+        "--no-prune",
+        "--scheme blastn",
+        "--mode global",
+        "--circular",
+        "--score-only",
+        "--ambiguity zero",
+        "--matrix EDNAFULL",
+        "--alphabet protein",
+    ] {
+        let run = job(&other.split(' ').collect::<Vec<_>>()).assert().code(2).stdout("");
+        let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        let option = format!("it belongs to another job: {} was ", other.split(' ').next().expect("a word"));
+        assert!(text.contains(&option), "{other}: {text}");
+    }
+    // Standard input has no path.
+    let checkpoint = path(&folder, "of_input");
+    let job = ["long", "--quiet", "--device", "cpu", "--checkpoint", &checkpoint, "-", &target];
+    pairwave(&job).write_stdin(QUERY).assert().success();
+    let run = pairwave(&job).write_stdin(format!("{QUERY}ACGT\n")).assert().code(2).stdout("");
+    let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(text.contains("it belongs to another job: QUERY was "), "{text}");
+}

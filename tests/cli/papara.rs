@@ -273,9 +273,12 @@ fn finished_reads_of_a_checkpoint_are_reused() {
         let arguments = format!("-t @ref.nwk -s @ref.fa -q @reads.fa --checkpoint @reads.work {arguments}");
         let message = wrong::refused_by("papara", &folder, &arguments);
         assert!(message.contains("it belongs to another job: "), "{message}");
+        message
     };
     for other in ["--match 3", "--gap-model cgap", "--strand both", "--scoring paper"] {
-        refused(other);
+        let message = refused(other);
+        let option = format!("another job: {} was ", other.split(' ').next().expect("a word"));
+        assert!(message.contains(&option), "{message}");
     }
     file(&folder, "reads.fa", READS);
     refused("");

@@ -5,7 +5,7 @@ use super::{Long, check_alphabet, records};
 use crate::cli::args::LAYOUT;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::chance;
-use crate::cli::common::{ComputeOptions, check_temporary, file_name};
+use crate::cli::common::{ComputeOptions, check_temporary, file_name, is_standard};
 use crate::cli::runner::{Files, JobCommand, JobRunner};
 use pairwave::alignment::verify_alignment;
 use pairwave::gpu::kernels::Family;
@@ -35,6 +35,17 @@ pub(crate) struct LongInput {
 }
 
 impl Long {
+    /// Adds `--no-prune`, which decides about the content of a checkpoint, the alphabet as given or
+    /// detected, and sequences from standard input.
+    fn with_input(&self, origin: Fingerprint, queries: &StoredRecords, targets: &StoredRecords) -> Fingerprint {
+        let alphabet = queries.store.alphabet().letters();
+        let origin = origin.with("--no-prune", !self.prune).with("--alphabet", alphabet);
+        let sides = [("QUERY", &self.query, queries), ("TARGET", &self.target, targets)];
+        sides.into_iter().filter(|(_, path, _)| is_standard(path)).fold(origin, |origin, (name, _, records)| {
+            origin.with_bytes(name, records.ids.iter().map(|&id| records.store.codes(id)))
+        })
+    }
+
     /// Writes all results. `source` delivers the alignments in the order of the pairs.
     fn write<D>(
         &self,
@@ -162,8 +173,7 @@ impl JobCommand for Long {
         let targets = records::select(targets, &self.target, &self.target_ids, "--target-id")?;
         records::check_names(self, &queries, &targets)?;
         let scoring = Arc::new(self.scoring.resolve(alphabet)?.scoring()?);
-        // The alphabet as given or detected.
-        let origin = origin.map(|origin| origin.with("--alphabet", alphabet.letters()));
+        let origin = origin.map(|origin| self.with_input(origin, &queries, &targets));
         Ok(LongInput { queries, targets, scoring, origin })
     }
 

@@ -47,8 +47,8 @@ impl Papara {
         Ok(all
             // The alphabet as given or detected.
             .with("--alphabet", reference.alphabet.letters())
-            .with_bytes("references", rows)
-            .with_bytes("tree", [reference.tree.annotated().as_slice()]))
+            .with_bytes("--reference", rows)
+            .with_bytes("--tree", [reference.tree.annotated().as_slice()]))
     }
 
     /// Opens the file for finished reads, if they have to wait.
