@@ -131,7 +131,11 @@ fn scheme(args: &PaparaArgs) -> Result<PhyloScheme> {
         if numbers.iter().any(Option::is_some) || args.scoring.is_some() {
             return Err(Error::usage("--parameters sets all scores: remove it, or the other options of scores"));
         }
-        let wrong = || Error::usage(format!("--parameters {typed}: must be four whole numbers, as in -3:-1:2:-3"));
+        let wrong = || {
+            let are_whole = typed.split(':').all(|number| number.parse::<i128>().is_ok());
+            let range = if are_whole { format!(" from {} to {}", i32::MIN, i32::MAX) } else { String::new() };
+            Error::usage(format!("--parameters {typed}: must be four whole numbers{range}, as in -3:-1:2:-3"))
+        };
         let numbers: Vec<i32> =
             typed.split(':').map(|number| number.parse().map_err(|_| wrong())).collect::<Result<_>>()?;
         let [open, extend, matching, gap_site] = numbers[..] else { return Err(wrong()) };

@@ -70,15 +70,29 @@ pub(super) fn value_instead(command: Option<&str>, option: &str, value: &str) ->
     VALUES.iter().find(fits).map(|(_, (_, advice, _))| *advice)
 }
 
-/// Replaces the wording of the standard library's number parsers by plain words.
+/// Replaces the wording of clap's ranges and of the standard library's number parsers by plain words.
 pub(super) fn in_plain_words(message: &str) -> String {
-    message
+    limit_in_words(message)
+        .unwrap_or_else(|| message.to_owned())
         .replace("invalid digit found in string", "not a whole number")
         .replace("number too large to fit in target type", "the number is too large")
         .replace("number too small to fit in target type", "the number is too small")
         .replace("cannot parse integer from empty string", "a number is missing")
         .replace("cannot parse float from empty string", "a number is missing")
         .replace("invalid float literal", "not a number")
+}
+
+/// Replaces clap's message for a number outside a range, as in `7 is not in 0..=4`, by the limit that
+/// the number exceeds. Returns `None` for other messages.
+fn limit_in_words(message: &str) -> Option<String> {
+    let (before, after) = message.split_once(" is not in ")?;
+    let (before, number) = before.rsplit_once(' ')?;
+    let range_end = after.find(|letter: char| !matches!(letter, '0'..='9' | '-' | '.' | '=')).unwrap_or(after.len());
+    let (range, rest) = after.split_at(range_end);
+    let (least, most) = range.split_once("..=")?;
+    let number: i128 = number.parse().ok()?;
+    let limit = if number > most.parse().ok()? { format!("at most {most}") } else { format!("at least {least}") };
+    Some(format!("{before} must be {limit}{rest}"))
 }
 
 /// Returns the pairwave command for the name of another program or of its command.
@@ -278,6 +292,21 @@ mod tests {
             names.sort_unstable();
             let twice: Vec<&[&str]> = names.windows(2).filter(|two| two[0] == two[1]).collect();
             assert!(twice.is_empty(), "{command}: {twice:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_beyond_a_range_have_a_limit() {
+        let error = "error: invalid value '7' for '--top <K>':";
+        for (message, expected) in [
+            ("7 is not in 0..=4", "must be at most 4"),
+            ("-7 is not in -5..=4", "must be at least -5"),
+            ("4294967296 is not in 0..=4294967295; tip: x", "must be at most 4294967295; tip: x"),
+            ("number too large to fit in target type", "the number is too large"),
+            ("seven is not in 0..=4", "seven is not in 0..=4"),
+            ("7 is not in a list", "7 is not in a list"),
+        ] {
+            assert_eq!(in_plain_words(&format!("{error} {message}")), format!("{error} {expected}"));
         }
     }
 

@@ -67,7 +67,8 @@ fn ranges(typed: &str) -> Result<Vec<Range<u32>>> {
             Some((Ok(0), _)) => return wrong("positions count from 1"),
             Some((Ok(first), Ok(last))) if first > last => return wrong("a range starts with its lower position"),
             Some((Ok(first), Ok(last))) => ranges.push(first - 1..last),
-            _ => return wrong("give positions and ranges, separated by commas"),
+            Some(_) => return wrong("no sequence is that long"),
+            None => return wrong("give positions and ranges, separated by commas"),
         }
     }
     Ok(ranges)
@@ -84,6 +85,7 @@ mod tests {
         for typed in ["", "0-2", "3-1", "2-", "-2", "1,", "a", "1-2-3", "4294967296"] {
             assert!(ranges(typed).is_err(), "{typed}");
         }
+        assert!(ranges("1-4294967296").unwrap_err().to_string().contains("no sequence is that long"));
     }
 
     #[test]

@@ -249,6 +249,7 @@ pub(super) const CONTRADICTIONS: &[&str] = &[
     "edit p.fa --alphabet protein --ambiguity literal",
     "edit p.fa --ambiguity mismatch --n mismatch",
     "papara -t t.nwk -s r.fa -q q.fa --tune",
+    "papara -t t.nwk -s r.fa -q q.fa -p -3:-1:2:-99999999999",
     "allpairs s.fa --device cpu --memory 1G",
     "search q.fa d.fa --device cpu --kernel nw_slice",
     "cluster s.fa --min-identity 0.9 --device cpu --tune",
