@@ -31,6 +31,7 @@ mod model;
 mod read;
 mod regroup;
 mod root;
+mod run;
 mod unrooted;
 mod weights;
 
@@ -47,6 +48,7 @@ pub use kmers::Kmers;
 pub use method::{BuiltTree, TreeMethod, name_order};
 pub use model::{MAX_DISTANCE, ModelKind, SubstitutionModel};
 pub use regroup::regroup;
+pub use run::TreeRun;
 pub use unrooted::{Labels, UnrootedTree};
 pub use weights::Identities;
 

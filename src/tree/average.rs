@@ -1,6 +1,7 @@
 //! Average linkage (UPGMA), which breaks ties as ClustalW 2.1 does.
 
 use super::{Distances, GuideTree, Join};
+use crate::error::{Error, Result};
 
 /// Averages with a smaller relative difference are considered equal, because the difference may be
 /// a rounding error.
@@ -84,11 +85,22 @@ impl Groups {
 /// are merged repeatedly until one is left. The joins are in this order. The distance from a node
 /// to each leaf below it is half the mean distance of the node's two groups.
 pub fn average_linkage(distances: Distances) -> GuideTree {
+    build(distances, &|| false).expect("nothing interrupts it")
+}
+
+/// Builds the tree of [`average_linkage`], unless `stopped` returns true.
+///
+/// # Errors
+/// [`Error::Interrupted`].
+pub(super) fn build(distances: Distances, stopped: &dyn Fn() -> bool) -> Result<GuideTree> {
     let leaves = distances.sequences();
     let mut groups = Groups::new(distances);
     let mut nodes: Vec<(u32, f64)> = (0..leaves as u32).map(|leaf| (leaf, 0.0)).collect();
     let mut joins = Vec::with_capacity(leaves.saturating_sub(1));
     while groups.left.len() > 1 {
+        if stopped() {
+            return Err(Error::Interrupted);
+        }
         let (earlier, later) = groups.pair();
         let height = groups.distances.get(earlier, later) / 2.0;
         let (first, second) = (nodes[earlier], nodes[later]);
@@ -98,7 +110,7 @@ pub fn average_linkage(distances: Distances) -> GuideTree {
         joins.push(Join { children: [first.0, second.0], lengths });
         groups.merge(earlier, later);
     }
-    GuideTree { leaves, joins }
+    Ok(GuideTree { leaves, joins })
 }
 
 #[cfg(test)]

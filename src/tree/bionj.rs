@@ -3,7 +3,8 @@
 
 use rayon::prelude::*;
 
-use super::{Distances, Join, UnrootedTree};
+use super::{Distances, Join, TreeRun, UnrootedTree};
+use crate::error::Result;
 
 /// Minimum number of remaining nodes for a search on several threads.
 const MIN_PARALLEL_NODES: usize = 512;
@@ -146,15 +147,24 @@ impl BionjNodes {
 /// proportional to distances. If several pairs are equally good, the first is joined. Negative
 /// lengths of branches become 0. The work is done by `threads`.
 pub fn bionj(distances: &Distances, threads: &rayon::ThreadPool) -> UnrootedTree {
+    build(distances, TreeRun::new(threads)).expect("nothing interrupts it")
+}
+
+/// Builds the tree of [`bionj`].
+///
+/// # Errors
+/// [`Error::Interrupted`](crate::Error::Interrupted).
+pub(super) fn build(distances: &Distances, run: TreeRun<'_>) -> Result<UnrootedTree> {
     let leaves = distances.sequences();
-    threads.install(|| {
+    run.threads.install(|| {
         let mut nodes = BionjNodes::new(distances);
         let mut joins = Vec::with_capacity(leaves.saturating_sub(3));
         while nodes.left.len() > 3 {
+            run.check()?;
             let sums = nodes.sums();
             let (earlier, later) = nodes.pair(&sums);
             joins.push(nodes.join(earlier, later, &sums, (leaves + joins.len()) as u32));
         }
-        UnrootedTree { leaves, joins, centre: nodes.centre() }
+        Ok(UnrootedTree { leaves, joins, centre: nodes.centre() })
     })
 }

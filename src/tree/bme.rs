@@ -12,7 +12,8 @@ mod search;
 mod topology;
 
 use self::topology::Topology;
-use super::{Distances, UnrootedTree, bionj};
+use super::{Distances, TreeRun, UnrootedTree, bionj};
+use crate::error::Result;
 
 /// Gains below this fraction of the mean distance are considered rounding errors.
 const LEAST_GAIN: f64 = 1e-11;
@@ -25,15 +26,23 @@ const LEAST_GAIN: f64 = 1e-11;
 /// `threads`. It takes memory for about four times the square of the number of sequences in
 /// floating-point numbers of 64 bits.
 pub fn balanced_minimum_evolution(distances: &Distances, threads: &rayon::ThreadPool) -> UnrootedTree {
-    let start = bionj(distances, threads);
+    build(distances, TreeRun::new(threads)).expect("nothing interrupts it")
+}
+
+/// Builds the tree of [`balanced_minimum_evolution`].
+///
+/// # Errors
+/// [`Error::Interrupted`](crate::Error::Interrupted).
+pub(super) fn build(distances: &Distances, run: TreeRun<'_>) -> Result<UnrootedTree> {
+    let start = bionj::build(distances, run)?;
     if start.leaves < 4 {
-        return start;
+        return Ok(start);
     }
-    threads.install(|| {
+    run.threads.install(|| {
         let mut tree = BalancedTree::new(Topology::new(&start), distances);
-        tree.improve(1);
-        tree.improve(usize::MAX);
-        tree.topology.unrooted(|edge| tree.length(edge))
+        tree.improve(1, run)?;
+        tree.improve(usize::MAX, run)?;
+        Ok(tree.topology.unrooted(|edge| tree.length(edge)))
     })
 }
 

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::columns::{ComparedColumns, RowComparison};
-use super::{BuiltTree, Join, TreeMethod};
+use super::{BuiltTree, Join, TreeMethod, TreeRun};
+use crate::error::Result;
 use crate::host;
 use crate::seq::{Alphabet, Code};
 
@@ -62,6 +63,9 @@ impl BuiltTree {
     /// split of the sequences, or the same group of sequences if trees have a root. The root itself
     /// has no support.
     ///
+    /// # Errors
+    /// [`Error::Interrupted`](crate::Error::Interrupted) if `run` is stopped.
+    ///
     /// # Panics
     /// Panics if the rows have different lengths, or if their number is not that of the leaves.
     pub fn support(
@@ -69,8 +73,8 @@ impl BuiltTree {
         alphabet: Alphabet,
         rows: &[Vec<Code>],
         bootstrap: Bootstrap,
-        threads: &rayon::ThreadPool,
-    ) -> Vec<u32> {
+        run: TreeRun<'_>,
+    ) -> Result<Vec<u32>> {
         let (leaves, joins) = self.parts();
         assert_eq!(rows.len(), leaves, "rows of other sequences");
         let columns = ComparedColumns::new(alphabet, rows, bootstrap.comparison);
@@ -86,18 +90,19 @@ impl BuiltTree {
             let some = left.min(at_once);
             left -= some;
             let drawn: Vec<Vec<usize>> = (0..some).map(|_| (0..width).map(|_| random.below(width)).collect()).collect();
-            let matching_joins: Vec<Vec<usize>> = threads.install(|| {
+            let matching_joins: Vec<Vec<usize>> = run.threads.install(|| {
                 let same = |tree: BuiltTree| -> Vec<usize> {
                     tree.groups().iter().filter_map(|group| own_joins.get(group)).copied().collect()
                 };
-                drawn
-                    .par_iter()
-                    .map(|drawn| same(bootstrap.method.build(columns.drawn(drawn).distances(threads).0, threads)))
-                    .collect()
-            });
+                let count = |drawn: &Vec<usize>| {
+                    let (distances, _) = columns.drawn(drawn).distances(run)?;
+                    bootstrap.method.build(distances, run).map(same)
+                };
+                drawn.par_iter().map(count).collect::<Result<_>>()
+            })?;
             matching_joins.iter().flatten().for_each(|&join| counts[join] += 1);
         }
-        counts
+        Ok(counts)
     }
 
     /// Returns the number of leaves, and the joins.

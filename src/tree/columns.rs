@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::Distances;
 use super::model::{self, SubstitutionModel};
+use super::{Distances, TreeRun};
+use crate::error::Result;
 use crate::seq::{Alphabet, Code, PAD};
 
 /// Options for comparing the rows of an alignment.
@@ -84,16 +85,19 @@ impl ComparedColumns {
     }
 
     /// Returns the distances of all pairs, and the numbers of unreliable ones.
-    pub(super) fn distances(&self, threads: &rayon::ThreadPool) -> (Distances, UnreliablePairs) {
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](crate::Error::Interrupted) if `run` is stopped.
+    pub(super) fn distances(&self, run: TreeRun<'_>) -> Result<(Distances, UnreliablePairs)> {
         if self.whole.contains(&false) {
-            return self.drawn(&(0..self.width()).collect::<Vec<usize>>()).distances(threads);
+            return self.drawn(&(0..self.width()).collect::<Vec<usize>>()).distances(run);
         }
         if let Correction::Model(model) = self.comparison.correction {
-            return model::distances(self.alphabet, &self.rows, model, threads);
+            return model::distances(self.alphabet, &self.rows, model, run);
         }
         let (far, apart) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let first_apart = Mutex::new(None);
-        let distances = Distances::filled(self.rows.len(), threads, |a, to_earlier| {
+        let distances = Distances::filled_in(self.rows.len(), run, |a, to_earlier| {
             for (b, (distance, other)) in to_earlier.iter_mut().zip(&self.rows).enumerate() {
                 let counts = DifferenceCounts::from_rows(&self.rows[a], other);
                 if counts.both == 0 {
@@ -112,8 +116,9 @@ impl ComparedColumns {
                 });
             }
         });
+        run.check()?;
         let first_apart = first_apart.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (distances, UnreliablePairs { far: far.into_inner(), apart: apart.into_inner(), first_apart })
+        Ok((distances, UnreliablePairs { far: far.into_inner(), apart: apart.into_inner(), first_apart }))
     }
 }
 
@@ -135,15 +140,18 @@ impl Distances {
     /// `comparison` asks for it. Also returns which pairs are unreliable. Rows contain codes, and
     /// [`PAD`] for gaps. Ambiguous bases are ignored.
     ///
+    /// # Errors
+    /// [`Error::Interrupted`](crate::Error::Interrupted) if `run` is stopped.
+    ///
     /// # Panics
     /// Panics if the rows have different lengths, or if the model has another alphabet.
     pub fn from_rows(
         alphabet: Alphabet,
         rows: &[Vec<Code>],
         comparison: RowComparison,
-        threads: &rayon::ThreadPool,
-    ) -> (Distances, UnreliablePairs) {
-        ComparedColumns::new(alphabet, rows, comparison).distances(threads)
+        run: TreeRun<'_>,
+    ) -> Result<(Distances, UnreliablePairs)> {
+        ComparedColumns::new(alphabet, rows, comparison).distances(run)
     }
 }
 
@@ -235,8 +243,9 @@ mod tests {
                 Alphabet::Dna,
                 rows,
                 RowComparison { without_gaps, correction: Correction::Kimura },
-                &pool,
+                TreeRun::new(&pool),
             )
+            .unwrap()
             .1
         };
         let rows = [vec![1, 2, 4, 1], vec![1, 2, PAD, PAD], vec![PAD, PAD, 4, 8], vec![15, 15, 4, 15]];

@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::TreeRun;
+
 /// Distances between all pairs of sequences, each pair stored once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Distances {
@@ -18,6 +20,11 @@ impl Distances {
     /// Creates a matrix from `fill`, which is called with every sequence and a slice for its
     /// distances to the sequences before it. The work is done by `threads`.
     pub fn filled(sequences: usize, threads: &rayon::ThreadPool, fill: impl Fn(usize, &mut [f64]) + Sync) -> Self {
+        Self::filled_in(sequences, TreeRun::new(threads), fill)
+    }
+
+    /// Fills the rows like [`Distances::filled`]. Once `run` is stopped, rows keep the distance 0.
+    pub(super) fn filled_in(sequences: usize, run: TreeRun<'_>, fill: impl Fn(usize, &mut [f64]) + Sync) -> Self {
         let mut distances = Distances::new(sequences);
         let mut rest = &mut distances.lower[..];
         let mut rows = Vec::with_capacity(sequences);
@@ -28,8 +35,12 @@ impl Distances {
         }
         // The longest rows are processed first, so that no thread starts a long row when the others
         // have finished.
-        threads.install(|| {
-            rows.into_par_iter().enumerate().rev().with_max_len(16).for_each(|(sequence, row)| fill(sequence, row));
+        run.threads.install(|| {
+            rows.into_par_iter().enumerate().rev().with_max_len(16).for_each(|(sequence, row)| {
+                if !run.is_stopped() {
+                    fill(sequence, row);
+                }
+            });
         });
         distances
     }

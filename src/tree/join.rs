@@ -11,7 +11,8 @@ mod search;
 use rayon::prelude::*;
 
 use self::search::JoinSearch;
-use super::{Distances, Join, UnrootedTree};
+use super::{Distances, Join, TreeRun, UnrootedTree};
+use crate::error::Result;
 
 /// Branches with a shorter absolute length are set to 0.
 const SHORTEST: f64 = 0.0001;
@@ -158,17 +159,26 @@ fn branch(length: f64) -> f64 {
 /// Builds the neighbour-joining tree, with exactly the same numbers as ClustalW. The work is done
 /// by `threads`.
 pub fn neighbour_joining(distances: Distances, threads: &rayon::ThreadPool) -> UnrootedTree {
+    build(distances, TreeRun::new(threads)).expect("nothing interrupts it")
+}
+
+/// Builds the tree of [`neighbour_joining`].
+///
+/// # Errors
+/// [`Error::Interrupted`](crate::Error::Interrupted).
+pub(super) fn build(distances: Distances, run: TreeRun<'_>) -> Result<UnrootedTree> {
     let leaves = distances.sequences();
-    threads.install(|| {
+    run.threads.install(|| {
         let mut nodes = Nodes::new(distances);
         let mut joins = Vec::with_capacity(leaves.saturating_sub(3));
         let mut search = JoinSearch::new(&nodes);
         while nodes.left.len() > 3 {
+            run.check()?;
             let (earlier, later) = search.closest_pair(&nodes);
             joins.push(nodes.join(earlier, later, (leaves + joins.len()) as u32));
             search.update_after_join(&nodes, earlier, later);
         }
-        UnrootedTree { leaves, joins, centre: nodes.centre() }
+        Ok(UnrootedTree { leaves, joins, centre: nodes.centre() })
     })
 }
 

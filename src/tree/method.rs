@@ -4,9 +4,7 @@ use bstr::BString;
 use serde::Serialize;
 
 use super::newick::NameStyle;
-use super::{
-    Distances, GuideTree, Labels, UnrootedTree, average_linkage, balanced_minimum_evolution, bionj, neighbour_joining,
-};
+use super::{Distances, GuideTree, Labels, TreeRun, UnrootedTree, average, bionj, bme, join};
 use crate::error::{Error, Result};
 use crate::host;
 
@@ -16,9 +14,9 @@ pub enum TreeMethod {
     /// Neighbour joining with ClustalW's numbers.
     #[default]
     NeighbourJoining,
-    /// Neighbour joining with variances ([`bionj`]).
+    /// Neighbour joining with variances ([`bionj`](fn@super::bionj)).
     Bionj,
-    /// Balanced minimum evolution ([`balanced_minimum_evolution`]).
+    /// Balanced minimum evolution ([`balanced_minimum_evolution`](super::balanced_minimum_evolution)).
     BalancedMinimumEvolution,
     /// Average linkage of clusters (UPGMA).
     Upgma,
@@ -77,33 +75,31 @@ impl TreeMethod {
         ))
     }
 
-    /// Builds the tree. [`TreeMethod::Mbed`] without seeds is average linkage. The work is done by
-    /// `threads`.
-    pub fn build(self, distances: Distances, threads: &rayon::ThreadPool) -> BuiltTree {
-        match self {
-            TreeMethod::NeighbourJoining => BuiltTree::Unrooted(neighbour_joining(distances, threads)),
-            TreeMethod::Bionj => BuiltTree::Unrooted(bionj(&distances, threads)),
-            TreeMethod::BalancedMinimumEvolution => {
-                BuiltTree::Unrooted(balanced_minimum_evolution(&distances, threads))
-            }
-            TreeMethod::Upgma | TreeMethod::Mbed => BuiltTree::Rooted(average_linkage(distances)),
-        }
+    /// Builds the tree. [`TreeMethod::Mbed`] without seeds is average linkage.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if `run` is stopped.
+    pub fn build(self, distances: Distances, run: TreeRun<'_>) -> Result<BuiltTree> {
+        Ok(match self {
+            TreeMethod::NeighbourJoining => BuiltTree::Unrooted(join::build(distances, run)?),
+            TreeMethod::Bionj => BuiltTree::Unrooted(bionj::build(&distances, run)?),
+            TreeMethod::BalancedMinimumEvolution => BuiltTree::Unrooted(bme::build(&distances, run)?),
+            TreeMethod::Upgma | TreeMethod::Mbed => BuiltTree::Rooted(average::build(distances, run.stopped)?),
+        })
     }
 
     /// Builds the tree of sequences with these names. If the method [sorts by
     /// name](Self::sorts_by_name), the tree depends on the names instead of the order.
     ///
+    /// # Errors
+    /// [`Error::Interrupted`] if `run` is stopped.
+    ///
     /// # Panics
     /// Panics if the number of names is not the number of sequences.
-    pub fn build_named<S: AsRef<[u8]>>(
-        self,
-        distances: Distances,
-        names: &[S],
-        threads: &rayon::ThreadPool,
-    ) -> BuiltTree {
+    pub fn build_named<S: AsRef<[u8]>>(self, distances: Distances, names: &[S], run: TreeRun<'_>) -> Result<BuiltTree> {
         assert_eq!(names.len(), distances.sequences(), "names of other sequences");
         if !self.sorts_by_name() {
-            return self.build(distances, threads);
+            return self.build(distances, run);
         }
         let order = name_order(names);
         let mut sorted = Distances::new(names.len());
@@ -112,7 +108,7 @@ impl TreeMethod {
                 sorted.set(a, b, distances.get(first, second));
             }
         }
-        match self.build(sorted, threads) {
+        Ok(match self.build(sorted, run)? {
             BuiltTree::Unrooted(mut tree) => {
                 let original = |node: &mut u32| {
                     if let Some(&leaf) = order.get(*node as usize) {
@@ -124,7 +120,7 @@ impl TreeMethod {
                 BuiltTree::Unrooted(tree)
             }
             rooted @ BuiltTree::Rooted(_) => rooted,
-        }
+        })
     }
 }
 

@@ -12,7 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use self::reversible::{LikelihoodTable, PairCount, ReversibleModel, pair_index};
-use super::{Distances, UnreliablePairs};
+use super::{Distances, TreeRun, UnreliablePairs};
+use crate::error::Result;
 use crate::seq::{Alphabet, Code};
 
 /// Greatest distance under a model, in substitutions per site. Greater and undefined distances are
@@ -265,14 +266,17 @@ impl Estimate<'_> {
 /// one of two rows has a gap or an ambiguous letter are ignored. Pairs without a common column have
 /// the mean distance of all other pairs.
 ///
+/// # Errors
+/// [`Error::Interrupted`](crate::Error::Interrupted) if `run` is stopped.
+///
 /// # Panics
 /// Panics if the alphabet is not the model's.
 pub(super) fn distances(
     alphabet: Alphabet,
     rows: &[Vec<Code>],
     model: SubstitutionModel,
-    threads: &rayon::ThreadPool,
-) -> (Distances, UnreliablePairs) {
+    run: TreeRun<'_>,
+) -> Result<(Distances, UnreliablePairs)> {
     assert_eq!(alphabet, model.kind.alphabet(), "a model of other letters");
     let rows = StateRows::new(alphabet, rows);
     let frequencies = rows.frequencies();
@@ -280,7 +284,7 @@ pub(super) fn distances(
     let of_amino_acids =
         |model: empirical::EmpiricalModel| ReversibleModel::from_triangle(model.exchangeabilities, model.frequencies);
     let reversible = match kind {
-        ModelKind::Gtr => Some(ReversibleModel::from_joint(&threads.install(|| rows.joint()), rows.states, shape)),
+        ModelKind::Gtr => Some(ReversibleModel::from_joint(&run.threads.install(|| rows.joint()), rows.states, shape)),
         ModelKind::Lg => Some(of_amino_acids(empirical::LG)),
         ModelKind::Wag => Some(of_amino_acids(empirical::WAG)),
         ModelKind::Jtt => Some(of_amino_acids(empirical::JTT)),
@@ -292,7 +296,7 @@ pub(super) fn distances(
     };
     let (far, apart) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let first_apart = Mutex::new(None);
-    let mut distances = Distances::filled(rows.rows.len(), threads, |a, to_earlier| {
+    let mut distances = Distances::filled_in(rows.rows.len(), run, |a, to_earlier| {
         for (b, distance) in to_earlier.iter_mut().enumerate() {
             let counts = rows.counts(a, b);
             let mut both = 0;
@@ -310,12 +314,13 @@ pub(super) fn distances(
             };
         }
     });
+    run.check()?;
     let apart = apart.into_inner();
     if apart > 0 {
         replace_unknown(&mut distances);
     }
     let first_apart = first_apart.into_inner().unwrap_or_else(PoisonError::into_inner);
-    (distances, UnreliablePairs { far: far.into_inner(), apart, first_apart })
+    Ok((distances, UnreliablePairs { far: far.into_inner(), apart, first_apart }))
 }
 
 /// Replaces distances that are not numbers by the mean of the others, or by 0 if there are none.

@@ -18,7 +18,8 @@ use pairwave::seq::aligned::aligned_code;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{AlignedRows, Alphabet, Code, PAD};
 use pairwave::tree::{
-    Correction, Distances, MAX_DISTANCE, ModelKind, RowComparison, SubstitutionModel, UnreliablePairs, name_order,
+    Correction, Distances, MAX_DISTANCE, ModelKind, RowComparison, SubstitutionModel, TreeRun, UnreliablePairs,
+    name_order,
 };
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -150,8 +151,8 @@ impl CodedRows {
         self
     }
 
-    pub(super) fn distances(&self, comparison: RowComparison, threads: &rayon::ThreadPool) -> Distances {
-        let (distances, doubts) = Distances::from_rows(self.alphabet, &self.codes, comparison, threads);
+    pub(super) fn distances(&self, comparison: RowComparison, run: TreeRun<'_>) -> Result<Distances> {
+        let (distances, doubts) = Distances::from_rows(self.alphabet, &self.codes, comparison, run)?;
         let pairs = self.codes.len() * self.codes.len().saturating_sub(1) / 2;
         if let UnreliablePairs { far: far @ 1.., .. } = doubts {
             match comparison.correction {
@@ -183,7 +184,7 @@ impl CodedRows {
                 self.names[b]
             );
         }
-        distances
+        Ok(distances)
     }
 }
 

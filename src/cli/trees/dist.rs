@@ -21,11 +21,12 @@ use pairwave::output::plot::HeatMap;
 use pairwave::output::{DistanceMatrixShape, Output};
 #[cfg(feature = "plot")]
 use pairwave::tree::Correction;
-use pairwave::tree::Distances;
+use pairwave::tree::{Distances, TreeRun};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Validated options of `pairwave dist`.
@@ -107,7 +108,9 @@ impl JobCommand for DistanceMatrix {
             Compared::Rows(rows) => {
                 let begin = Instant::now();
                 let pool = thread_pool(runner.run.threads)?;
-                let distances = rows.distances(self.comparison.columns.unwrap_or_default(), &pool);
+                let stopped = || runner.run.interrupt.load(Ordering::Relaxed);
+                let tree_run = TreeRun { threads: &pool, stopped: &stopped };
+                let distances = rows.distances(self.comparison.columns.unwrap_or_default(), tree_run)?;
                 let names: Vec<&[u8]> = rows.names.iter().map(|name| name.as_slice()).collect();
                 self.write(&distances, &names, runner.picture.take(), output)?;
                 let pairs = (names.len() * names.len().saturating_sub(1) / 2) as u64;

@@ -23,11 +23,12 @@ use pairwave::seq::NameRules;
 use pairwave::tree::newick::NameStyle;
 #[cfg(feature = "plot")]
 use pairwave::tree::newick::nodes;
-use pairwave::tree::{Bootstrap, Labels, TreeMethod};
+use pairwave::tree::{Bootstrap, Labels, TreeMethod, TreeRun};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Validated options of `pairwave tree`.
@@ -59,7 +60,8 @@ impl TreeTexts {
 fn tree_of_rows(rows: &CodedRows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<TreeTexts> {
     let pool = thread_pool(run.threads)?;
     bootstrap.method.check_memory(rows.codes.len(), None)?;
-    let tree = bootstrap.method.build(rows.distances(bootstrap.comparison, &pool), &pool);
+    let tree_run = TreeRun { threads: &pool, stopped: &|| run.interrupt.load(Ordering::Relaxed) };
+    let tree = bootstrap.method.build(rows.distances(bootstrap.comparison, tree_run)?, tree_run)?;
     if bootstrap.trials == 0 {
         return Ok(TreeTexts::new(tree.newick_in(NameStyle::Quoted, &rows.names)));
     }
@@ -69,7 +71,7 @@ fn tree_of_rows(rows: &CodedRows, bootstrap: Bootstrap, labels: Labels, run: &Ru
             rows.codes.len()
         )));
     }
-    let support = tree.support(rows.alphabet, &rows.codes, bootstrap, &pool);
+    let support = tree.support(rows.alphabet, &rows.codes, bootstrap, tree_run)?;
     let text = |labels| tree.labelled(&rows.names, &support, labels);
     Ok(TreeTexts { written: text(labels), drawn: (labels != Labels::Nodes).then(|| text(Labels::Nodes)) })
 }

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::seq::SequenceStore;
 use crate::tree::newick::NameStyle;
-use crate::tree::{BuiltTree, Distances, EmbeddedTreeOptions, GuideTree, TreeMethod, UnrootedTree, embedded};
+use crate::tree::{BuiltTree, Distances, EmbeddedTreeOptions, GuideTree, TreeMethod, TreeRun, UnrootedTree, embedded};
 
 /// The distances of all pairs of sequences.
 #[derive(Debug, Clone)]
@@ -193,8 +193,9 @@ impl SequenceTree {
         let started = Instant::now();
         run.progress.step("tree", 0, 1);
         let kept = self.needs_distances.then(|| distances.clone());
+        let tree_run = TreeRun { threads: pool, stopped: &|| run.check_interrupt().is_err() };
         let names: Vec<&[u8]> = (0..self.sequences.len() as u32).map(|id| self.sequences.name_bytes(id)).collect();
-        let (tree, unrooted) = match self.method.build_named(distances, &names, pool) {
+        let (tree, unrooted) = match self.method.build_named(distances, &names, tree_run)? {
             BuiltTree::Unrooted(unrooted) => (unrooted.rooted(pool), Some(unrooted)),
             BuiltTree::Rooted(tree) => (tree, None),
         };

@@ -4,6 +4,8 @@ use rayon::prelude::*;
 
 use super::BalancedTree;
 use super::topology::Moved;
+use crate::error::Result;
+use crate::tree::TreeRun;
 
 /// A subtree that can be moved: the part of the tree beyond an edge.
 #[derive(Debug, Clone, Copy)]
@@ -39,22 +41,27 @@ struct Position {
 
 impl BalancedTree {
     /// Applies moves over at most `radius` nodes until none of them shortens the tree.
-    pub(super) fn improve(&mut self, radius: usize) {
+    pub(super) fn improve(&mut self, radius: usize, run: TreeRun<'_>) -> Result<()> {
         loop {
             let mut moves: Vec<Move> = {
                 let edges = 0..2 * self.topology.edges();
                 let best = |edge: usize| {
+                    if run.is_stopped() {
+                        return None;
+                    }
                     let node = self.topology.ends(edge / 2)[edge % 2];
                     self.best_move(Subtree { edge: edge / 2, node }, radius)
                 };
                 edges.into_par_iter().with_min_len(16).filter_map(best).collect()
             };
+            run.check()?;
             if moves.is_empty() {
-                break;
+                return Ok(());
             }
             // A stable sort keeps the order of the edges for equal gains.
             moves.sort_by(|a, b| a.change.total_cmp(&b.change));
             for found in moves {
+                run.check()?;
                 // Earlier moves may have changed the place of the subtree and the gain.
                 let Subtree { edge, node } = found.subtree;
                 if self.topology.ends(edge).contains(&node)

@@ -222,9 +222,11 @@ fn trees_do_not_depend_on_the_order_of_named_sequences() {
             }
             let other_names: Vec<&str> = order.iter().map(|&leaf| &*names[leaf]).collect();
             let style = crate::tree::newick::NameStyle::Quoted;
+            let threads = threads();
+            let run = TreeRun::new(&threads);
             assert_eq!(
-                method.build_named(distances, &names, &threads()).newick_in(style, &names),
-                method.build_named(shuffled, &other_names, &threads()).newick_in(style, &other_names),
+                method.build_named(distances, &names, run).unwrap().newick_in(style, &names),
+                method.build_named(shuffled, &other_names, run).unwrap().newick_in(style, &other_names),
                 "seed {seed}"
             );
         }

@@ -30,7 +30,9 @@ fn rows(alphabet: Alphabet, texts: &[&str]) -> Vec<Vec<Code>> {
 }
 
 fn of_rows(alphabet: Alphabet, rows: &[Vec<Code>], comparison: RowComparison) -> UnrootedTree {
-    neighbour_joining(Distances::from_rows(alphabet, rows, comparison, &threads()).0, &threads())
+    let threads = threads();
+    let (distances, _) = Distances::from_rows(alphabet, rows, comparison, TreeRun::new(&threads)).unwrap();
+    neighbour_joining(distances, &threads)
 }
 
 fn text(alphabet: Alphabet, texts: &[&str], without_gaps: bool, labels: Labels) -> String {
@@ -38,7 +40,7 @@ fn text(alphabet: Alphabet, texts: &[&str], without_gaps: bool, labels: Labels) 
     let comparison = RowComparison { without_gaps, correction: Correction::Uncorrected };
     let tree = BuiltTree::Unrooted(of_rows(alphabet, &rows, comparison));
     let bootstrap = Bootstrap { trials: 40, seed: 5, comparison, ..Bootstrap::default() };
-    let support = tree.support(alphabet, &rows, bootstrap, &threads());
+    let support = tree.support(alphabet, &rows, bootstrap, TreeRun::new(&threads())).unwrap();
     tree.labelled(&["s1", "s2", "s3", "s4", "s5", "s6"], &support, labels).to_string().replace('\n', "~")
 }
 

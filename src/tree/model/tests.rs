@@ -214,7 +214,7 @@ fn unreliable_pairs_get_finite_distances() {
     let model = |kind, shape| SubstitutionModel { kind, shape };
     let of = |alphabet, texts: &[&str], model| {
         let rows: Vec<Vec<Code>> = texts.iter().map(|text| codes(alphabet, text)).collect();
-        distances(alphabet, &rows, model, &threads())
+        distances(alphabet, &rows, model, TreeRun::new(&threads())).unwrap()
     };
     let bases = ["ACGTACGTACGT----", "ACGTACGTACGA----", "CATGCATGCATG--N-", "------------ACGT"];
     for kind in [ModelKind::Jc69, ModelKind::K80, ModelKind::F84, ModelKind::Tn93] {
