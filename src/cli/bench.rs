@@ -10,7 +10,7 @@ use pairwave::gpu::kernels::KERNELS;
 use pairwave::measure::bench::{self, BenchWork, Contender, Experiment, GapKind, compare, ranks, rates};
 use pairwave::measure::table::Measurements;
 use pairwave::measure::{plot, table};
-use pairwave::output::Output;
+use pairwave::output::{Output, OutputGroup};
 use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
 use std::num::NonZeroUsize;
@@ -250,15 +250,16 @@ pub(super) fn run(options: &BenchOptions, quiet: bool) -> Result<u8> {
     };
     let interrupt = interrupt::watch();
     // Opened before anything is measured, so that an unwritable file fails at once.
+    let outputs = OutputGroup::default();
     let mut output = match &options.output {
-        Some(path) => Output::create(path)?,
+        Some(path) => outputs.create(path)?,
         None => {
             Output::check_standard()?;
             Output::standard()
         }
     };
-    let picture = options.plot.as_deref().map(Output::create).transpose()?;
-    let save = options.save.as_deref().map(Output::create).transpose()?;
+    let picture = options.plot.as_deref().map(|path| outputs.create(path)).transpose()?;
+    let save = options.save.as_deref().map(|path| outputs.create(path)).transpose()?;
     let before = options.compare.as_deref().map(rates::read).transpose()?;
     let stop = Arc::clone(&interrupt);
     let say = |what: &str| {
@@ -318,6 +319,7 @@ pub(super) fn run(options: &BenchOptions, quiet: bool) -> Result<u8> {
     }
     output.buffer().extend(text.bytes());
     output.finish()?;
+    outputs.publish()?;
     Ok(match compared {
         Some((name, compared)) => verdict(&name, &compared, options.tolerance, quiet),
         None => SUCCESS,

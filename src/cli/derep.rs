@@ -7,8 +7,8 @@ use super::runner::{check_results, results, write_json};
 use super::{endings, interrupt, log, size};
 use indicatif::HumanCount;
 use pairwave::jobs::derep::DEFAULT_MEMORY;
-use pairwave::output::Output;
 use pairwave::output::cluster::DereplicatedWriter;
+use pairwave::output::{Output, OutputGroup};
 use pairwave::seq::{Alphabet, AlphabetChoice, ReadOptions, Strands};
 use pairwave::{DerepSummary, Dereplication, Error, Result, Run};
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -80,16 +80,19 @@ pub(super) fn run(derep: &Derep, quiet: bool) -> Result<()> {
     // Interrupts are watched from here on. While reads are read, an interrupt ends the process, and
     // there are no files to remove.
     run.interrupt = interrupt::watch();
-    let stats = files.stats.as_deref().map(Output::create).transpose()?;
-    let mut writer = DereplicatedWriter::new(results(files.output.as_deref(), quiet)?, derep.min_size.get());
+    let outputs = OutputGroup::default();
+    let stats = files.stats.as_deref().map(|path| outputs.create(path)).transpose()?;
+    let output = results(files.output.as_deref(), &outputs, quiet)?;
+    let mut writer = DereplicatedWriter::new(output, derep.min_size.get());
     if let Some(uc) = uc {
-        writer = writer.with_uc(Output::create(uc)?, &job.directory);
+        writer = writer.with_uc(outputs.create(uc)?, &job.directory);
     }
     let mut summary = reads.write(&run, |sequence| writer.write(sequence))?;
     summary.written = writer.finish()?;
     if let Some(stats) = stats {
         write_json(stats, &summary)?;
     }
+    outputs.publish()?;
     drop((run, progress));
     if !quiet {
         log::line(&line(&summary));

@@ -12,7 +12,7 @@ use super::{interrupt, log, size};
 use indicatif::HumanCount;
 use pairwave::error::InputLocation;
 use pairwave::jobs::Progress as _;
-use pairwave::output::{Output, push_fasta_header, push_fasta_letters};
+use pairwave::output::{Output, OutputGroup, push_fasta_header, push_fasta_letters};
 use pairwave::seq::database::{MakeOptions, SequenceTotals, VERSION, read_sorted};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions, SequenceId, SequenceStore, Subjects};
@@ -222,7 +222,8 @@ pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
     }
     let entries = job.entries.as_ref().map(|entries| entries.find(&job.db, &subjects)).transpose()?;
     let interrupted = interrupt::watch();
-    let mut output = results(job.output.as_deref(), quiet)?;
+    let outputs = OutputGroup::default();
+    let mut output = results(job.output.as_deref(), &outputs, quiet)?;
     if let Some(entries) = entries {
         for index in entries {
             check_interrupted(&interrupted)?;
@@ -256,7 +257,8 @@ pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
         }
     }
     subjects.check_unchanged()?;
-    output.finish()
+    output.finish()?;
+    outputs.publish()
 }
 
 fn write_fasta(store: &SequenceStore, id: SequenceId, out: &mut Vec<u8>) {

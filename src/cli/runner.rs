@@ -9,7 +9,7 @@ use pairwave::gpu::adapter::{self, Device};
 use pairwave::gpu::device::OpenedAhead;
 use pairwave::gpu::kernels::{Family, Kernel, selectable};
 use pairwave::jobs::Run;
-use pairwave::output::Output;
+use pairwave::output::{Output, OutputGroup};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::Path;
@@ -49,13 +49,20 @@ pub(super) struct JobRunner {
     pub run: Run,
     /// Open file of the picture.
     pub picture: Option<Output>,
+    /// All output files of the job, which appear at its end.
+    pub outputs: OutputGroup,
     quiet: bool,
 }
 
 impl JobRunner {
     /// Returns a runner. With `quiet` it shows no bar.
-    pub(super) fn new(run: Run, picture: Option<Output>, quiet: bool) -> Self {
-        JobRunner { run, picture, quiet }
+    pub(super) fn new(run: Run, quiet: bool) -> Self {
+        JobRunner { run, picture: None, outputs: OutputGroup::default(), quiet }
+    }
+
+    /// Returns a runner with a picture. All its output files appear with a group.
+    pub(super) fn with_outputs(self, picture: Option<Output>, outputs: &OutputGroup) -> Self {
+        JobRunner { picture, outputs: outputs.clone(), ..self }
     }
 
     /// Shows a bar for a job of `cells` cells until the runner is dropped.
@@ -147,13 +154,15 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     // would not see the flag. An interrupt during reading therefore ends the process, so no file
     // may be created before this line.
     run.interrupt = interrupt::watch();
-    let stats = files.stats.map(Output::create).transpose()?;
-    let picture = files.picture.map(Output::create).transpose()?;
-    let output = results(files.output, quiet)?;
-    let summary = command.run(input, JobRunner::new(run, picture, quiet), output)?;
+    let outputs = OutputGroup::default();
+    let stats = files.stats.map(|path| outputs.create(path)).transpose()?;
+    let picture = files.picture.map(|path| outputs.create(path)).transpose()?;
+    let output = results(files.output, &outputs, quiet)?;
+    let summary = command.run(input, JobRunner::new(run, quiet).with_outputs(picture, &outputs), output)?;
     if let Some(stats) = stats {
         write_json(stats, &C::stats(&summary))?;
     }
+    outputs.publish()?;
     if !quiet {
         command.lines(&summary).iter().for_each(|line| log::line(line));
     }
@@ -197,10 +206,10 @@ pub(super) fn check_results(path: Option<&Path>) -> Result<()> {
     path.map_or_else(Output::check_standard, Output::check)
 }
 
-/// Opens the output for results.
-pub(super) fn results(path: Option<&Path>, quiet: bool) -> Result<Output> {
+/// Opens the output for results. A file appears with the others of the group.
+pub(super) fn results(path: Option<&Path>, outputs: &OutputGroup, quiet: bool) -> Result<Output> {
     match path {
-        Some(path) if path != Path::new("-") => Output::create(path),
+        Some(path) if path != Path::new("-") => outputs.create(path),
         _ => Ok(progress::standard_output(quiet)),
     }
 }

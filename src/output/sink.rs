@@ -1,6 +1,7 @@
 //! Destinations of output: standard output, or a file that appears completely or not at all.
 
 use super::compress::{Compressor, OutputCompression};
+use super::group::OutputGroup;
 use crate::error::{Error, Result};
 use crate::files::links::Destination;
 use crate::files::standard::{self, StandardOutput};
@@ -32,6 +33,8 @@ pub struct Output {
     stream: Stream,
     /// Name for messages.
     name: PathBuf,
+    /// Group that the file appears with.
+    group: Option<OutputGroup>,
 }
 
 enum Stream {
@@ -140,7 +143,13 @@ impl Output {
     }
 
     fn from_stream(stream: Stream, name: impl Into<PathBuf>) -> Self {
-        Output { buffer: Vec::with_capacity(BUFFER_BYTES + (BUFFER_BYTES >> 3)), stream, name: name.into() }
+        let buffer = Vec::with_capacity(BUFFER_BYTES + (BUFFER_BYTES >> 3));
+        Output { buffer, stream, name: name.into(), group: None }
+    }
+
+    /// Lets the file appear together with the other files of a group.
+    pub(super) fn in_group(self, group: OutputGroup) -> Self {
+        Output { group: Some(group), ..self }
     }
 
     /// Returns the name of the file for messages.
@@ -174,7 +183,8 @@ impl Output {
         written.map_err(|source| Error::io(&self.name, source))
     }
 
-    /// Writes all remaining bytes and gives the file its final name.
+    /// Writes all remaining bytes and gives the file its final name, unless it belongs to an
+    /// [`OutputGroup`].
     pub fn finish(mut self) -> Result<()> {
         self.empty()?;
         let failed = |source| Error::io(&self.name, source);
@@ -183,8 +193,12 @@ impl Output {
             Stream::Compressed(stream) => stream.finish().map_err(failed)?,
         };
         base.flush().map_err(failed)?;
-        if let Base::Temporary { file, target } = base {
-            file.persist(&target).map_err(failed)?;
+        match (base, self.group) {
+            (Base::Temporary { file, target }, Some(group)) => group.add(file, target, self.name),
+            (Base::Temporary { file, target }, None) => {
+                file.persist(&target).map_err(failed)?;
+            }
+            _ => {}
         }
         Ok(())
     }

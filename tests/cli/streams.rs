@@ -264,3 +264,48 @@ fn closed_standard_streams_are_errors() {
     }
     assert_eq!(entries(folder.path()), ["small.fa", "small.pwdb"]);
 }
+
+/// If a file cannot be written at the end, no other file appears, and older ones stay.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_files_appear_together_or_not_at_all() {
+    let folder = folder();
+    let input = file(&folder, "small.fa", SMALL);
+    let sides = ["stats", "report.html", "plot.svg", "guide.nwk", "hits.fa", "table.tsv", "groups.uc", "members"];
+    let [stats, report, plot, guide, hits, table, groups, members] = sides.map(|name| path(&folder, name));
+    let jobs: [&[&str]; 12] = [
+        &["allpairs", &input, "--stats", &stats],
+        &["search", &input, &input, "--stats", &stats, "--report", &report, "--hits-fasta", &hits],
+        &["edit", &input, "--stats", &stats],
+        &["pairs", &input, &input, "--stats", &stats],
+        &["cluster", &input, "--min-identity", "0.5", "--stats", &stats, "--report", &report, "--uc", &groups],
+        &["cluster", &input, "--min-identity", "0.5", "--plot", &plot, "--otu-table", &table, "--clusters", &members],
+        &["derep", &input, "--stats", &stats, "--uc", &groups],
+        &["long", &input, &input, "--stats", &stats, "--report", &report, "--plot", &plot],
+        &["tree", &input, "--stats", &stats, "--plot", &plot],
+        &["dist", &input, "--stats", &stats, "--plot", &plot],
+        &["msa", &input, "--stats", &stats, "--report", &report],
+        &["msa", &input, "--mode", "clustalw", "--guidetree-out", &guide, "--distance", "edit", "--stats", &stats],
+    ];
+    for job in jobs {
+        std::fs::write(&stats, "older").unwrap();
+        // The results are written to a device that is full only at the end.
+        let run = pairwave(job).args(["--quiet", "-o", "/dev/full"]).assert().code(2);
+        run.stderr("pairwave: error: /dev/full: no space left on device\n");
+        assert_eq!(entries(folder.path()), ["small.fa", "stats"], "{job:?}");
+        assert_eq!(std::fs::read_to_string(&stats).unwrap(), "older");
+    }
+    // Statistics are written after the results.
+    let rows = path(&folder, "rows");
+    for job in [&["allpairs", &input][..], &["derep", &input], &["tree", &input, "--plot", &plot]] {
+        let run = pairwave(job).args(["--quiet", "-o", &rows, "--stats", "/dev/full"]).assert().code(2);
+        run.stderr("pairwave: error: /dev/full: no space left on device\n");
+        assert_eq!(entries(folder.path()), ["small.fa", "stats"], "{job:?}");
+    }
+    // The files of blocks are merged likewise.
+    let work = path(&folder, "work");
+    pairwave(&["plan", "search", &input, &input, "--format", "paf", "-o", &work, "--quiet"]).assert().success();
+    pairwave(&["run", &work, "--quiet", "--device", "cpu"]).assert().success();
+    pairwave(&["merge", &work, "-o", "/dev/full", "--report", &report, "--quiet"]).assert().code(2);
+    assert_eq!(entries(folder.path()), ["small.fa", "stats", "work"]);
+}

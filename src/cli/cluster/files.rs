@@ -3,11 +3,11 @@
 use crate::cli::args::ClusterFilesArgs;
 use crate::cli::common::first_given;
 use pairwave::cluster::ClusterSet;
-use pairwave::output::Output;
 use pairwave::output::cluster::{
     ClusterContext, check_cluster_directory, check_list, check_shared, write_biom, write_centroids, write_clstr,
     write_cluster_files, write_list, write_otu_table, write_pairs, write_shared, write_uc,
 };
+use pairwave::output::{Output, OutputGroup};
 use pairwave::seq::SequenceStore;
 use pairwave::{Error, Result};
 use std::path::PathBuf;
@@ -62,9 +62,9 @@ impl ClusterFiles {
         if self.0.shared.is_some() { check_shared(records) } else { Ok(()) }
     }
 
-    /// Writes all files.
-    pub(super) fn write(&self, context: &ClusterContext<'_>, sets: &[ClusterSet]) -> Result<()> {
-        let first = sets.first().ok_or_else(|| Error::Internal("clusters without a threshold".into()))?;
+    /// Writes all files, which appear with a group.
+    pub(super) fn write(&self, context: &ClusterContext<'_>, sets: &[ClusterSet], outputs: &OutputGroup) -> Result<()> {
+        let first = first_of(sets)?;
         let of_first: [(&Option<PathBuf>, ClusterSetWriter); 6] = [
             (&self.0.uc, write_uc),
             (&self.0.centroids, write_centroids),
@@ -75,19 +75,29 @@ impl ClusterFiles {
         ];
         for (path, write) in of_first {
             if let Some(path) = path {
-                write(context, first, Output::create(path)?)?;
+                write(context, first, outputs.create(path)?)?;
             }
         }
         let of_all: [(&Option<PathBuf>, ClusterSetsWriter); 2] =
             [(&self.0.mothur_list, write_list), (&self.0.shared, write_shared)];
         for (path, write) in of_all {
             if let Some(path) = path {
-                write(context, sets, Output::create(path)?)?;
+                write(context, sets, outputs.create(path)?)?;
             }
         }
+        Ok(())
+    }
+
+    /// Writes the directory of clusters. It appears at once.
+    pub(super) fn write_directory(&self, context: &ClusterContext<'_>, sets: &[ClusterSet]) -> Result<()> {
         match &self.0.clusters {
-            Some(directory) => write_cluster_files(context, first, directory),
+            Some(directory) => write_cluster_files(context, first_of(sets)?, directory),
             None => Ok(()),
         }
     }
+}
+
+/// Returns the clusters of the first threshold.
+fn first_of(sets: &[ClusterSet]) -> Result<&ClusterSet> {
+    sets.first().ok_or_else(|| Error::Internal("clusters without a threshold".into()))
 }

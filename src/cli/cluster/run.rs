@@ -72,7 +72,7 @@ impl ClusterOptions {
         }
     }
 
-    /// Writes all files. The table is written last: once it exists, the other files exist too.
+    /// Writes all files. The directory of clusters is written last, because it appears before them.
     fn write(
         &self,
         input: &ClusterInput,
@@ -82,7 +82,7 @@ impl ClusterOptions {
         output: Output,
     ) -> Result<ClusterSummary> {
         let context = ClusterContext { records: &input.records, unique: &input.unique, sizes: &input.sizes };
-        self.others.write(&context, sets)?;
+        self.others.write(&context, sets, &runner.outputs)?;
         if let Some(first) = sets.first() {
             self.draw(input, first, runner)?;
         }
@@ -94,6 +94,7 @@ impl ClusterOptions {
         if self.files.output.is_some() || self.other_output().is_none() {
             write_table(&context, sets, output)?;
         }
+        self.others.write_directory(&context, sets)?;
         Ok(ClusterSummary {
             summary,
             records: input.records.len() as u64,
@@ -108,7 +109,7 @@ impl ClusterOptions {
     /// Draws the picture that `--plot` names.
     fn draw(&self, input: &ClusterInput, set: &ClusterSet, runner: &JobRunner) -> Result<()> {
         let Some(plot) = &self.plot else { return Ok(()) };
-        let file = Output::create(&plot.path)?;
+        let file = runner.outputs.create(&plot.path)?;
         let identities = CentroidIdentities::compute(&self.clusters(input), set, PLOT_CENTROIDS, &runner.run)?;
         identities.draw(|map| map.write(plot.picture, file))
     }

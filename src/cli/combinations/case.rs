@@ -6,7 +6,7 @@ use crate::cli::options::{Action, CommandOptions};
 use crate::cli::runner::{JobCommand, JobRunner, run_settings};
 use clap::{CommandFactory, FromArgMatches};
 use pairwave::Result;
-use pairwave::output::Output;
+use pairwave::output::{Output, OutputGroup};
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::path::Path;
@@ -130,9 +130,12 @@ fn take_files(folder: &Path, bytes: &mut Vec<u8>) {
 fn bytes<C: JobCommand>(command: &C) -> Result<Vec<u8>> {
     let run = run_settings(command.compute(), command.family())?;
     let input = command.open(&run)?;
-    let picture = command.files().picture.map(Output::create).transpose()?;
+    let outputs = OutputGroup::default();
+    let picture = command.files().picture.map(|path| outputs.create(path)).transpose()?;
     let collected = Collected::default();
-    command.run(input, JobRunner::new(run, picture, true), Output::to_writer(collected.clone()))?;
+    let runner = JobRunner::new(run, true).with_outputs(picture, &outputs);
+    command.run(input, runner, Output::to_writer(collected.clone()))?;
+    outputs.publish()?;
     let bytes = std::mem::take(&mut *collected.0.lock().unwrap());
     Ok(bytes)
 }

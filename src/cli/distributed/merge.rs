@@ -8,7 +8,7 @@ use crate::cli::{interrupt, log};
 use indicatif::HumanCount;
 use pairwave::distributed::{Directory, MergeSummary};
 use pairwave::jobs::{Run, Summary};
-use pairwave::output::Output;
+use pairwave::output::OutputGroup;
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -103,11 +103,13 @@ impl JobOperation for MergeOperation<'_> {
         let input = command.read(&run)?;
         run.interrupt = interrupt::watch();
         let interrupt_flag = Arc::clone(&run.interrupt);
-        let stats = stats.map(Output::create).transpose()?;
-        let picture = command.files().picture.map(Output::create).transpose()?;
-        let output = results(output, quiet)?;
+        let outputs = OutputGroup::default();
+        let stats = stats.map(|path| outputs.create(path)).transpose()?;
+        let picture = command.files().picture.map(|path| outputs.create(path)).transpose()?;
+        let output = results(output, &outputs, quiet)?;
         let (begin, mut result) = (Instant::now(), None);
-        command.deliver(input, JobRunner::new(run, picture, quiet), output, |job, _, rows| {
+        let runner = JobRunner::new(run, quiet).with_outputs(picture, &outputs);
+        command.deliver(input, runner, output, |job, _, rows| {
             let merged = directory.merge(job, &mut |some| match interrupt_flag.load(Ordering::Relaxed) {
                 true => Err(Error::Interrupted),
                 false => rows.rows(some),
@@ -125,6 +127,7 @@ impl JobOperation for MergeOperation<'_> {
                 &MergeStats { version, pairs: manifest.pairs(), cells: manifest.cells(), merged, seconds },
             )?;
         }
+        outputs.publish()?;
         if !quiet {
             log::line(&format!(
                 "{} in {} {}, computed in {:.1} s of device time; {} written in {seconds:.3} s",

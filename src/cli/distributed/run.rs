@@ -93,7 +93,7 @@ impl JobOperation for RunOperation<'_> {
         let job = command.job(&input)?;
         let most = if let BlockSelection::Next(most) = options.which { most } else { usize::MAX };
         let cells = wanted.iter().take(most).map(|&block| directory.manifest().blocks[block].cells).sum();
-        let mut runner = JobRunner::new(run, None, quiet);
+        let mut runner = JobRunner::new(run, quiet);
         runner.show_progress(cells);
         let bar = BlockBar::new(Arc::clone(&runner.run.progress));
         runner.run.progress = bar.clone();

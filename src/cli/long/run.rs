@@ -56,7 +56,7 @@ impl Long {
     ) -> Result<Took<D>> {
         let job = self.job(&input)?;
         let LongInput { queries, targets, scoring, .. } = input;
-        let page = self.report.as_ref().map(Output::create).transpose()?;
+        let page = self.report.as_ref().map(|path| runner.outputs.create(path)).transpose()?;
         let size = LongSize::new(&queries, &targets);
         let statistics = self.statistics(&job);
         // The header may depend on whether any alignment is on the minus strand.

@@ -114,7 +114,7 @@ impl MultipleAlign {
         output: Output,
     ) -> Result<MsaSummary> {
         let MsaInput { sequences, guide_tree } = input;
-        let create = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
+        let create = |path: &Option<PathBuf>| path.as_deref().map(|path| runner.outputs.create(path)).transpose();
         let (tree_out, distmat_out) = (create(&self.guidetree_out)?, create(&self.distmat_out)?);
         let alphabet = sequences.store.alphabet();
         let job = MultiAlign { given, ..self.job_of(&sequences, guide_tree)? };

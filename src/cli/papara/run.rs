@@ -253,10 +253,11 @@ impl BlockCommand for Papara {
         source: impl FnOnce(&PhyloAlignment, &mut JobRunner, RowSink<'_, PhyloAlignment>) -> Result<Summary>,
     ) -> Result<Summary> {
         let mut job = self.job(&reference)?;
-        let table = self.table.as_deref().map(Output::create).transpose()?.map(BestTable::begin);
+        let create = |path: &Option<PathBuf>| path.as_deref().map(|path| runner.outputs.create(path)).transpose();
+        let table = create(&self.table)?.map(BestTable::begin);
         let begin = |output| PlacementFile::begin(output, &reference.tree.annotated());
-        let placements = self.jplace.as_deref().map(Output::create).transpose()?.map(begin);
-        let tree_out = self.tree_out.as_deref().map(Output::create).transpose()?;
+        let placements = create(&self.jplace)?.map(begin);
+        let tree_out = create(&self.tree_out)?;
         let rows = ReferenceRows { names: &reference.names, rows: &reference.rows, columns: &reference.columns };
         let mut sink = PaparaWriters {
             reference: &reference,

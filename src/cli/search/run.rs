@@ -199,7 +199,7 @@ impl BlockCommand for SearchOptions {
         let page = runner.picture.take().map(|output| HitFile { format: SearchFormat::Report { title }, output });
         let mut further: Vec<HitFile> = page.into_iter().collect();
         if let Some(HitsFile { path, part }) = &self.hits_fasta {
-            further.push(HitFile { format: SearchFormat::Sequences(*part), output: Output::create(path)? });
+            further.push(HitFile { format: SearchFormat::Sequences(*part), output: runner.outputs.create(path)? });
         }
         let mut writer = HitWriter::begin(context, further, HitFile { format: input.format, output })?;
         let summary = source(&job, &mut runner, &mut Whole(|hits: &[_]| writer.take(hits)))?;
