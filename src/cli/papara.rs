@@ -132,8 +132,9 @@ fn scheme(args: &PaparaArgs) -> Result<PhyloScheme> {
             return Err(Error::usage("--parameters sets all scores: remove it, or the other options of scores"));
         }
         let wrong = || {
-            let are_whole = typed.split(':').all(|number| number.parse::<i128>().is_ok());
-            let range = if are_whole { format!(" from {} to {}", i32::MIN, i32::MAX) } else { String::new() };
+            let exceeds = |number: &str| number.parse::<i128>().is_ok() && number.parse::<i32>().is_err();
+            let is_range_exceeded = typed.split(':').any(exceeds);
+            let range = if is_range_exceeded { format!(" from {} to {}", i32::MIN, i32::MAX) } else { String::new() };
             Error::usage(format!("--parameters {typed}: must be four whole numbers{range}, as in -3:-1:2:-3"))
         };
         let numbers: Vec<i32> =
