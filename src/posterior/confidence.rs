@@ -12,6 +12,7 @@ use super::kernel::{MEMORY, PosteriorLanes, PosteriorScratch, Posteriors, Residu
 use super::sparse::{Sparse, SparseCell};
 use super::{model_of, progressive::AlignedMembers};
 use crate::alignment::{Confidence, MultipleAlignment};
+use crate::engine::buffer_pool::WorkspacePool;
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::{Error, Result};
@@ -150,6 +151,7 @@ impl ConfidenceEstimate<'_> {
         let ids = 0..self.store.len() as SequenceId;
         let wanted = model.present_codes(ids.clone().map(|id| self.store.codes(id)));
         let mut sums: Vec<RowSums> = self.store.lengths().iter().map(|&length| (vec![0; length as usize], 0)).collect();
+        let workspaces = WorkspacePool::default();
         for partners in self.partners.chunks(LANES) {
             let codes: Vec<&[Code]> = partners.iter().map(|&id| self.store.codes(id)).collect();
             let group = PosteriorLanes::new(&model, &codes, &wanted);
@@ -157,26 +159,25 @@ impl ConfidenceEstimate<'_> {
                 .iter()
                 .map(|&id| residues_by_column(self.alignment.residue_columns(id as usize), self.alignment.columns()))
                 .collect();
-            sums.par_iter_mut().zip(ids.clone().into_par_iter()).try_for_each_init(
-                PosteriorScratch::default,
-                |scratch, (sums, id)| {
-                    if self.interrupt.load(Ordering::Relaxed) {
-                        return Err(Error::Interrupted);
+            let add = |scratch: &mut PosteriorScratch, sums: &mut RowSums, id| {
+                if self.interrupt.load(Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
+                let rows = self.store.codes(id);
+                let lanes = 0..partners.len();
+                let kernel = Posteriors { model: &model, group: &group, rows, lanes, memory: MEMORY, scratch };
+                let pairs = self.instructions.run(OnFloats(kernel));
+                for (lane, pairs) in pairs.iter().enumerate().take(partners.len()) {
+                    if codes[lane] != rows {
+                        self.add(sums, id, pairs, &residue_of[lane]);
                     }
-                    let rows = self.store.codes(id);
-                    let lanes = 0..partners.len();
-                    let kernel = Posteriors { model: &model, group: &group, rows, lanes, memory: MEMORY, scratch };
-                    let pairs = self.instructions.run(OnFloats(kernel));
-                    for (lane, pairs) in pairs.iter().enumerate().take(partners.len()) {
-                        if codes[lane] != rows {
-                            self.add(sums, id, pairs, &residue_of[lane]);
-                        }
-                    }
-                    let cells = codes.iter().map(|codes| codes.len() as u64 * rows.len() as u64).sum();
-                    (self.advance)(partners.len() as u64, cells);
-                    Ok(())
-                },
-            )?;
+                }
+                let cells = codes.iter().map(|codes| codes.len() as u64 * rows.len() as u64).sum();
+                (self.advance)(partners.len() as u64, cells);
+                Ok(())
+            };
+            let rows = sums.par_iter_mut().zip(ids.clone().into_par_iter());
+            rows.try_for_each(|(sums, id)| workspaces.with(|scratch| add(scratch, sums, id)))?;
         }
         let means = |(sums, count): RowSums| sums.into_iter().map(|sum| mean_share(sum, count)).collect();
         Ok(sums.into_iter().map(means).collect())

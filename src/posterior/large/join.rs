@@ -11,6 +11,7 @@ use super::profile::CountProfile;
 use super::representatives::{PairedRepresentatives, Representative, select_representatives};
 use super::tuning::ProfileTuning;
 use crate::alignment::join::{JoinedColumns, map_columns};
+use crate::engine::buffer_pool::WorkspacePool;
 use crate::posterior::floats::{LANES, OnFloats};
 use crate::posterior::kernel::{CUTOFF, MEMORY, PosteriorLanes, PosteriorScratch, Posteriors};
 use crate::posterior::model::Model;
@@ -195,6 +196,7 @@ impl JoinInputs<'_> {
     fn probabilities(&self, PairedRepresentatives { a, b }: &PairedRepresentatives) -> Vec<Sparse> {
         let wanted = self.model.present_codes(a.iter().map(|one| self.sequences[one.sequence]));
         let mut all = Vec::with_capacity(a.len() * b.len());
+        let workspaces = WorkspacePool::default();
         for lanes in b.chunks(LANES) {
             let codes: Vec<&[Code]> = lanes.iter().map(|one| self.sequences[one.sequence]).collect();
             let group = PosteriorLanes::new(self.model, &codes, &wanted);
@@ -215,7 +217,8 @@ impl JoinInputs<'_> {
                 let pairs = self.instructions.run(OnFloats(kernel));
                 lanes.map(|lane| Sparse::new(rows.len(), &pairs[lane])).collect::<Vec<Sparse>>()
             };
-            all.extend(a.par_iter().map_init(PosteriorScratch::default, compute).flatten_iter().collect::<Vec<_>>());
+            let compute = |member| workspaces.with(|scratch| compute(scratch, member));
+            all.extend(a.par_iter().map(compute).flatten_iter().collect::<Vec<_>>());
         }
         all
     }
