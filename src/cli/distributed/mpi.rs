@@ -31,8 +31,8 @@ use std::time::{Duration, Instant};
 const THREAD_SPEED: f64 = 3e9;
 /// Least average number of blocks per rank, so that all ranks end at about the same time.
 const BLOCKS_A_RANK: u64 = 64;
-/// Least time of a block in seconds. The start and the end of a block, with its files and messages,
-/// take 0.02 to 0.2 s, in which a GPU is not busy.
+/// Least time of a block in seconds. A GPU is idle for 0.02 to 0.2 s between two blocks, because of
+/// their files and messages.
 const MIN_SECONDS: f64 = 0.5;
 /// Maximum time until a network file system shows files that another machine wrote.
 const MAX_VISIBILITY_DELAY: Duration = Duration::from_secs(120);

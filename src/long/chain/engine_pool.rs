@@ -102,7 +102,7 @@ impl EnginePool {
         }
     }
 
-    /// Returns whether one of the members with these numbers is left.
+    /// Returns whether a member with one of these numbers is left.
     pub(crate) fn has_any(&self, ids: &[usize]) -> bool {
         self.members.iter().any(|member| ids.contains(&member.id))
     }

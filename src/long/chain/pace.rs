@@ -11,10 +11,10 @@ const EQUAL_SPEED_RATIO: f64 = 1.1;
 /// measured. If it is slower than assumed, all devices to the right of its panel wait; if it is
 /// faster, only the CPU waits.
 const CAUTIOUS_SHARE: f64 = 0.5;
-/// Minimum part of the speed of all engines with which the CPU computes next to devices. Next to
-/// others, a device computes narrower panels, which takes a few percent longer. (An H200 and 16
+/// Minimum fraction that the CPU must contribute to the speed of all engines to compute next to
+/// devices. A device next to another engine computes narrower panels, at a few percent less speed. (An H200 and 16
 /// threads with 3% of the speed: 28 s for a pair that takes 22 s without the threads.)
-const MIN_HOST_PART: f64 = 0.1;
+const MIN_HOST_FRACTION: f64 = 0.1;
 
 /// The engines that take panels.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl PanelPace {
                 host.speed = host.measured_speed.unwrap_or(CAUTIOUS_SHARE * host.speed);
             }
             let all: f64 = engines.iter().map(|engine| engine.speed).sum();
-            engines.retain(|engine| !engine.is_host || engine.speed >= MIN_HOST_PART * all);
+            engines.retain(|engine| !engine.is_host || engine.speed >= MIN_HOST_FRACTION * all);
         }
         engines.iter_mut().for_each(|engine| engine.measured_speed = None);
         PanelPace { columns: f64::from(columns), engines }
