@@ -150,6 +150,11 @@ pub(super) fn first_given(options: &[(&'static str, bool)]) -> Option<&'static s
     options.iter().find(|(_, given)| *given).map(|(option, _)| *option)
 }
 
+/// Returns the first of these options that was given although it is in the list of `idle` options.
+pub(super) fn first_idle(options: &[(&'static str, bool)], idle: &[&str]) -> Option<&'static str> {
+    options.iter().find(|(option, given)| *given && idle.contains(option)).map(|(option, _)| *option)
+}
+
 /// Returns whether a path stands for standard input or standard output.
 pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"

@@ -156,7 +156,7 @@ fn open_cells(
         tracing::info!("the device has little free memory: the CPU threads compute as well");
     }
     if engines.is_empty() || is_helped || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        let next_to_gpus = if engines.is_empty() || is_helped { &[] } else { &chosen[..] };
+        let next_to_gpus = if is_helped { &[] } else { opened_of(&chosen, &engines) };
         engines.extend(workers(worker_threads(threads, next_to_gpus, aligns_all), &options.interrupt));
     }
     Ok(engines)
@@ -225,8 +225,7 @@ pub(super) fn open_edit_on(
         }
     }
     if chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        let next_to_gpus = if engines.is_empty() { &[] } else { chosen };
-        let threads = worker_threads(pool.current_num_threads(), next_to_gpus, false);
+        let threads = worker_threads(pool.current_num_threads(), opened_of(chosen, &engines), false);
         engines.extend(edit_workers(threads, &options.interrupt));
     }
     engines
@@ -290,10 +289,15 @@ fn open_kind<K: GpuKind + CpuKind>(
         }
     }
     if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        let next_to_gpus = if engines.is_empty() { &[] } else { &chosen[..] };
-        engines.extend(thread_engines(worker_threads(threads, next_to_gpus, false), &options.interrupt));
+        let threads = worker_threads(threads, opened_of(&chosen, &engines), false);
+        engines.extend(thread_engines(threads, &options.interrupt));
     }
     Ok(engines)
+}
+
+/// Returns the devices of a job, or none if no engine of a GPU could be opened.
+fn opened_of<'a, E>(chosen: &'a [Device], gpu_engines: &[E]) -> &'a [Device] {
+    if gpu_engines.is_empty() { &[] } else { chosen }
 }
 
 /// Returns the number of threads that compute next to these devices. If GPUs align every pair, only

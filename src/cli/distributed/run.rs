@@ -9,7 +9,7 @@ use bar::BlockBar;
 use super::operation::{JobOperation, absolute, check_inputs, on_job, open};
 use super::status;
 use crate::cli::blocks::{BlockCommand, BlockSelection, RunBlocks};
-use crate::cli::common::ComputeOptions;
+use crate::cli::common::{ComputeOptions, first_idle};
 use crate::cli::progress::{counted, summary_lines};
 use crate::cli::runner::{JobCommand, JobRunner, run_settings, write_json};
 use crate::cli::{flags, interrupt, log};
@@ -60,9 +60,8 @@ struct RunOperation<'a> {
 
 /// Rejects options that have no effect on the blocks of a job.
 fn check_idle(compute: &ComputeOptions, command: &impl JobCommand) -> Result<()> {
-    let idle = command.idle_computing();
-    match compute.given().into_iter().find(|(option, is_given)| *is_given && idle.contains(option)) {
-        Some((option, _)) => Err(Error::usage(format!("{option} has no effect on the blocks of this job: remove it"))),
+    match first_idle(&compute.given(), &command.idle_computing()) {
+        Some(option) => Err(Error::usage(format!("{option} has no effect on the blocks of this job: remove it"))),
         None => Ok(()),
     }
 }

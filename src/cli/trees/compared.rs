@@ -5,7 +5,7 @@ use crate::cli::args::{
     ColumnArgs, ComputeArgs, PairDistanceName, PairScoringArgs, SequencesArgs, SubstitutionModelName, TreeMethodName,
 };
 use crate::cli::common::plot::PlotFile;
-use crate::cli::common::{ComputeOptions, OutputFiles};
+use crate::cli::common::{ComputeOptions, OutputFiles, first_idle};
 use crate::cli::endings::value_name;
 use crate::cli::msa::{SequenceFile, SequenceSet, idle_computing};
 use crate::cli::runner::Files;
@@ -99,8 +99,8 @@ pub(super) fn check_computing(
         ("--tune", compute.kernels.tune),
         ("--check", machine.check),
     ];
-    match given.into_iter().find(|(option, is_given)| *is_given && idle.contains(option)) {
-        Some((option, _)) => Err(Error::usage(format!("{option} has no effect with {with}: remove it"))),
+    match first_idle(&given, idle) {
+        Some(option) => Err(Error::usage(format!("{option} has no effect with {with}: remove it"))),
         None => Ok(()),
     }
 }
