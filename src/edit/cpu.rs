@@ -4,11 +4,13 @@
 //! Many pairs are computed together, with one pair per lane (`side`). A single pair, or a long one,
 //! is computed alone, with its rows distributed over all lanes (`alone`). Matches are computed from
 //! bit planes of the codes (`planes`). A limit restricts the computation to a band of diagonals.
+//! Many patterns in long texts share an index of their pieces (`indexed`).
 
 mod alone;
 mod compute;
 mod cutoff;
 mod ends;
+mod indexed;
 mod layout;
 mod least;
 mod narrow;
@@ -20,6 +22,8 @@ mod windows;
 mod worker;
 
 pub use compute::{DistanceWorkspace, LaneContent, distance, run};
+pub use indexed::{IndexRun, indexed_distances};
+pub(in crate::edit) use narrow::is_narrow;
 pub use scalar::last_row;
 pub use worker::{EditWorker, edit_workers};
 

@@ -60,6 +60,16 @@ impl BatchDistances {
         }
     }
 
+    /// Converts the results to the list of pairs within the limit.
+    pub fn into_listed(self) -> Vec<(u32, EditDistance)> {
+        match self {
+            BatchDistances::Listed { list, .. } => list,
+            BatchDistances::Each(results) => {
+                (0..).zip(results.iter().copied()).filter(|(_, result)| result.is_some()).collect()
+            }
+        }
+    }
+
     /// Converts the results to one entry per pair and returns them for modification.
     pub fn each_mut(&mut self) -> &mut Vec<EditDistance> {
         if matches!(self, BatchDistances::Listed { .. }) {
@@ -111,6 +121,7 @@ mod tests {
         }
         assert_eq!(listed.within(1..5).collect::<Vec<_>>(), [(0, one(2)), (3, one(0))]);
         assert_eq!((listed.pairs(), listed.clone().into_each()), (6, each.clone()));
+        assert_eq!(BatchDistances::Each(each.into()).into_listed(), listed.clone().into_listed());
         listed.each_mut()[0] = one(7);
         assert_eq!(listed.within(0..2).collect::<Vec<_>>(), [(0, one(7)), (1, one(2))]);
     }

@@ -14,9 +14,11 @@
 //! not compared: pieces contain none, and the surroundings of such codes in texts are always
 //! windows.
 
+mod index;
 mod packed;
 mod recent;
 
+pub use index::{FoundWindow, PieceIndex, PieceIndexPlan};
 pub(super) use packed::PackedText;
 pub use packed::PackedTexts;
 pub use recent::RecentFilters;
@@ -95,10 +97,13 @@ struct PieceShape {
     edits: usize,
     /// Number of symbols of a q-gram.
     gram: usize,
+    /// Distance of q-grams in the text that are looked up. At most the number of q-grams in a
+    /// variant with the least number of symbols.
+    step: usize,
 }
 
 /// Bases with two bits per symbol, the first in the lowest bits.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PackedBases {
     bits: u128,
     length: usize,
@@ -128,8 +133,7 @@ impl PieceFilter {
 
     /// Creates the filter for pieces of this shape.
     fn with_shape(pattern: &[Code], limit: usize, shape: PieceShape) -> PieceFilter {
-        let PieceShape { gram, symbols, .. } = shape;
-        let step = shape.step();
+        let PieceShape { gram, symbols, step, .. } = shape;
         let mut entries = Vec::new();
         for start in shape.starts(&base_runs(pattern)) {
             let piece = PackedBases::new(&pattern[start..start + symbols]);
@@ -230,13 +234,17 @@ impl PieceFilter {
 impl PieceShape {
     /// Returns the shapes that a pattern with these runs of bases admits.
     fn all(runs: &[Range<usize>], pattern_symbols: usize, limit: usize) -> Vec<PieceShape> {
+        Self::of_lengths(piece_lengths(runs, pattern_symbols, limit), limit)
+    }
+
+    /// Returns the shapes of pieces with these numbers of symbols, without and with an edit.
+    fn of_lengths(lengths: [usize; 2], limit: usize) -> Vec<PieceShape> {
         let mut shapes = Vec::new();
-        for edits in [0, 1] {
+        for (edits, symbols) in lengths.into_iter().enumerate() {
             let pieces = limit / (edits + 1) + 1;
-            let most = [MAX_PIECE, MAX_EDITED_PIECE][edits];
-            let symbols = piece_length(runs, pattern_symbols, pieces).min(most);
             let grams = MIN_GRAM..=MAX_GRAM.min(symbols.saturating_sub(edits));
-            shapes.extend(grams.map(|gram| PieceShape { pieces, symbols, edits, gram }));
+            let step = |gram: usize| symbols - edits - gram + 1;
+            shapes.extend(grams.map(|gram| PieceShape { pieces, symbols, edits, gram, step: step(gram) }));
         }
         shapes
     }
@@ -253,12 +261,6 @@ impl PieceShape {
         fitting.flat_map(of_run).take(self.pieces).collect()
     }
 
-    /// Returns the distance of q-grams that are looked up: the number of q-grams in a variant with
-    /// the least number of symbols.
-    fn step(self) -> usize {
-        self.symbols - self.edits - self.gram + 1
-    }
-
     /// Returns the maximum number of variants of `symbols` symbols.
     fn variants(self, symbols: usize) -> usize {
         if self.edits == 0 { 1 } else { 8 * symbols }
@@ -266,21 +268,30 @@ impl PieceShape {
 
     /// Returns the maximum number of different q-grams in the table.
     fn distinct_grams(self) -> usize {
-        self.pieces * self.step() * self.variants(self.gram)
+        self.pieces * self.step * self.variants(self.gram)
+    }
+
+    /// Returns the number of entries of the table. Some may be equal.
+    fn entries(self) -> usize {
+        self.pieces * self.step * self.variants(self.symbols)
     }
 
     /// Returns the expected cost for each symbol of a text of random bases, in clock cycles.
     fn cost(self, pattern_symbols: usize, limit: usize, text_symbols: u64) -> f64 {
+        LOOKUP_COST / self.step as f64 + self.cost_of_hits(pattern_symbols, limit, text_symbols)
+    }
+
+    /// Returns the part of [`PieceShape::cost`] that grows with the number of patterns if they share
+    /// a table: comparisons, windows and entries.
+    fn cost_of_hits(self, pattern_symbols: usize, limit: usize, text_symbols: u64) -> f64 {
         let words = pattern_symbols.div_ceil(64) as f64;
         let chance = |symbols: usize| 0.25f64.powi(symbols as i32);
         let window = WINDOW_COST + (pattern_symbols + 2 * limit) as f64 * words * COLUMN_COST;
         let occurrences =
             (self.pieces * self.variants(self.symbols - 1)) as f64 * chance(self.symbols.min(MAX_COMPARED));
-        let entries = self.pieces * self.step() * self.variants(self.symbols);
-        LOOKUP_COST / self.step() as f64
-            + self.distinct_grams() as f64 * chance(self.gram) * COMPARE_COST
+        self.distinct_grams() as f64 * chance(self.gram) * COMPARE_COST
             + occurrences * window
-            + entries as f64 * ENTRY_COST / text_symbols.max(1) as f64
+            + self.entries() as f64 * ENTRY_COST / text_symbols.max(1) as f64
     }
 }
 
@@ -335,6 +346,12 @@ fn base_runs(pattern: &[Code]) -> Vec<Range<usize>> {
         start += run.len();
     }
     runs
+}
+
+/// Returns the greatest lengths of pieces without and with an edit.
+fn piece_lengths(runs: &[Range<usize>], pattern_symbols: usize, limit: usize) -> [usize; 2] {
+    let length = |edits: usize, most| piece_length(runs, pattern_symbols, limit / (edits + 1) + 1).min(most);
+    [length(0, MAX_PIECE), length(1, MAX_EDITED_PIECE)]
 }
 
 /// Returns the greatest length of `pieces` disjoint pieces that consist of A, C, G and T.

@@ -21,6 +21,7 @@ mod blocks;
 mod collect;
 mod compute;
 mod finish;
+mod indexed;
 mod pieces;
 mod places;
 mod spool;

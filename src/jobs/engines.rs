@@ -36,7 +36,7 @@ use crate::score::Scoring;
 
 /// Seconds until the first results of a GPU that is not open yet: the driver is loaded and shaders
 /// are compiled. (On an H200 the shaders alone take 0.2 to 0.3 s.)
-const GPU_START_SECONDS: f64 = 0.3;
+pub(super) const GPU_START_SECONDS: f64 = 0.3;
 /// Cells of scores that a card is expected to compute per second.
 pub(super) const CARD_SCORES: f64 = 2e12;
 /// Cells of edit distances that a card is expected to compute per second. (An H200: 2.3e13 for
@@ -328,7 +328,7 @@ fn devices_for_cells<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> R
 }
 
 /// Returns whether the user compares kernels or measures them again, so that every device is used.
-fn is_measured(options: &Run) -> bool {
+pub(super) fn is_measured(options: &Run) -> bool {
     options.kernel.is_some() || options.tune
 }
 

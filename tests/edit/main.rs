@@ -2,6 +2,7 @@
 
 mod cpu;
 mod filter;
+mod indexed;
 mod job;
 mod kernels;
 mod parts;

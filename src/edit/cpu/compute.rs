@@ -84,30 +84,8 @@ pub(super) fn run_until(
         }
         first += count;
     }
-    // No kernel for overlaps has the rows of a pair in all lanes.
-    let is_scalar = matches!(scheme.mode, EditMode::Overlap(_)) && workspace.content == LaneContent::Rows;
-    let Some(relation) = CodeRelation::from_equality(&scheme.equality).filter(|_| !is_scalar) else {
-        for (index, pair) in pairs {
-            if is_over() {
-                return None;
-            }
-            let result = scalar::find(pair.pattern, pair.text, scheme).within(pair.limit);
-            windows::put(index, result, &windows, &mut results);
-        }
-        return Some(results);
-    };
-    // Sort by the number of words of the pattern and by the length of the text, so that groups are
-    // uniform. Usually the pairs are almost sorted already.
-    pairs.sort_by_key(|(_, pair)| Reverse((pair.pattern.len().div_ceil(BITS), pair.text.len())));
-    let mut rest = pairs.as_slice();
-    while !rest.is_empty() {
-        if is_over() {
-            return None;
-        }
-        let put = |index, result| windows::put(index, result, &windows, &mut results);
-        let count = workspace.compute(&relation, scheme, rest, put);
-        rest = &rest[count..];
-    }
+    workspace
+        .compute_pairs(scheme, pairs, is_over, |index, result| windows::put(index, result, &windows, &mut results))?;
     Some(results)
 }
 
@@ -197,6 +175,40 @@ macro_rules! dispatch {
 }
 
 impl DistanceWorkspace {
+    /// Computes pairs on this thread. Calls `put` with the index of each pair and its result, in any
+    /// order. Returns `None` if `is_over` returns true before the end.
+    pub(super) fn compute_pairs(
+        &mut self,
+        scheme: &EditScheme,
+        mut pairs: Vec<(usize, EditPair<'_>)>,
+        is_over: impl Fn() -> bool,
+        mut put: impl FnMut(usize, EditDistance),
+    ) -> Option<()> {
+        // No kernel for overlaps has the rows of a pair in all lanes.
+        let is_scalar = matches!(scheme.mode, EditMode::Overlap(_)) && self.content == LaneContent::Rows;
+        let Some(relation) = CodeRelation::from_equality(&scheme.equality).filter(|_| !is_scalar) else {
+            for (index, pair) in pairs {
+                if is_over() {
+                    return None;
+                }
+                put(index, scalar::find(pair.pattern, pair.text, scheme).within(pair.limit));
+            }
+            return Some(());
+        };
+        // Sort by the number of words of the pattern and by the length of the text, so that groups
+        // are uniform. Usually the pairs are almost sorted already.
+        pairs.sort_by_key(|(_, pair)| Reverse((pair.pattern.len().div_ceil(BITS), pair.text.len())));
+        let mut rest = pairs.as_slice();
+        while !rest.is_empty() {
+            if is_over() {
+                return None;
+            }
+            let count = self.compute(&relation, scheme, rest, &mut put);
+            rest = &rest[count..];
+        }
+        Some(())
+    }
+
     /// Computes the first pairs, at least one. Returns their number.
     fn compute(
         &mut self,

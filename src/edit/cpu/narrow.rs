@@ -39,12 +39,18 @@ pub(super) struct NarrowRegion<'a> {
     pub symbols: usize,
 }
 
+/// Returns whether a pattern with this number of symbols is short enough, and the limit so low that
+/// most regions of random text are excluded.
+pub(in crate::edit) fn is_narrow(symbols: usize, limit: usize) -> bool {
+    symbols <= ROWS && limit * SYMBOLS_PER_EDIT <= symbols
+}
+
 impl NarrowPattern {
     /// Creates the pattern. Returns `None` if it is too long, or if the limit is so great that most
     /// regions would remain.
     pub(super) fn new(pattern: &[Code], limit: u32, equality: &Equality) -> Option<Self> {
         let symbols = pattern.len();
-        if symbols > ROWS || symbols == 0 || limit as usize * SYMBOLS_PER_EDIT > symbols {
+        if symbols == 0 || !is_narrow(symbols, limit as usize) {
             return None;
         }
         let padding = u32::MAX.checked_shr(symbols as u32).unwrap_or(0);

@@ -14,9 +14,9 @@ use crate::simd::InstructionSet;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PairWindow {
     /// Index of the pair's result.
-    pair: usize,
+    pub pair: usize,
     /// Number of symbols of the region before the window.
-    before: u32,
+    pub before: u32,
 }
 
 /// Stores the result of a pair, or updates the result of a window's pair. Indices of windows follow
@@ -64,17 +64,13 @@ pub(super) fn pairs_in_windows<'a>(
     let mut found = BlockWindows::default();
     let mut index = block.regions.start;
     while index < block.regions.end {
-        // Regions that overlap are searched together.
-        let Region { text, start, mut end } = chunk.region(index);
-        let mut until = index + 1;
-        while until < block.regions.end && follows(text, start..end, chunk.region(until)) {
-            end = chunk.region(until).end;
-            until += 1;
-        }
+        let (until, Region { text, start, end }) = regions_together(chunk, index..block.regions.end);
         let windows = filter.windows(packed, text, start as usize..end as usize);
         let pair = first + (index - block.regions.start) as usize;
-        let regions = (pair..).zip((index..until).map(|index| chunk.region(index)));
-        found.add(regions, &windows, Sought { pattern, codes: chunk.texts.codes(text), limit });
+        let regions: Vec<Region> = (index..until).map(|index| chunk.region(index)).collect();
+        for window in windows {
+            found.add(pair, &regions, window, Sought { pattern, codes: chunk.texts.codes(text), limit });
+        }
         index = until;
     }
     Some(found)
@@ -118,34 +114,43 @@ fn regions_with_parts<'a>(
     found
 }
 
-/// Returns whether a region starts within or at the end of a range of a text and ends after it.
-fn follows(text: u32, range: Range<u32>, region: Region) -> bool {
-    region.text == text && (range.start..=range.end).contains(&region.start) && region.end >= range.end
+/// Returns the end of the first regions of a range that overlap or adjoin one after another, and the
+/// part of the text that they cover. They are searched together.
+pub(super) fn regions_together(chunk: &EditChunk, range: Range<u32>) -> (u32, Region) {
+    let mut all = chunk.region(range.start);
+    let mut until = range.start + 1;
+    while until < range.end && follows(all, chunk.region(until)) {
+        all.end = chunk.region(until).end;
+        until += 1;
+    }
+    (until, all)
+}
+
+/// Returns whether a region starts within or at the end of a part of its text and ends after it.
+fn follows(part: Region, region: Region) -> bool {
+    region.text == part.text && (part.start..=part.end).contains(&region.start) && region.end >= part.end
 }
 
 /// A pattern and the text to search in.
 #[derive(Clone, Copy)]
-struct Sought<'a> {
-    pattern: &'a [Code],
-    codes: &'a [Code],
-    limit: u32,
+pub(super) struct Sought<'a> {
+    pub pattern: &'a [Code],
+    pub codes: &'a [Code],
+    pub limit: u32,
 }
 
 impl<'a> BlockWindows<'a> {
-    /// Adds the windows in regions of one text. Both are in increasing order.
-    fn add(&mut self, regions: impl Iterator<Item = (usize, Region)>, windows: &[Range<usize>], sought: Sought<'a>) {
+    /// Adds the parts of a window in regions of one text, in increasing order. The first region
+    /// belongs to the pair with this index.
+    pub(super) fn add(&mut self, first_pair: usize, regions: &[Region], window: Range<usize>, sought: Sought<'a>) {
         let Sought { pattern, codes, limit } = sought;
-        let mut rest = windows;
-        for (pair, region) in regions {
-            let region = region.start as usize..region.end as usize;
-            let passed = rest.iter().take_while(|window| window.end <= region.start).count();
-            rest = &rest[passed..];
-            for window in rest.iter().take_while(|window| window.start < region.end) {
-                let part = window.start.max(region.start)..window.end.min(region.end);
-                if part.len() + limit as usize >= pattern.len() && !part.is_empty() {
-                    self.windows.push(PairWindow { pair, before: (part.start - region.start) as u32 });
-                    self.pairs.push(EditPair { pattern, text: &codes[part], limit });
-                }
+        let first = regions.partition_point(|region| region.end as usize <= window.start);
+        let overlapping = regions[first..].iter().take_while(|region| (region.start as usize) < window.end);
+        for (pair, region) in (first_pair + first..).zip(overlapping) {
+            let part = window.start.max(region.start as usize)..window.end.min(region.end as usize);
+            if part.len() + limit as usize >= pattern.len() && !part.is_empty() {
+                self.windows.push(PairWindow { pair, before: part.start as u32 - region.start });
+                self.pairs.push(EditPair { pattern, text: &codes[part], limit });
             }
         }
     }

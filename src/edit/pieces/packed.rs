@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
+
 use crate::seq::{Code, SequenceId, SequenceStore};
 
 /// The texts of a store with two bits per symbol. Each text is packed when it is first needed.
@@ -17,6 +19,14 @@ impl PackedTexts {
     pub fn new(store: Arc<SequenceStore>) -> PackedTexts {
         let packed = (0..store.len()).map(|_| OnceLock::new()).collect();
         PackedTexts { store, packed }
+    }
+
+    /// Packs the long texts among these, each on all threads of the current pool. Meanwhile, no
+    /// thread of the pool may call [`PackedTexts::text`], because it could wait for itself.
+    pub(in crate::edit) fn pack_long(&self, texts: impl Iterator<Item = SequenceId>) {
+        for text in texts.filter(|&text| self.store.length(text) as usize > SYMBOLS_AT_ONCE) {
+            self.packed[text as usize].get_or_init(|| PackedText::in_parallel(self.store.codes(text)));
+        }
     }
 
     /// Returns a packed text.
@@ -34,6 +44,9 @@ pub(in crate::edit) struct PackedText {
     /// Ranges of symbols other than A, C, G and T, in increasing order.
     ambiguous: Vec<Range<u32>>,
 }
+
+/// Number of symbols that one thread packs at a time. A multiple of four.
+const SYMBOLS_AT_ONCE: usize = 1 << 20;
 
 /// The lowest bit of each byte.
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
@@ -69,6 +82,25 @@ impl PackedText {
         PackedText { bytes, ambiguous }
     }
 
+    /// Packs a text on the threads of the current pool.
+    fn in_parallel(codes: &[Code]) -> PackedText {
+        let parts: Vec<PackedText> = codes.par_chunks(SYMBOLS_AT_ONCE).map(PackedText::new).collect();
+        let mut bytes = Vec::with_capacity(codes.len() / 4 + 10);
+        let mut ambiguous: Vec<Range<u32>> = Vec::new();
+        for (index, part) in parts.iter().enumerate() {
+            bytes.truncate(index * SYMBOLS_AT_ONCE / 4);
+            bytes.extend_from_slice(&part.bytes);
+            let before = (index * SYMBOLS_AT_ONCE) as u32;
+            for run in part.ambiguous.iter().map(|run| before + run.start..before + run.end) {
+                match ambiguous.last_mut() {
+                    Some(last) if last.end == run.start => last.end = run.end,
+                    _ => ambiguous.push(run),
+                }
+            }
+        }
+        PackedText { bytes, ambiguous }
+    }
+
     /// Returns at least 29 symbols from a position on, two bits per symbol, the first in the lowest
     /// bits. The position is at most the length of the text. Symbols after the end are arbitrary.
     #[inline(always)]
@@ -88,6 +120,19 @@ impl PackedText {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parallel_packing_changes_nothing() {
+        let mut rng = fastrand::Rng::with_seed(4);
+        for length in [5, SYMBOLS_AT_ONCE, 2 * SYMBOLS_AT_ONCE + 77] {
+            let mut codes: Vec<Code> = (0..length).map(|_| 1 << rng.u8(..4)).collect();
+            // A run of N across a border.
+            let run = length.min(SYMBOLS_AT_ONCE - 3)..length.min(SYMBOLS_AT_ONCE + 5);
+            codes[run].fill(15);
+            let (packed, expected) = (PackedText::in_parallel(&codes), PackedText::new(&codes));
+            assert_eq!((packed.bytes, packed.ambiguous), (expected.bytes, expected.ambiguous), "{length}");
+        }
+    }
 
     #[test]
     fn every_position_reads_its_symbols() {

@@ -5,18 +5,18 @@ use crate::edit::oracle;
 use crate::score::Ambiguity;
 use crate::seq::SequenceStore;
 
-fn scheme(limit: u32) -> EditScheme {
+pub(super) fn scheme(limit: u32) -> EditScheme {
     let equality = Equality::dna(Ambiguity::Overlap, true);
     EditScheme { mode: EditMode::Infix, equality, limit: Limit::Distance(limit) }
 }
 
-fn bases(rng: &mut fastrand::Rng, length: usize, letters: u8, ambiguous: u8) -> Vec<Code> {
+pub(super) fn bases(rng: &mut fastrand::Rng, length: usize, letters: u8, ambiguous: u8) -> Vec<Code> {
     let mut base = |_| if rng.u8(..100) < ambiguous { rng.u8(1..16) } else { 1 << rng.u8(..letters) };
     (0..length).map(&mut base).collect()
 }
 
 /// Returns a copy with some edits.
-fn edited(rng: &mut fastrand::Rng, codes: &[Code], edits: usize) -> Vec<Code> {
+pub(super) fn edited(rng: &mut fastrand::Rng, codes: &[Code], edits: usize) -> Vec<Code> {
     let mut codes = codes.to_vec();
     for _ in 0..edits {
         let at = rng.usize(..codes.len());

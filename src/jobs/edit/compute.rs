@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::collect::{Collector, by_pattern};
 use super::finish::EditFinisher;
+use super::indexed::{self, PatternSearch};
 use super::pieces::PieceBorders;
 use super::{EditDistances, EditResult};
 use crate::edit::Edit;
@@ -38,6 +39,8 @@ pub struct EditSession {
     /// The strands of the patterns.
     patterns: Arc<SequenceStore>,
     engines: SessionEngines<Edit>,
+    /// The search with an index of all patterns, if it is faster than engines.
+    search: Option<PatternSearch>,
     /// Borders of the current part, if the texts are read in parts.
     pub(super) pieces: Option<PieceBorders>,
 }
@@ -50,8 +53,14 @@ impl EditSession {
         threads: Threads,
         run: &Run,
     ) -> Result<Self> {
+        let patterns = job.strands().store(&job.patterns);
+        let search = match &start.engines {
+            None => PatternSearch::plan(job, &patterns, run, threads.count()),
+            Some(_) => None,
+        };
+        let start = SessionStart { is_whole: start.is_whole && search.is_none(), ..start };
         let engines = SessionEngines::new(start, || job.open_engines(run, &threads))?;
-        Ok(EditSession { patterns: job.strands().store(&job.patterns), threads, engines, pieces: None })
+        Ok(EditSession { patterns, threads, engines, search, pieces: None })
     }
 
     /// Returns the number of cells of the whole job; 0 for candidates, whose cells are counted when
@@ -80,8 +89,17 @@ impl EditDistances {
         engines::open_edit(run, &threads.feeding, self.cells())
     }
 
-    fn chunk_pairs(&self) -> u64 {
+    /// Returns the maximum number of pairs of a chunk that engines compute, or that is searched with
+    /// an index of the patterns.
+    fn chunk_pairs(&self, has_index: bool) -> u64 {
         match self.aligns() || self.all_ends {
+            _ if has_index => {
+                if self.all_places {
+                    indexed::CHUNK_TILES
+                } else {
+                    indexed::CHUNK_PAIRS
+                }
+            }
             _ if self.all_places => CHUNK_TILES,
             true => CHUNK_PAIRS_ALIGNED,
             false => CHUNK_PAIRS,
@@ -95,10 +113,8 @@ impl EditDistances {
         session: &mut EditSession,
     ) -> Result<Summary> {
         let started = Instant::now();
-        let EditSession { threads, patterns, engines, pieces } = session;
+        let EditSession { threads, patterns, engines, search, pieces } = session;
         let execution = Execution { run, threads };
-        let is_whole = engines.is_whole();
-        let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
         let whole = self.job_of(Arc::clone(patterns));
         let tiles = match &whole.against {
             Against::Tiles(_, tiles) => Some(Arc::clone(tiles)),
@@ -106,20 +122,29 @@ impl EditDistances {
         };
         let open_blocks = OpenBlocks::default();
         let nothing = EditJob { parts: Some(Arc::default()), ..whole.clone() };
-        let chunks = nothing.chunks(self.chunk_pairs());
+        let chunks = nothing.chunks(self.chunk_pairs(search.is_some()));
         let cutter =
             PatternChunks { whole, chunks, open_blocks: open_blocks.clone(), pool: Arc::clone(&threads.feeding) };
-        let chunks = ChunkRun {
-            chunks: BlockChunks::new(source, cutter),
-            cells: cells_now(source.as_ref()),
-            // All cells of a whole job are known.
-            source: (!is_whole).then_some(source.as_ref()),
-            collector: Collector::new(self, &[], Vec::new()),
-            finisher: EditFinisher::new(self, patterns, open_blocks.clone(), execution, sink)
-                .with_tiles(tiles)
-                .with_pieces(pieces.as_mut()),
+        let chunks = BlockChunks::new(source, cutter);
+        let finisher = EditFinisher::new(self, patterns, open_blocks.clone(), execution, sink)
+            .with_tiles(tiles)
+            .with_pieces(pieces.as_mut());
+        let summary = match search {
+            Some(search) => self.compute_with_index(chunks, search, finisher)?,
+            None => {
+                let is_whole = engines.is_whole();
+                let engine_set = engines.get_or_open(|| self.open_engines(run, threads))?;
+                let chunks = ChunkRun {
+                    chunks,
+                    cells: cells_now(source.as_ref()),
+                    // All cells of a whole job are known.
+                    source: (!is_whole).then_some(source.as_ref()),
+                    collector: Collector::new(self, &[], Vec::new()),
+                    finisher,
+                };
+                self.compute_chunks(chunks, engine_set, execution)?
+            }
         };
-        let summary = self.compute_chunks(chunks, engine_set, execution)?;
         let (pairs, cells) = open_blocks.totals();
         Ok(Summary { pairs, cells, seconds: started.elapsed().as_secs_f64(), ..summary })
     }
@@ -167,7 +192,7 @@ impl EditDistances {
         }
         let (pairs, cells) = open_blocks.totals();
         let orders = group_by_pattern(&mut job, &parts, &threads.pool);
-        let (mut chunks, planning) = (job.chunks(self.chunk_pairs()), Arc::clone(&threads.feeding));
+        let (mut chunks, planning) = (job.chunks(self.chunk_pairs(false)), Arc::clone(&threads.feeding));
         let chunks = ChunkRun {
             chunks: std::iter::from_fn(move || planning.install(|| chunks.next())),
             cells,
