@@ -117,9 +117,16 @@ pub(super) trait JobCommand {
     /// Returns the output files.
     fn files(&self) -> Files<'_>;
 
-    /// Returns the files with the sequences. While large files are read, the best device is opened.
+    /// Returns the files with the sequences. While large files are read, the best device is opened
+    /// ([`JobCommand::opens_ahead`]).
     fn sequence_files(&self) -> Vec<&Path> {
         Vec::new()
+    }
+
+    /// Returns whether a device is opened while large files are read. Otherwise the job needs the
+    /// sequences to decide whether a GPU is faster than the CPU.
+    fn opens_ahead(&self) -> bool {
+        true
     }
 
     /// Reads the input, and checks the options that depend on it. Only the end of the process
@@ -148,7 +155,9 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     let files = command.files();
     // Checks now, not after hours of computation, that these files can be written.
     files.check()?;
-    let _opening = OpeningDevice::start(&run, &command.sequence_files());
+    let has_choice = run.devices.is_empty() || run.devices.iter().any(|device| matches!(device, Device::Cpu));
+    let opens_ahead = !has_choice || command.opens_ahead();
+    let _opening = opens_ahead.then(|| OpeningDevice::start(&run, &command.sequence_files()));
     let input = command.open(&run)?;
     // Interrupts are watched only after reading, because a read that waits for a terminal or a pipe
     // would not see the flag. An interrupt during reading therefore ends the process, so no file

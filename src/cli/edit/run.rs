@@ -14,7 +14,7 @@ use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{EditDistances, EditResult, Job, Run, Summary};
 use pairwave::output::{self, Contents, Context, Details, Edits, Output, OutputPair, PairFormat, PairKind, Range32};
-use pairwave::score::{EditScheme, IdentityDefinition};
+use pairwave::score::{EditMode, EditScheme, IdentityDefinition, Limit};
 use pairwave::seq::{PartSize, SequenceStore, TextParts, open_texts, read_candidates, read_files, read_qualified};
 use pairwave::{Error, Result};
 use rayon::ThreadPool;
@@ -51,6 +51,11 @@ impl JobCommand for EditOptions {
 
     fn sequence_files(&self) -> Vec<&Path> {
         [Some(&*self.patterns), self.texts.as_deref()].into_iter().flatten().collect()
+    }
+
+    fn opens_ahead(&self) -> bool {
+        // Many patterns in long texts may share an index, which needs no GPU.
+        self.mode != EditMode::Infix || self.limit == Limit::None || self.pairs.is_some()
     }
 
     fn read(&self, run: &Run) -> Result<EditInput> {
