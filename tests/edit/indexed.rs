@@ -54,9 +54,10 @@ fn on_cpu() -> Run {
     Run { devices: vec![Device::Cpu], ..two_threads() }
 }
 
-/// Compares a search with an index with engines. Returns the number of rows.
+/// Compares a search on the threads of the CPU with engines. Returns the number of rows if it used an
+/// index, and `None` if the expected cost of an index was too high.
 #[track_caller]
-fn check(job: &EditDistances) -> usize {
+fn check(job: &EditDistances) -> Option<usize> {
     let (expected, of_engines) = run_on(job, edit_workers(2, &Arc::default()), &two_threads()).unwrap();
     let mut rows = Vec::new();
     let summary = job.run(&on_cpu(), |some| {
@@ -70,9 +71,9 @@ fn check(job: &EditDistances) -> usize {
         totals(summary.pairs, summary.cells, summary.aligned, summary.written),
         totals(of_engines.pairs, of_engines.cells, of_engines.aligned, of_engines.written)
     );
-    assert_eq!(summary.engines.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["CPU (index of patterns)"]);
-    assert_eq!((summary.engines[0].pairs, summary.engines[0].threads), (pairs_in_tiles(job), 2));
-    rows.len()
+    let [engine] = &summary.engines[..] else { panic!("one row of statistics: {:?}", summary.engines) };
+    assert_eq!((engine.pairs, engine.threads), (pairs_in_tiles(job), 2));
+    (engine.name == "CPU (index of patterns)").then_some(rows.len())
 }
 
 /// Returns the number of pairs of patterns and tiles.
@@ -88,7 +89,7 @@ fn an_index_finds_the_results_of_engines() {
     let mut rng = support::rng(seed);
     let stores = stores(&mut rng);
     println!("seed {seed}");
-    let mut count = 0;
+    let mut counts = Vec::new();
     for (limit, strand) in [
         (Limit::Distance(2), Strands::Both),
         (Limit::Rate(0.06), Strands::Both),
@@ -97,14 +98,15 @@ fn an_index_finds_the_results_of_engines() {
     ] {
         let job = job(&stores, limit, strand);
         let places = EditDistances { all_places: true, check: true, ..job.clone() };
-        count += check(&places);
-        count += check(&job);
-        count += check(&EditDistances { all_ends: true, align: true, check: true, ..job.clone() });
-        count += check(&EditDistances { max_hits: Some(1), ..job });
-        count += check(&EditDistances { overhang: Some(0.5), ..places.clone() });
-        count += check(&EditDistances { max_n_fraction: Some(0.1), ..places });
+        counts.push(check(&places));
+        counts.push(check(&job));
+        counts.push(check(&EditDistances { all_ends: true, align: true, check: true, ..job.clone() }));
+        counts.push(check(&EditDistances { max_hits: Some(1), ..job }));
+        counts.push(check(&EditDistances { overhang: Some(0.5), ..places.clone() }));
+        counts.push(check(&EditDistances { max_n_fraction: Some(0.1), ..places }));
     }
-    assert!(count > 2000, "{count}");
+    let indexed: Vec<usize> = counts.iter().copied().flatten().collect();
+    assert!(indexed.len() * 4 >= counts.len() * 3 && indexed.iter().sum::<usize>() > 1500, "{counts:?}");
 }
 
 #[test]
@@ -118,8 +120,9 @@ fn an_index_serves_exact_symbols_and_other_rules_of_equality() {
         let job = job(&stores, Limit::Distance(2), Strands::Both);
         let scheme = EditScheme { equality, ..(*job.scheme).clone() };
         let job = EditDistances { all_places: true, check: true, scheme: Arc::new(scheme), ..job };
-        assert!(check(&job) > 20);
-        assert!(check(&EditDistances { exact: ExactSymbols { ranges: Vec::new(), last: 3 }, ..job }) > 20);
+        assert!(check(&job).is_some_and(|rows| rows > 20));
+        let exact = ExactSymbols { ranges: Vec::new(), last: 3 };
+        assert!(check(&EditDistances { exact, ..job }).is_some_and(|rows| rows > 20));
     }
 }
 

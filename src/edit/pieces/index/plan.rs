@@ -22,7 +22,10 @@ const MAX_TABLES: usize = 4;
 const MAX_ENTRIES: usize = 1 << 22;
 
 /// Approximate cost of a lookup in a table that does not fit into the L1 cache, in clock cycles.
-const SHARED_LOOKUP_COST: f64 = 5.0;
+const SHARED_LOOKUP_COST: f64 = 12.0;
+/// Approximate cost of entries, comparisons and windows, relative to the cost in the table of a
+/// single pattern.
+const SHARED_HITS_COST: f64 = 2.5;
 /// Approximate cost of a column of the kernel for narrow patterns ([`is_narrow`]), in clock cycles.
 const NARROW_COLUMN_COST: f64 = 0.7;
 
@@ -196,7 +199,8 @@ impl PatternKind {
             let pieces = self.limit / (edits + 1) + 1;
             is_long.then_some(PieceShape { pieces, symbols, edits, gram, step })
         });
-        let costs = shapes.map(|shape| (shape.cost_of_hits(self.symbols, self.limit, text_symbols), shape));
+        let cost = |shape: PieceShape| SHARED_HITS_COST * shape.cost_of_hits(self.symbols, self.limit, text_symbols);
+        let costs = shapes.map(|shape| (cost(shape), shape));
         costs.min_by(|(a, _), (b, _)| a.total_cmp(b))
     }
 }
