@@ -73,7 +73,7 @@ fn check(job: &EditDistances) -> Option<usize> {
     );
     let [engine] = &summary.engines[..] else { panic!("one row of statistics: {:?}", summary.engines) };
     assert_eq!((engine.pairs, engine.threads), (pairs_in_tiles(job), 2));
-    (engine.name == "CPU (index of patterns)").then_some(rows.len())
+    (engine.name == "cpu (index of patterns)").then_some(rows.len())
 }
 
 /// Returns the number of pairs of patterns and tiles.
@@ -147,7 +147,7 @@ fn an_index_continues_from_one_part_of_the_texts_to_the_next() {
         let none = Arc::new(SequenceStore::builder(Alphabet::Dna).build());
         let streamed = EditDistances { against: Against::Texts(none), ..whole.clone() };
         let places = streamed.find_in_parts(parts, &on_cpu(), std::env::temp_dir()).unwrap();
-        assert_eq!(places.summary().engines[0].name, "CPU (index of patterns)");
+        assert_eq!(places.summary().engines[0].name, "cpu (index of patterns)");
         let mut rows: Vec<EditResult> = Vec::new();
         let add = |some: &[EditResult]| {
             rows.extend_from_slice(some);

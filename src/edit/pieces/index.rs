@@ -28,7 +28,7 @@ pub struct PieceIndex {
     patterns: Vec<IndexedPattern>,
     /// Tables, each with the pieces of other patterns.
     tables: Vec<PieceTable>,
-    /// Whether a text may contain codes that equal several of A, C, G and T.
+    /// Whether a code other than A, C, G and T equals one of them.
     has_ambiguous: bool,
 }
 

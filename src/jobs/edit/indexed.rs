@@ -37,7 +37,7 @@ const WORTHWHILE: f64 = 0.8;
 /// 1,000.)
 const CARD_COLUMN: f64 = 0.9e-12;
 /// Name of the threads in statistics.
-const ENGINE_NAME: &str = "CPU (index of patterns)";
+const ENGINE_NAME: &str = "cpu (index of patterns)";
 /// Maximum number of indexes that are kept for the next part of the texts.
 const MAX_KEPT: usize = 4;
 
