@@ -18,6 +18,7 @@ mod index;
 mod packed;
 mod recent;
 
+pub(super) use index::consecutive_ranges;
 pub use index::{FoundWindow, PieceIndex, PieceIndexPlan};
 pub(super) use packed::PackedText;
 pub use packed::PackedTexts;

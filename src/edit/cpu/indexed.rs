@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::compute::{DistanceWorkspace, run_until};
 use super::windows::{BlockWindows, PairWindow, Sought, regions_together};
-use crate::edit::pieces::{FoundWindow, PackedTexts, PieceIndex};
+use crate::edit::pieces::{FoundWindow, PackedTexts, PieceIndex, consecutive_ranges};
 use crate::edit::{BatchDistances, EditBatch, EditBlock, EditChunk, Region};
 use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::{Error, Result};
@@ -80,18 +80,8 @@ struct IndexedSearch<'a> {
 impl IndexedSearch<'_> {
     /// Returns ranges of regions that one thread searches at a time.
     fn segments(&self) -> Vec<Range<u32>> {
-        let mut segments = Vec::new();
-        let (mut open, mut symbols) = (0..0, 0);
-        for region in 0..self.chunk.len() as u32 {
-            symbols += u64::from(self.chunk.region(region).symbols());
-            open.end = region + 1;
-            if symbols >= SYMBOLS_AT_ONCE {
-                segments.push(std::mem::replace(&mut open, region + 1..region + 1));
-                symbols = 0;
-            }
-        }
-        segments.extend(Some(open).filter(|open| !open.is_empty()));
-        segments
+        let regions = 0..self.chunk.len() as u32;
+        consecutive_ranges(regions, SYMBOLS_AT_ONCE, |region| u64::from(self.chunk.region(region).symbols()))
     }
 
     /// Returns the pairs within the limit in a segment of the regions, in any order. A pair can be
@@ -134,20 +124,15 @@ impl IndexedSearch<'_> {
 
     /// Returns blocks of the patterns that have no pieces in the index.
     fn blocks_without_pieces(&self) -> Vec<EditBlock> {
-        let mut blocks = Vec::new();
-        for pattern in self.index.queries().filter(|&query| !self.index.contains(query)) {
+        let queries = self.index.queries().filter(|&query| !self.index.contains(query));
+        let blocks = queries.flat_map(|pattern| {
             let symbols = u64::from(self.chunk.patterns.length(pattern));
-            let (mut open, mut cells) = (0..0, 0);
-            for region in 0..self.chunk.len() as u32 {
-                cells += symbols * u64::from(self.chunk.region(region).symbols());
-                open.end = region + 1;
-                if cells >= CELLS_AT_ONCE || open.end == self.chunk.len() as u32 {
-                    let regions = std::mem::replace(&mut open, region + 1..region + 1);
-                    blocks.push(EditBlock { pattern, regions, cells: std::mem::take(&mut cells) });
-                }
-            }
-        }
-        blocks
+            let cells = |region: u32| symbols * u64::from(self.chunk.region(region).symbols());
+            let ranges = consecutive_ranges(0..self.chunk.len() as u32, CELLS_AT_ONCE, cells);
+            let block = |regions: Range<u32>| EditBlock { pattern, cells: regions.clone().map(cells).sum(), regions };
+            ranges.into_iter().map(block).collect::<Vec<_>>()
+        });
+        blocks.collect()
     }
 
     /// Returns the pairs of a block that are within the limit.

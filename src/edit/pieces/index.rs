@@ -101,6 +101,27 @@ impl PieceIndex {
     }
 }
 
+/// Splits a range of items into consecutive ranges. Each has the least number of items whose sizes
+/// add up to `size` or more, and the last one has the rest.
+pub(in crate::edit) fn consecutive_ranges(
+    items: Range<u32>,
+    size: u64,
+    size_of: impl Fn(u32) -> u64,
+) -> Vec<Range<u32>> {
+    let mut ranges = Vec::new();
+    let (mut open, mut sum) = (items.start..items.start, 0);
+    for item in items {
+        sum += size_of(item);
+        open.end = item + 1;
+        if sum >= size {
+            ranges.push(std::mem::replace(&mut open, item + 1..item + 1));
+            sum = 0;
+        }
+    }
+    ranges.extend(Some(open).filter(|open| !open.is_empty()));
+    ranges
+}
+
 /// Returns whether a code other than A, C, G and T equals one of them.
 fn has_ambiguous(equality: &Equality) -> bool {
     let is_ambiguous = |code: &Code| !code.is_power_of_two();

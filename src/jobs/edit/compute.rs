@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::collect::{Collector, by_pattern};
 use super::finish::EditFinisher;
-use super::indexed::{self, PatternSearch};
+use super::indexed::PatternSearch;
 use super::pieces::PieceBorders;
 use super::{EditDistances, EditResult};
 use crate::edit::Edit;
@@ -89,17 +89,9 @@ impl EditDistances {
         engines::open_edit(run, &threads.feeding, self.cells())
     }
 
-    /// Returns the maximum number of pairs of a chunk that engines compute, or that is searched with
-    /// an index of the patterns.
-    fn chunk_pairs(&self, has_index: bool) -> u64 {
+    /// Returns the maximum number of pairs of a chunk that engines compute.
+    fn chunk_pairs(&self) -> u64 {
         match self.aligns() || self.all_ends {
-            _ if has_index => {
-                if self.all_places {
-                    indexed::CHUNK_TILES
-                } else {
-                    indexed::CHUNK_PAIRS
-                }
-            }
             _ if self.all_places => CHUNK_TILES,
             true => CHUNK_PAIRS_ALIGNED,
             false => CHUNK_PAIRS,
@@ -122,7 +114,8 @@ impl EditDistances {
         };
         let open_blocks = OpenBlocks::default();
         let nothing = EditJob { parts: Some(Arc::default()), ..whole.clone() };
-        let chunks = nothing.chunks(self.chunk_pairs(search.is_some()));
+        let pairs = if search.is_some() { self.indexed_chunk_pairs() } else { self.chunk_pairs() };
+        let chunks = nothing.chunks(pairs);
         let cutter =
             PatternChunks { whole, chunks, open_blocks: open_blocks.clone(), pool: Arc::clone(&threads.feeding) };
         let chunks = BlockChunks::new(source, cutter);
@@ -192,7 +185,7 @@ impl EditDistances {
         }
         let (pairs, cells) = open_blocks.totals();
         let orders = group_by_pattern(&mut job, &parts, &threads.pool);
-        let (mut chunks, planning) = (job.chunks(self.chunk_pairs(false)), Arc::clone(&threads.feeding));
+        let (mut chunks, planning) = (job.chunks(self.chunk_pairs()), Arc::clone(&threads.feeding));
         let chunks = ChunkRun {
             chunks: std::iter::from_fn(move || planning.install(|| chunks.next())),
             cells,

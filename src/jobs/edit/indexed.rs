@@ -23,10 +23,10 @@ use crate::seq::{SequenceId, SequenceStore};
 
 /// Maximum number of pairs of patterns and tiles in a chunk whose places are sought. Only pairs
 /// within the limit take memory.
-pub(super) const CHUNK_TILES: u64 = 1 << 31;
+const CHUNK_TILES: u64 = 1 << 31;
 /// Maximum number of pairs in a chunk whose best ends are sought. Every pair of a pattern and a text
 /// takes memory.
-pub(super) const CHUNK_PAIRS: u64 = 1 << 26;
+const CHUNK_PAIRS: u64 = 1 << 26;
 
 /// Clock cycles of a thread per second, for an estimate of times.
 const CLOCK: f64 = 3e9;
@@ -119,6 +119,11 @@ fn seconds_of_card(patterns: &SequenceStore, text_symbols: u64) -> f64 {
 }
 
 impl EditDistances {
+    /// Returns the maximum number of pairs of a chunk that is searched with an index.
+    pub(super) fn indexed_chunk_pairs(&self) -> u64 {
+        if self.all_places { CHUNK_TILES } else { CHUNK_PAIRS }
+    }
+
     /// Computes all chunks of a source with an index, and passes their results to `finisher`.
     pub(super) fn compute_with_index(
         &self,

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::super::{COLUMN_COST, MAX_COMPARED, PieceFilter, PieceShape, base_runs, piece_lengths};
 use super::table::{GramLookup, IndexEntry, PieceTable, add_entries};
-use super::{IndexedPattern, PieceIndex, has_ambiguous};
+use super::{IndexedPattern, PieceIndex, consecutive_ranges, has_ambiguous};
 use crate::edit::cpu::is_narrow;
 use crate::score::EditScheme;
 use crate::seq::{Code, SequenceId, SequenceStore};
@@ -19,7 +19,7 @@ const STEPS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 /// Maximum number of tables.
 const MAX_TABLES: usize = 4;
 /// Maximum number of entries of an index, and so of 24 bytes of memory each.
-const MAX_ENTRIES: usize = 1 << 22;
+const MAX_ENTRIES: u64 = 1 << 22;
 
 /// Approximate cost of a lookup in a table that does not fit into the L1 cache, in clock cycles.
 const SHARED_LOOKUP_COST: f64 = 12.0;
@@ -121,19 +121,10 @@ impl PieceIndexPlan {
         scheme: &EditScheme,
         queries: Range<SequenceId>,
     ) -> Vec<Range<SequenceId>> {
-        let mut groups = Vec::new();
-        let (mut open, mut entries) = (queries.start..queries.start, 0);
-        for query in queries {
+        consecutive_ranges(queries, MAX_ENTRIES, |query| {
             let shape = self.shape(patterns.codes(query), scheme);
-            entries += shape.map_or(0, |(_, shape)| shape.entries());
-            open.end = query + 1;
-            if entries >= MAX_ENTRIES {
-                groups.push(std::mem::replace(&mut open, query + 1..query + 1));
-                entries = 0;
-            }
-        }
-        groups.extend(Some(open).filter(|open| !open.is_empty()));
-        groups
+            shape.map_or(0, |(_, shape)| shape.entries() as u64)
+        })
     }
 
     /// Creates the index of consecutive patterns, on the threads of the current pool.
