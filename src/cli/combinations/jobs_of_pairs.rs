@@ -417,7 +417,6 @@ fn options_of_long_have_an_effect_or_are_rejected() {
             "--fields query,cigar",
             "--width 20",
             "--plot @out/p.svg",
-            "--plot @out/p.png",
             "--report @out/r.html",
         ],
         idle: &[
