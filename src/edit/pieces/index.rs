@@ -28,7 +28,7 @@ pub struct PieceIndex {
     patterns: Vec<IndexedPattern>,
     /// Tables, each with the pieces of other patterns.
     tables: Vec<PieceTable>,
-    /// Whether a code other than A, C, G and T equals one of them.
+    /// Whether a code other than A, C, G and T equals A, C, G or T.
     has_ambiguous: bool,
 }
 
@@ -122,7 +122,7 @@ pub(in crate::edit) fn consecutive_ranges(
     ranges
 }
 
-/// Returns whether a code other than A, C, G and T equals one of them.
+/// Returns whether a code other than A, C, G and T equals A, C, G or T.
 fn has_ambiguous(equality: &Equality) -> bool {
     let is_ambiguous = |code: &Code| !code.is_power_of_two();
     (1..16).filter(is_ambiguous).any(|code| (0..4).any(|bit| equality.is_match(code, 1 << bit)))

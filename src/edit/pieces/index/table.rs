@@ -11,7 +11,8 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 /// q-gram in at most 1 of 2^`PRESENCE` cases.
 const PRESENCE: u32 = 5;
 
-/// The length of q-grams, and the distance between those that are read from a text.
+/// The length of the q-grams of a table, and the distance between the q-grams that are read from a
+/// text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GramLookup {
     /// Number of symbols of a q-gram.

@@ -108,6 +108,7 @@ fn relative(parent: &[Code], random: &mut fastrand::Rng, letters: &[Code]) -> Ve
     codes
 }
 
+/// Returns schemes with different gap costs and end gaps, each under all of the rules of ambiguity.
 fn nucleotide_schemes(rules: &[Ambiguity]) -> Vec<Scoring> {
     let mut schemes = Vec::new();
     for gaps in
@@ -170,7 +171,7 @@ fn long_gaps_and_ties_are_traced_canonically() {
     sequences.extend([parent[..150].to_vec(), parent[150..].to_vec(), parent[100..200].to_vec()]);
     let store = store(Alphabet::Dna, &sequences);
     let mut least = usize::MAX;
-    // No symbol is ambiguous.
+    // No symbol is ambiguous, so that all rules give the same scores.
     for scoring in nucleotide_schemes(&[Ambiguity::Overlap]) {
         let mut pairs = CheckedPairs::new(&store, &scoring);
         for (instructions, earlier_is_query) in
