@@ -2,8 +2,8 @@
 //! over all sequences.
 //!
 //! 1. For every pair of sequences, a partition function over all alignments gives the probability
-//!    that two residues are aligned, as in Probalign (Roshan and Livesay 2006). Sixteen pairs are
-//!    computed at once.
+//!    that two residues are aligned, as in Probalign (Roshan and Livesay 2006). For proteins, it is
+//!    the mean over several models. Sixteen pairs are computed at once.
 //! 2. The expected fraction of correctly aligned residues of each pair is the basis of a guide tree
 //!    and of sequence weights.
 //! 3. Base pairs: in short nucleotide sequences, the probabilities of two bases are raised if their
@@ -64,6 +64,39 @@ pub struct PosteriorOptions {
     pub refinements: usize,
     /// Number of nearest neighbours per sequence that serve as third sequences for consistency.
     pub neighbours: usize,
+    /// Weights of the sequences.
+    pub weighting: Weighting,
+}
+
+/// How sequence weights are used. The two ways are the most accurate ones in sets of known
+/// structures: whole sets of BAliBASE, and families of HomFam and QuanTest2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Weighting {
+    /// For a whole set: square roots of the weights, so that groups of similar sequences count a
+    /// little more. During consistency, the probabilities of a pair itself count twice.
+    #[default]
+    WholeSet,
+    /// For a family of a large set ([`large::align`]): the weights as in MSAProbs.
+    Family,
+}
+
+impl Weighting {
+    fn weights(self, tree: &GuideTree) -> Vec<f32> {
+        let weights = guide::weights(tree);
+        match self {
+            Weighting::WholeSet => weights.into_iter().map(f32::sqrt).collect(),
+            Weighting::Family => weights,
+        }
+    }
+
+    /// Returns the weight of a pair's own probabilities in a round of consistency, relative to the
+    /// sum of its two sequence weights.
+    fn direct_weight(self) -> f32 {
+        match self {
+            Weighting::WholeSet => 2.0,
+            Weighting::Family => 1.0,
+        }
+    }
 }
 
 impl PosteriorOptions {
@@ -75,15 +108,15 @@ impl PosteriorOptions {
 
 impl Default for PosteriorOptions {
     fn default() -> Self {
-        PosteriorOptions { rounds: 2, refinements: 100, neighbours: 4 }
+        PosteriorOptions { rounds: 2, refinements: 100, neighbours: 4, weighting: Weighting::default() }
     }
 }
 
 /// Upper estimate of the mean number of probable residue pairs per residue and sequence pair: 1 to
-/// 2.5 for close relatives, 4 to 6.5 for diverse protein families, 8 for unrelated proteins, 9 for
+/// 2.5 for close relatives, 4 to 6.5 for diverse protein families, 8 for unrelated proteins, 11 for
 /// unrelated proteins of two letters, and 13 for unrelated nucleotide sequences.
 fn cells_per_residue(alphabet: Alphabet) -> u64 {
-    if alphabet == Alphabet::Dna { 14 } else { 9 }
+    if alphabet == Alphabet::Dna { 14 } else { 11 }
 }
 /// Bytes of a sequence pair in addition to its residue pairs, in both directions: two lists with
 /// allocator overhead, and the distance.
@@ -117,7 +150,7 @@ pub struct AllPairsLimits {
     pub sequences: usize,
     /// Bytes of the probabilities.
     pub bytes: u64,
-    /// Number of cells. The default takes a few threads some minutes.
+    /// Number of cells of one model. The default takes a few threads some minutes.
     pub cells: u64,
 }
 
@@ -137,8 +170,8 @@ impl AllPairsLimits {
     }
 }
 
-/// Returns the number of cells of all tables that [`align`] computes. It determines the running
-/// time, except for very many sequences.
+/// Returns the number of cells of the tables that [`align`] computes under one model. It determines
+/// the running time, except for very many sequences.
 pub fn cells(lengths: &[u32]) -> u64 {
     let (mut sum, mut cells) = (0u64, 0u64);
     for &length in lengths {
@@ -204,22 +237,32 @@ fn align_with(
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<PosteriorAlignment> {
-    let model = model_of(store)?;
+    let models = models_of(store)?;
     check_tree(store, tree)?;
     let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
     pool.install(|| {
-        align_by_pairs(&model, &sequences, options, tree, instructions, advance, interrupt)?.into_alignment()
+        align_by_pairs(&models, &sequences, options, tree, instructions, advance, interrupt)?.into_alignment()
     })
 }
 
-/// Returns the model for the sequences of a store.
+/// Returns the number of models over which [`align`] takes the mean of the probabilities.
+pub fn models(alphabet: Alphabet) -> u64 {
+    Model::all(alphabet).map_or(0, |models| models.len() as u64)
+}
+
+/// Returns the first model for the sequences of a store.
 fn model_of(store: &SequenceStore) -> Result<Model> {
-    let model = Model::new(store.alphabet());
-    let model = model.ok_or_else(|| Error::usage("multiple alignments need proteins or nucleotides"))?;
+    models_of(store).map(|mut models| models.swap_remove(0))
+}
+
+/// Returns all models for the sequences of a store.
+fn models_of(store: &SequenceStore) -> Result<Vec<Model>> {
+    let models = Model::all(store.alphabet());
+    let models = models.ok_or_else(|| Error::usage("multiple alignments need proteins or nucleotides"))?;
     if store.lengths().iter().any(|&length| length as usize >= sparse::LENGTH_LIMIT) {
         return Err(Error::usage(format!("a sequence is longer than {} symbols", sparse::LENGTH_LIMIT - 1)));
     }
-    Ok(model)
+    Ok(models)
 }
 
 fn check_tree(store: &SequenceStore, tree: Option<&GuideTree>) -> Result<()> {
@@ -249,7 +292,7 @@ pub fn align_gathered(
     pool.install(|| {
         let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
         let folds = structure::fold(store.alphabet(), &sequences, interrupt)?;
-        let all = all_pairs::PairProbabilities::new(&lengths, gathered.pairs);
+        let all = all_pairs::PairProbabilities::new(&lengths, gathered.into_pairs());
         let direct = needs_confidence.then(|| DirectProbabilities::new(&all));
         let aligned = align_by(all, &lengths, folds, options, tree, interrupt)?;
         let rows = direct.map(|direct| direct.confidence(&aligned.aligned));
@@ -274,9 +317,10 @@ impl AlignedByPairs {
     }
 }
 
-/// Aligns sequences by the probabilities of all pairs, on the current thread pool.
+/// Aligns sequences by the mean probabilities of all pairs under some models, on the current thread
+/// pool.
 fn align_by_pairs(
-    model: &Model,
+    models: &[Model],
     sequences: &[&[Code]],
     options: &PosteriorOptions,
     tree: Option<&GuideTree>,
@@ -285,8 +329,11 @@ fn align_by_pairs(
     interrupt: &AtomicBool,
 ) -> Result<AlignedByPairs> {
     let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
-    let all = all_pairs::compute(model, sequences, instructions, advance, interrupt)?;
-    let folds = structure::fold(model.alphabet(), sequences, interrupt)?;
+    let all = all_pairs::compute(models, sequences, instructions, advance, interrupt)?;
+    let folds = match models {
+        [model, ..] => structure::fold(model.alphabet(), sequences, interrupt)?,
+        [] => None,
+    };
     align_by(all, &lengths, folds, options, tree, interrupt)
 }
 
@@ -301,13 +348,15 @@ fn align_by(
 ) -> Result<AlignedByPairs> {
     let distances = distances(&all, lengths);
     let tree = tree.cloned().unwrap_or_else(|| average_linkage(distances.clone()));
-    let weights = guide::weights(&tree);
+    let weights = options.weighting.weights(&tree);
+    let direct = options.weighting.direct_weight();
+    let in_consistency = consistency::ConsistencyWeights { sequences: &weights, direct };
     let between = nearest_neighbours(&distances, options.neighbours);
     if let Some(folds) = folds {
         all = structure::support(all, lengths, &folds, interrupt)?;
     }
     for _ in 0..options.rounds {
-        all = consistency::apply_consistency(all, lengths, &weights, &between, interrupt)?;
+        all = consistency::apply_consistency(all, lengths, in_consistency, &between, interrupt)?;
     }
     let aligned = progressive::align(&all, lengths, &weights, &tree, interrupt)?;
     let aligned = refine::refine(&all, &weights, &tree, aligned, options.refinements, interrupt)?;

@@ -160,7 +160,11 @@ impl MultiAlign {
         match self.mode {
             MsaMode::Clustal(_) if self.guide_tree.is_some() || self.given.is_some() => 0,
             MsaMode::Clustal(_) => cells_of(&self.sequences),
-            MsaMode::Accurate(_) => cells_of(&self.distinct_sequences().sequences),
+            MsaMode::Accurate(_) => {
+                let sequences = &self.distinct_sequences().sequences;
+                let models = if self.takes_all_pairs(sequences) { posterior::models(sequences.alphabet()) } else { 1 };
+                cells_of(sequences).saturating_mul(models)
+            }
         }
     }
 
@@ -392,7 +396,8 @@ impl MultiAlign {
         let memory = self.host_memory.unwrap_or_else(default_limit);
         let run = Run { kernel: None, ..run.clone() };
         let mut engines = PairEngines::for_large_set(sequences, &run)?;
-        let mut compute = engines.as_mut().map(|engines| |plan: PosteriorPlan| Ok(engines.compute(&plan)?.0));
+        let mut compute =
+            engines.as_mut().map(|engines| |plan: PosteriorPlan| Ok(engines.compute(std::slice::from_ref(&plan))?.0));
         let computer = compute.as_mut().map(|compute| compute as &mut PairComputer<'_>);
         let advance = |pairs, cells| run.progress.advance(pairs, cells);
         let large_run = LargeRun { pool, computer, memory, advance: &advance, interrupt: &run.interrupt };

@@ -225,8 +225,14 @@ mod tests {
             let model = model_of(&store).unwrap();
             let sequences: Vec<&[Code]> = (0..5).map(|id| store.codes(id)).collect();
             let never = AtomicBool::new(false);
-            let all = super::super::all_pairs::compute(&model, &sequences, InstructionSet::best(), &|_, _| {}, &never)
-                .unwrap();
+            let all = super::super::all_pairs::compute(
+                std::slice::from_ref(&model),
+                &sequences,
+                InstructionSet::best(),
+                &|_, _| {},
+                &never,
+            )
+            .unwrap();
             let members = AlignedMembers {
                 members: (0..5).collect(),
                 columns: alignment.columns(),

@@ -14,6 +14,15 @@ use crate::{Error, Result};
 /// Maximum number of sums in memory at the same time, so that they fit the cache.
 const SUMS: usize = 1 << 13;
 
+/// Weights in a round of consistency.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ConsistencyWeights<'a> {
+    pub sequences: &'a [f32],
+    /// Weight of the probabilities of a pair itself, relative to the sum of the weights of its two
+    /// sequences.
+    pub direct: f32,
+}
+
 /// Performs one round of consistency and drops its input. `between` lists the third sequences of
 /// each sequence, the nearest first.
 ///
@@ -22,7 +31,7 @@ const SUMS: usize = 1 << 13;
 pub(super) fn apply_consistency(
     all: PairProbabilities,
     lengths: &[usize],
-    weights: &[f32],
+    weights: ConsistencyWeights<'_>,
     between: &[Vec<usize>],
     interrupt: &AtomicBool,
 ) -> Result<PairProbabilities> {
@@ -38,7 +47,7 @@ pub(super) fn apply_consistency(
             others.sort_unstable();
             others.dedup();
             others.retain(|&other| other != a && other != b);
-            Ok(((a, b), relax_pair(&all, weights, a, b, &others, sums)))
+            Ok(((a, b), relax_pair(&all, weights, (a, b), &others, sums)))
         })
         .collect::<Result<Vec<_>>>()?;
     // Dropping the input here limits the memory to two tables instead of three.
@@ -57,14 +66,14 @@ struct DirectWindow {
 
 fn relax_pair(
     all: &PairProbabilities,
-    weights: &[f32],
-    a: usize,
-    b: usize,
+    weights: ConsistencyWeights<'_>,
+    (a, b): (usize, usize),
     others: &[usize],
     sums: &mut Vec<f32>,
 ) -> Sparse {
     let direct = all.get(a, b);
-    let direct_weight = weights[a] + weights[b];
+    let ConsistencyWeights { sequences: weights, direct: relative } = weights;
+    let direct_weight = relative * (weights[a] + weights[b]);
     let total = direct_weight + others.iter().map(|&other| weights[other]).sum::<f32>();
     let through: Vec<(f32, &Sparse, &Sparse)> =
         others.iter().map(|&other| (weights[other] / total, all.get(a, other), all.get(other, b))).collect();

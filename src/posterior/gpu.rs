@@ -12,6 +12,7 @@ use std::sync::Arc;
 use self::dispatch::PosteriorWork;
 use super::kernels::program::PosteriorVariant;
 use super::kernels::tasks::{PosteriorTasks, TaskResources, weight_table};
+use super::model::Model;
 use super::sparse::Sparse;
 use super::work::{Posterior, PosteriorBatch, PosteriorChunk, PosteriorReport};
 use crate::error::Result;
@@ -72,11 +73,13 @@ pub struct PosteriorDeviceState {
     pool: Option<Arc<rayon::ThreadPool>>,
 }
 
-/// Buffers that stay on the device for all batches of a store.
+/// Buffers that stay on the device for all batches of a store and a model.
 struct PosteriorResident {
     sequences: wgpu::Buffer,
     /// Weights of all pairs of codes.
     weights: wgpu::Buffer,
+    /// Model of the weights.
+    model: Model,
 }
 
 /// Plan of a batch and its resources.
@@ -140,7 +143,8 @@ impl PosteriorDeviceState {
         memory: u64,
         chunk: &PosteriorChunk,
     ) -> Result<Arc<PosteriorResident>> {
-        if let Some(resident) = residents.find(&chunk.sequences, |_: &PosteriorResident| true) {
+        if let Some(resident) = residents.find(&chunk.sequences, |known: &PosteriorResident| known.model == chunk.model)
+        {
             return Ok(resident);
         }
         let (bytes, weights) = (chunk.sequences.packed_bytes(), weight_table(&chunk.model));
@@ -154,7 +158,7 @@ impl PosteriorDeviceState {
         Ok(residents.keep(
             &chunk.sequences,
             sequences.size() + weights.size(),
-            PosteriorResident { sequences, weights },
+            PosteriorResident { sequences, weights, model: chunk.model.clone() },
         ))
     }
 

@@ -34,7 +34,7 @@ use self::families::FamilyAligner;
 pub use self::families::FamilyLimits;
 use self::join::JoinParameters;
 use self::joiner::FamilyJoiner;
-use super::{GatheredProbabilities, PosteriorOptions, PosteriorPlan};
+use super::{GatheredProbabilities, PosteriorOptions, PosteriorPlan, Weighting};
 use crate::alignment::MultipleAlignment;
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::InstructionSet;
@@ -94,6 +94,7 @@ fn align_with(
     let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
     let families = tree::families(&guide, &lengths, |size| limits.fit(size));
     tracing::debug!(families = families.members.len(), seconds = seconds(), "guide tree");
+    let options = &PosteriorOptions { weighting: Weighting::Family, ..options.clone() };
     let small = FamilyAligner { inputs: &inputs, options, advance, interrupt, memory: memory / 2 };
     let joiner = FamilyJoiner { inputs: &inputs, families: &families, weights: &weights, memory: memory / 2 };
     let places = match computer {
@@ -131,7 +132,11 @@ impl Devices<'_, '_> {
         let pool = self.pool;
         std::thread::scope(|scope| {
             let other = scope.spawn(|| pool.install(task));
-            let gathered = if plan.blocks.is_empty() { Ok(plan.empty_collection()) } else { (self.computer)(plan) };
+            let gathered = if plan.blocks.is_empty() {
+                Ok(GatheredProbabilities::of_plans(std::slice::from_ref(&plan)))
+            } else {
+                (self.computer)(plan)
+            };
             match other.join() {
                 Ok(result) => Ok((gathered?, result)),
                 Err(panic) => std::panic::resume_unwind(panic),

@@ -1,10 +1,10 @@
-//! Two models of related sequences. The model of a pair of sequences is a partition function over
-//! alignments (Probalign: Roshan and Livesay 2006). For proteins, its weights come from scores, and
-//! gaps at the ends are free. For nucleotides, they come from a pair hidden Markov model, and the
-//! first symbol of a gap at an end has a weight. The model of two groups is a hidden Markov model
-//! (ProbCons: Do et al. 2005).
+//! Two kinds of models of related sequences. A model of a pair of sequences is a partition function
+//! over alignments (Probalign: Roshan and Livesay 2006). For proteins, there are several such models
+//! with the scores of Gonnet or the odds of BLOSUM62, and gaps at the ends are free. For nucleotides,
+//! the weights come from a pair hidden Markov model, and the first symbol of a gap at an end has a
+//! weight. The model of two groups is a hidden Markov model (ProbCons: Do et al. 2005).
 
-use super::tables::{self, RESIDUES};
+use super::tables::{self, Gonnet, RESIDUES};
 use crate::seq::{Alphabet, Code};
 
 /// Parameters of both models.
@@ -43,13 +43,26 @@ impl GapTransitions {
 }
 
 impl Model {
-    /// Returns the model of an alphabet, or `None` for bytes.
+    /// Returns the first model of an alphabet, or `None` for bytes.
     pub(super) fn new(alphabet: Alphabet) -> Option<Self> {
         match alphabet {
-            Alphabet::Protein => Some(Self::proteins()),
+            Alphabet::Protein => Some(Self::gonnet(Gonnet::Pam160, -22.0)),
             Alphabet::Dna => Some(Self::nucleotides()),
             Alphabet::Bytes => None,
         }
+    }
+
+    /// Returns all models of an alphabet, or `None` for bytes. Mean probabilities over all models are
+    /// more accurate than the probabilities under one model: remote relatives, for example, are
+    /// closer to the scores at 250 PAM, and some gaps are short and others long.
+    pub(super) fn all(alphabet: Alphabet) -> Option<Vec<Self>> {
+        let mut models = vec![Self::new(alphabet)?];
+        if alphabet == Alphabet::Protein {
+            models.push(Self::gonnet(Gonnet::Pam120, -24.0));
+            models.extend([Gonnet::Pam250, Gonnet::Pam350].map(|scores| Self::gonnet(scores, -20.0)));
+            models.extend([0, 1].map(Self::blosum));
+        }
+        Some(models)
     }
 
     /// Returns the alphabet.
@@ -80,20 +93,39 @@ impl Model {
         self.weights[usize::from(a) * self.codes() + usize::from(b)]
     }
 
-    fn proteins() -> Self {
-        const OPEN: f64 = -22.0;
+    /// Returns a model of proteins with Gonnet's scores, and with the score `open` of the first
+    /// residue of a gap.
+    fn gonnet(scores: Gonnet, open: f64) -> Self {
         const EXTEND: f64 = -1.0;
         const TEMPERATURE: f64 = 5.0;
-        let frequency: [f64; 20] = std::array::from_fn(|a| (0..20).map(|b| tables::joint(a, b)).sum());
+        let frequency = residue_frequencies();
         let means = CodeMeans::new(Alphabet::Protein, meanings, &frequency);
-        let scores = means.table(tables::gonnet);
+        let scores = means.table(|a, b| scores.score(a, b));
         Model {
             alphabet: Alphabet::Protein,
             odds: means.table(|a, b| tables::joint(a, b) / (frequency[a] * frequency[b])),
             weights: scores.into_iter().map(|score| exp(f64::from(score) / TEMPERATURE) as f32).collect(),
-            chain: GapTransitions { open: [0.011_951_107, 0.008_008_335], extend: [0.396_582_63, 0.898_875_83] },
-            open: exp(OPEN / TEMPERATURE) as f32,
+            chain: PROTEIN_GAPS,
+            open: exp(open / TEMPERATURE) as f32,
             extend: exp(EXTEND / TEMPERATURE) as f32,
+            end_gap: 1.0,
+        }
+    }
+
+    /// Returns a model of proteins with the odds of BLOSUM62, and with the short (0) or the long (1)
+    /// gaps of the hidden Markov model.
+    fn blosum(kind: usize) -> Self {
+        let GapTransitions { open, extend } = PROTEIN_GAPS;
+        let frequency = residue_frequencies();
+        let means = CodeMeans::new(Alphabet::Protein, meanings, &frequency);
+        let odds = means.table(|a, b| tables::joint(a, b) / (frequency[a] * frequency[b]));
+        Model {
+            alphabet: Alphabet::Protein,
+            weights: odds.clone(),
+            odds,
+            chain: PROTEIN_GAPS,
+            open: open[kind] * (1.0 - extend[kind]),
+            extend: extend[kind],
             end_gap: 1.0,
         }
     }
@@ -117,6 +149,15 @@ impl Model {
             end_gap: (end_gap * (1.0 - end_extend) / (end_extend * (1.0 - 2.0 * end_gap))) as f32,
         }
     }
+}
+
+/// Transitions of proteins in ProbCons.
+const PROTEIN_GAPS: GapTransitions =
+    GapTransitions { open: [0.011_951_107, 0.008_008_335], extend: [0.396_582_63, 0.898_875_83] };
+
+/// Returns the frequencies of the residues in BLOSUM62.
+fn residue_frequencies() -> [f64; 20] {
+    std::array::from_fn(|a| (0..20).map(|b| tables::joint(a, b)).sum())
 }
 
 /// Means over the residues that codes represent, weighted by the frequencies of the residues.

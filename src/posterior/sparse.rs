@@ -105,6 +105,40 @@ impl Sparse {
         self.cells.len()
     }
 
+    /// Adds the probabilities of another matrix of the same shape, divided by `models` and rounded
+    /// down. Sums of up to `models` matrices do not depend on their order.
+    pub(super) fn add_share(&mut self, other: &Sparse, models: u32) {
+        let merged = (0..other.rows()).map(|row| merged_columns(self.row(row), other.row(row))).sum();
+        let mut sum = Sparse::with_capacity(other.rows(), merged);
+        for row in 0..other.rows() {
+            let mut own = self.row(row).iter().copied().peekable();
+            for cell in other.row(row) {
+                while let Some(before) = own.next_if(|before| before.column() < cell.column()) {
+                    sum.cells.push(before);
+                }
+                let before = own.next_if(|before| before.column() == cell.column()).map_or(0, SparseCell::share);
+                sum.cells.push(SparseCell(cell.0 & !SparseCell::ONE_SHARE | (before + cell.share() / models)));
+            }
+            sum.push_row(own);
+        }
+        *self = sum;
+    }
+
+    /// Removes the cells with a probability below `least`.
+    pub(super) fn retain_from(&mut self, least: f32) {
+        let is_kept = |cell: &SparseCell| cell.probability() >= least;
+        let mut kept = Sparse::with_capacity(self.rows(), self.cells.iter().copied().filter(is_kept).count());
+        for row in 0..self.rows() {
+            kept.push_row(self.row(row).iter().copied().filter(is_kept));
+        }
+        *self = kept;
+    }
+
+    /// Returns a matrix without cells.
+    pub(super) fn empty(rows: usize) -> Self {
+        Sparse { starts: vec![0; rows + 1], cells: Vec::new() }
+    }
+
     /// Checks whether the columns of every row increase and are below `columns`.
     pub(super) fn is_within(&self, columns: usize) -> bool {
         let rises = |row: &[SparseCell]| row.windows(2).all(|two| two[0].column() < two[1].column());
@@ -241,6 +275,17 @@ impl BestChain {
     }
 }
 
+/// Returns the number of columns that occur in at least one of two rows.
+fn merged_columns(a: &[SparseCell], b: &[SparseCell]) -> usize {
+    let mut rest = a.iter().peekable();
+    let mut columns = a.len();
+    for cell in b {
+        while rest.next_if(|other| other.column() < cell.column()).is_some() {}
+        columns += usize::from(rest.next_if(|other| other.column() == cell.column()).is_none());
+    }
+    columns
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,6 +331,50 @@ mod tests {
             let expected = Sparse::new(rows, &pairs);
             rng.shuffle(&mut pairs);
             assert_eq!(Sparse::from_any_order(rows, pairs.iter().copied()), expected);
+        }
+    }
+
+    /// Shares are rounded down, and the sum does not depend on the order of the matrices.
+    #[test]
+    fn shares_of_models_are_added_in_any_order() {
+        for seed in 0..50 {
+            println!("seed {seed}");
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let (rows, columns, models) = (rng.usize(0..9), rng.u32(1..20), rng.u32(2..7));
+            let mut table = vec![0; rows * columns as usize];
+            let mut matrices = Vec::new();
+            for _ in 0..models {
+                let mut cells = Vec::new();
+                for row in 0..rows as u32 {
+                    for column in 0..columns {
+                        if rng.bool() {
+                            continue;
+                        }
+                        let probability = if rng.u32(..9) == 0 { 1.0 } else { rng.f32() };
+                        table[(row * columns + column) as usize] +=
+                            SparseCell::new(column, probability).share() / models;
+                        cells.push((row, column, probability));
+                    }
+                }
+                matrices.push(Sparse::from_any_order(rows, cells.into_iter()));
+            }
+            let sum_of = |matrices: &[Sparse]| {
+                let mut sum = Sparse::empty(rows);
+                matrices.iter().for_each(|matrix| sum.add_share(matrix, models));
+                sum
+            };
+            let mut sum = sum_of(&matrices);
+            for (at, &share) in table.iter().enumerate() {
+                let (row, column) = (at / columns as usize, at % columns as usize);
+                let cell = sum.row(row).iter().find(|cell| cell.column() == column);
+                assert_eq!(cell.map_or(0, |cell| cell.share()), share);
+            }
+            assert!(sum.is_within(columns as usize));
+            matrices.reverse();
+            assert_eq!(sum_of(&matrices), sum);
+            sum.retain_from(0.5);
+            let above = table.iter().filter(|&&share| share as f32 * (1.0 / ONE) >= 0.5).count();
+            assert_eq!(sum.cells(), above);
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
+use super::all_pairs::{IndexedPairs, MeanProbabilities};
 use super::floats::LANES;
 use super::model::Model;
 use super::sparse::Sparse;
@@ -15,6 +16,10 @@ use crate::{Error, Result};
 
 /// Minimum number of blocks whose results one task checks.
 const MIN_BLOCKS_PER_TASK: usize = 16;
+
+/// Number of cells of the pairs that are computed under all models before other pairs. Pairs that
+/// wait for a model need more memory than their mean.
+const SEGMENT_CELLS: u64 = 1 << 29;
 
 /// Data that the blocks of a batch share.
 #[derive(Debug)]
@@ -191,7 +196,7 @@ pub struct PosteriorPlan {
 }
 
 impl PosteriorPlan {
-    /// Plans all pairs of a store.
+    /// Plans all pairs of a store under the first model of its alphabet.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] for bytes and for sequences that are too long.
@@ -199,6 +204,16 @@ impl PosteriorPlan {
         let model = super::model_of(&sequences)?;
         let all = [(0..sequences.len()).collect()];
         Ok(PosteriorPlan::within(&sequences, model, &all))
+    }
+
+    /// Plans all pairs of a store once for each model of its alphabet.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] for bytes and for sequences that are too long.
+    pub fn of_all_models(sequences: &Arc<SequenceStore>) -> Result<Vec<Self>> {
+        let all = [(0..sequences.len()).collect()];
+        let plan = |model| PosteriorPlan::within(sequences, model, &all);
+        Ok(super::models_of(sequences)?.into_iter().map(plan).collect())
     }
 
     /// Plans the pairs within each group of sequences of a store.
@@ -232,16 +247,26 @@ impl PosteriorPlan {
         planned.into_plan(sequences, model)
     }
 
+    /// Returns the blocks of plans that have the same pairs and different models. In their order,
+    /// few pairs wait for a model.
+    pub fn in_order_of_pairs(plans: &[Self]) -> Vec<(&Arc<PosteriorChunk>, &[PosteriorBlock])> {
+        let [first, ..] = plans else { return Vec::new() };
+        let segment_cells = if plans.len() == 1 { u64::MAX } else { SEGMENT_CELLS };
+        let (mut parts, mut start, mut cells) = (Vec::new(), 0, 0);
+        for (index, block) in first.blocks.iter().enumerate() {
+            cells += block.cells;
+            let end = index + 1;
+            if cells >= segment_cells || end == first.blocks.len() {
+                parts.extend(plans.iter().map(|plan| (&plan.chunk, &plan.blocks[start..end])));
+                (start, cells) = (end, 0);
+            }
+        }
+        parts
+    }
+
     /// Returns the number of cells of all blocks.
     pub fn cells(&self) -> u64 {
         self.blocks.iter().map(|block| block.cells).sum()
-    }
-
-    /// Returns an empty collection for the results.
-    pub fn empty_collection(&self) -> GatheredProbabilities {
-        GatheredProbabilities {
-            pairs: Vec::with_capacity(self.blocks.iter().map(Posterior::pairs).sum::<u64>() as usize),
-        }
     }
 }
 
@@ -283,18 +308,24 @@ impl PosteriorPlanner {
     }
 }
 
-/// Collected probabilities of pairs of sequences. Rows are residues of the first sequence of a
-/// pair.
-#[derive(Debug, Default)]
+/// Collected probabilities of pairs of sequences: means over one or several models.
+#[derive(Debug)]
 pub struct GatheredProbabilities {
-    pub(super) pairs: Vec<((usize, usize), Sparse)>,
+    means: MeanProbabilities,
 }
 
 impl GatheredProbabilities {
+    /// Creates an empty collection for the results of plans that have the same pairs and different
+    /// models.
+    pub fn of_plans(plans: &[PosteriorPlan]) -> Self {
+        let pairs = plans.first().map_or(0, |plan| plan.blocks.iter().map(Posterior::pairs).sum::<u64>());
+        GatheredProbabilities { means: MeanProbabilities::new(plans.len(), pairs as usize) }
+    }
+
     /// Returns the number of pairs.
     #[allow(clippy::len_without_is_empty, reason = "only the number is needed")]
     pub fn len(&self) -> usize {
-        self.pairs.len()
+        self.means.len()
     }
 
     /// Adds the finished blocks of a report.
@@ -308,10 +339,15 @@ impl GatheredProbabilities {
             for (column, sparse) in block.columns.clone().zip(all.by_ref()) {
                 if is_finished {
                     let [row, other] = [block.row, column].map(|index| batch.chunk.order[index as usize] as usize);
-                    self.pairs.push(((row, other), sparse));
+                    self.means.add((row, other), sparse);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Returns the means of all pairs.
+    pub(super) fn into_pairs(self) -> IndexedPairs {
+        self.means.into_pairs()
     }
 }

@@ -39,33 +39,38 @@ impl<'a> PairEngines<'a> {
         Ok(has_gpu.then_some(engines))
     }
 
-    /// Computes the pairs of a plan.
-    pub(super) fn compute(&mut self, plan: &PosteriorPlan) -> Result<(GatheredProbabilities, RunStats)> {
+    /// Computes the pairs of plans that differ in their models only.
+    pub(super) fn compute(&mut self, plans: &[PosteriorPlan]) -> Result<(GatheredProbabilities, RunStats)> {
         let PairEngines { set, pool, run } = self;
         let control = run.control(pool);
         let reserve = || thread_engines(pool.current_num_threads(), &run.interrupt);
-        let blocks = plan.blocks.iter().map(|block| ((), block.clone())).collect();
-        let sequences = plan.chunk.sequences.len() as SequenceId;
-        let chunks = std::iter::once((0..sequences, Arc::clone(&plan.chunk), blocks));
-        let mut gathered = plan.empty_collection();
-        let ran = owner::run_set(set, reserve, chunks, plan.cells(), &control, |outcome| {
+        let chunks: Vec<_> = PosteriorPlan::in_order_of_pairs(plans)
+            .into_iter()
+            .map(|(chunk, blocks)| {
+                let blocks = blocks.iter().map(|block| ((), block.clone())).collect();
+                (0..chunk.sequences.len() as SequenceId, Arc::clone(chunk), blocks)
+            })
+            .collect();
+        let cells = plans.iter().map(PosteriorPlan::cells).sum();
+        let mut gathered = GatheredProbabilities::of_plans(plans);
+        let ran = owner::run_set(set, reserve, chunks.into_iter(), cells, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
-            gathered.add(&outcome.batch, outcome.report)
+            pool.install(|| gathered.add(&outcome.batch, outcome.report))
         })?;
         Ok((gathered, ran))
     }
 }
 
-/// Computes the probabilities of all pairs on the engines that the run selects.
+/// Computes the mean probabilities of all pairs under all models, on the engines that the run selects.
 pub(super) fn compute(
     sequences: &Arc<SequenceStore>,
     pool: &Arc<rayon::ThreadPool>,
     run: &Run,
 ) -> Result<(GatheredProbabilities, Summary)> {
     let started = Instant::now();
-    let plan = PosteriorPlan::new(Arc::clone(sequences))?;
-    let cells = cells_of(sequences);
-    let (gathered, ran) = PairEngines::open(Arc::clone(pool), run, cells)?.compute(&plan)?;
+    let plans = PosteriorPlan::of_all_models(sequences)?;
+    let cells = cells_of(sequences) * plans.len() as u64;
+    let (gathered, ran) = PairEngines::open(Arc::clone(pool), run, cells)?.compute(&plans)?;
     let (seconds, computed) = (started.elapsed().as_secs_f64(), gathered.len() as u64);
     tracing::debug!(computed, seconds, "probabilities of pairs");
     let summary = Summary {

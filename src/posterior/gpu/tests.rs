@@ -116,6 +116,23 @@ fn bits_equal_the_cpu_at_every_boundary() {
     }
 }
 
+/// The weights on the device are those of each plan's model, in any order of the models.
+#[test]
+fn models_of_the_same_sequences_equal_the_cpu() {
+    let sequences = family(&mut fastrand::Rng::with_seed(6), Alphabet::Protein, &[40, 61, 64, 90]);
+    let mut builder = SequenceStore::builder(Alphabet::Protein);
+    sequences.iter().for_each(|codes| builder.push("s", codes).expect("codes of the alphabet"));
+    let plans = PosteriorPlan::of_all_models(&Arc::new(builder.build())).expect("they suit");
+    assert!(plans.len() > 1);
+    let batches: Vec<Arc<PosteriorBatch>> =
+        plans.into_iter().map(|plan| Arc::new(Batch { chunk: plan.chunk, blocks: plan.blocks })).collect();
+    let mut engine = engine();
+    for batch in batches.iter().chain(batches.iter().rev()) {
+        // Later results of a pair can exceed the memory that the first model needed.
+        assert!(compare(&mut engine, batch, "a model") < batch.blocks.len());
+    }
+}
+
 #[test]
 fn equal_and_ambiguous_letters_equal_the_cpu() {
     for (alphabet, letters) in [(Alphabet::Protein, b"WAX*"), (Alphabet::Dna, b"ACNR")] {

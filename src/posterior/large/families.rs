@@ -80,7 +80,7 @@ impl FamilyAligner<'_> {
             let earlier = std::mem::take(&mut ready);
             let (gathered, finished) = devices.compute_during(plan, || self.align_ready(earlier))?;
             aligned.extend(finished?);
-            ready = assign_pairs(families, gathered.pairs)?;
+            ready = assign_pairs(families, gathered.into_pairs())?;
         }
         aligned.extend(devices.pool.install(|| self.align_ready(ready))?);
         Ok(aligned)
@@ -128,7 +128,8 @@ impl FamilyAligner<'_> {
         }
         let JoinInputs { model, instructions, .. } = *self.inputs;
         let sequences = self.codes(family);
-        let few = align_by_pairs(model, &sequences, self.options, None, instructions, self.advance, self.interrupt)?;
+        let models = std::slice::from_ref(model);
+        let few = align_by_pairs(models, &sequences, self.options, None, instructions, self.advance, self.interrupt)?;
         Ok(renumber(few.aligned, family))
     }
 

@@ -152,7 +152,7 @@ impl FamilyJoiner<'_> {
         let compare_all = || batch.par_iter().map(compare).collect::<Vec<_>>();
         let (gathered, compared) = devices.compute_during(plan, compare_all)?;
         self.inputs.check_interrupt()?;
-        let known: HashMap<(usize, usize), Sparse> = gathered.pairs.into_iter().collect();
+        let known: HashMap<(usize, usize), Sparse> = gathered.into_pairs().into_iter().collect();
         let finish = |(join, compared): (&Joinable, ComparedProfiles)| {
             let Joinable { at, a, b, paired } = join;
             let of_pair = |(a, b): (&Representative, &Representative)| known.get(&(a.sequence, b.sequence));

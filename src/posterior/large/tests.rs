@@ -85,7 +85,7 @@ fn large_sets_do_not_depend_on_threads_and_vectors() {
 
 /// Computes a plan on the CPU engine, in batches of a few blocks.
 fn compute_plan(plan: PosteriorPlan) -> crate::Result<GatheredProbabilities> {
-    let mut gathered = plan.empty_collection();
+    let mut gathered = GatheredProbabilities::of_plans(std::slice::from_ref(&plan));
     let mut workspace = PosteriorWorkspace::default();
     for blocks in plan.blocks.chunks(5) {
         let batch = Batch { chunk: Arc::clone(&plan.chunk), blocks: blocks.to_vec() };
