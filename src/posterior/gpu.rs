@@ -33,9 +33,10 @@ const MAX_PAIRS: u64 = 1 << 15;
 /// next batch. Memory that both can access is slow to allocate, so buffers are reused. With a
 /// reserve for longer pairs, the size is a power of two.
 const USUAL_RESULT_BYTES: f64 = 0.75 * (1 << 28) as f64;
-/// Minimum number of survivors per row for which memory is reserved, and ratio of the reserve to
-/// the survivors of the last batch. If a batch has more survivors, other engines compute the rest,
-/// with a warning.
+/// Number of survivors per row for which memory is reserved in the first batch of a model, the
+/// minimum in later batches, and the ratio of the reserve to the survivors of the model's last batch.
+/// If a batch has more survivors, other engines compute the rest, with a warning.
+const FIRST_DENSITY: f64 = 32.0;
 const MIN_DENSITY: f64 = 12.0;
 const DENSITY_RESERVE: f64 = 2.0;
 
@@ -65,8 +66,8 @@ pub struct PosteriorDeviceState {
     /// Numbers of pairs and workgroups that keep the device busy.
     fill: u64,
     groups: u64,
-    /// Number of survivors per row in the reserved memory.
-    density: f64,
+    /// Number of survivors per row in the reserved memory, for each model.
+    densities: Vec<(Model, f64)>,
     /// Maximum number of cells of a batch, so that its results stay small. It is estimated from the
     /// last batch.
     max_cells: u64,
@@ -104,7 +105,7 @@ impl PosteriorGpu {
             kernels: KernelSet::new(&gpu, adapter),
             fill,
             groups,
-            density: MIN_DENSITY,
+            densities: Vec::new(),
             max_cells: u64::MAX,
             pool: None,
         };
@@ -119,6 +120,15 @@ impl PosteriorGpu {
 }
 
 impl PosteriorDeviceState {
+    /// Returns the number of survivors per row for which memory is reserved.
+    fn density(&mut self, model: &Model) -> &mut f64 {
+        let index = self.densities.iter().position(|(known, _)| known == model).unwrap_or_else(|| {
+            self.densities.push((model.clone(), FIRST_DENSITY));
+            self.densities.len() - 1
+        });
+        &mut self.densities[index].1
+    }
+
     /// Returns the number of invocations for each pair. Fewer invocations waste less time at the
     /// ends of strips. However, if memory limits the number of pairs, more invocations per pair are
     /// needed to keep the device busy.
@@ -201,7 +211,7 @@ impl GpuKind for Posterior {
         let (workgroup, lanes) = (host.kernels.shape.workgroup, host.lanes(batch, kept / 16));
         let resources = TaskResources { workgroup, lanes, kept_fours: kept / 16, scratch_words: kept / 2 / 4 };
         let tasks = PosteriorTasks::new(batch, resources).map_err(|error| host.kernels.gpu.refusal(error))?;
-        let capacity = (tasks.rows as f64 * host.density).min(f64::from(u32::MAX / 4)) as u32;
+        let capacity = (tasks.rows as f64 * *host.density(&batch.chunk.model)).min(f64::from(u32::MAX / 4)) as u32;
         let results = 4 * tasks.result_words + 8 * u64::from(capacity);
         if results > 0 {
             host.max_cells = (batch.cells() as f64 * USUAL_RESULT_BYTES / results as f64) as u64;
@@ -261,9 +271,9 @@ impl GpuKind for Posterior {
             None => read(),
         };
         let density = used as f64 / plan.tasks.rows.max(1) as f64 * DENSITY_RESERVE;
+        let reserved = host.density(&batch.chunk.model);
         // A reserve that was too small must grow.
-        host.density =
-            if used > u64::from(plan.capacity) { density.max(host.density) } else { density.max(MIN_DENSITY) };
+        *reserved = density.max(if used > u64::from(plan.capacity) { *reserved } else { MIN_DENSITY });
         Ok(PosteriorReport { kernel_time, ..report })
     }
 
