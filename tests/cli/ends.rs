@@ -26,7 +26,7 @@ fn wait(mut what: impl FnMut() -> bool) {
 
 fn start(arguments: &[&str]) -> Child {
     let mut command = std::process::Command::new(program());
-    command.args(arguments).env("PAIRWAVE_CACHE_DIR", "no such directory");
+    command.args(arguments).env("PAIRWAVE_CACHE_DIR", NO_CACHE);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the program starts")
 }

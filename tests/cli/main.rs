@@ -65,10 +65,14 @@ const TWO_WAYS: &[(&str, &str)] = &[("cpu", "1"), ("0", "2")];
 /// Every choice of one device and threads, and both devices at once.
 const ALL_WAYS: &[(&str, &str)] = &[("cpu", "1"), ("cpu", "2"), ("0", "1"), ("0", "2"), ("0,cpu", "2")];
 
+/// A cache directory that cannot exist, because its parent is a file. Measurements of devices are
+/// neither read nor stored.
+const NO_CACHE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml/cache");
+
 /// Returns a command for the program, without the machine's cached measurements of devices.
 fn pairwave(arguments: &[&str]) -> Command {
     let mut command = Command::new(program());
-    command.args(arguments).env("PAIRWAVE_CACHE_DIR", "no such directory").env_remove("PAIRWAVE_LOG");
+    command.args(arguments).env("PAIRWAVE_CACHE_DIR", NO_CACHE).env_remove("PAIRWAVE_LOG");
     command
 }
 

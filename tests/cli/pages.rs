@@ -316,7 +316,7 @@ fn documentation_shows_real_output() {
         for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"] {
             shell.env(name, "1");
         }
-        shell.env("PAIRWAVE_CACHE_DIR", "no such directory").output().expect("there is a shell")
+        shell.env("PAIRWAVE_CACHE_DIR", NO_CACHE).output().expect("there is a shell")
     };
 
     let (mut shown, mut run_alone) = (0, 0);

@@ -118,7 +118,7 @@ fn open_descriptors_are_written_and_not_replaced() {
              {descriptor}{redirection} \"$2\""
         );
         let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", &script]).arg(program()).args([&input, &shared]).env("PAIRWAVE_CACHE_DIR", "none");
+        shell.args(["-c", &script]).arg(program()).args([&input, &shared]).env("PAIRWAVE_CACHE_DIR", NO_CACHE);
         let ended = shell.output().expect("there is a shell");
         assert!(ended.status.success() && (descriptor == 2 || ended.stderr.is_empty()), "{ended:?}");
         std::fs::read_to_string(&shared).unwrap()
@@ -217,7 +217,7 @@ fn closed_standard_streams_are_errors() {
     let ran = |arguments: &str, redirection: &str| {
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", &format!("\"$0\" {arguments} --quiet {redirection}")]);
-        shell.arg(program()).args([&input, &database]).env("PAIRWAVE_CACHE_DIR", "none");
+        shell.arg(program()).args([&input, &database]).env("PAIRWAVE_CACHE_DIR", NO_CACHE);
         let ended = shell.output().expect("there is a shell");
         assert_eq!(text(&ended.stdout), "", "{arguments} {redirection}");
         (ended.status.code(), text(&ended.stderr))

@@ -19,7 +19,7 @@ fn on_terminal(arguments: &[&str]) -> String {
     // SAFETY: both descriptors were just opened and have no other owner.
     let (mut ours, theirs) = unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) };
     let mut command = std::process::Command::new(program());
-    command.args(arguments).args(["--device", "cpu"]).env("PAIRWAVE_CACHE_DIR", "no such directory");
+    command.args(arguments).args(["--device", "cpu"]).env("PAIRWAVE_CACHE_DIR", NO_CACHE);
     command.env("TERM", "xterm").env_remove("NO_COLOR").env_remove("PAIRWAVE_LOG");
     command.stdin(Stdio::null()).stderr(theirs.try_clone().expect("it can be shared")).stdout(theirs);
     let mut child = command.spawn().expect("the program starts");

@@ -15,6 +15,8 @@ use tempfile::TempDir;
 
 const ALL_GENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/16s/gold200.fasta");
 const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/schedulers");
+/// A cache directory that cannot exist, because its parent is a file.
+const NO_CACHE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml/cache");
 /// Options of the job, and the block size. Sixty genes give about seven blocks.
 const OPTIONS: [&str; 2] = ["--min-identity", "0.8"];
 const CUT: [&str; 2] = ["--block-cells", "600M"];
@@ -32,7 +34,7 @@ fn run_command(command: &mut Command) -> Output {
 }
 
 fn pairwave(arguments: &[&str]) -> Output {
-    run_command(Command::new(program()).args(arguments).env("PAIRWAVE_CACHE_DIR", "no such directory"))
+    run_command(Command::new(program()).args(arguments).env("PAIRWAVE_CACHE_DIR", NO_CACHE))
 }
 
 /// Creates a directory whose name a shell splits unless it is quoted.
