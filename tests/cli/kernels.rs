@@ -65,3 +65,44 @@ fn every_kernel_gives_the_same_local_alignments() {
         with_every_kernel_of(Family::Local, &[&[first.as_str(), "--mode", "local", "--score-only"], scheme].concat());
     }
 }
+
+/// Returns the output of a command on a device. Software Vulkan has subgroups of sixteen lanes then,
+/// instead of eight. Hardware adapters ignore the variable.
+fn output_of_wide_subgroups(device: &str, arguments: &[&str]) -> String {
+    let mut command = pairwave(&[arguments, &["--device", device]].concat());
+    let run = command.env("LP_NATIVE_VECTOR_WIDTH", "512").assert().success().stderr("");
+    String::from_utf8(run.get_output().stdout.clone()).expect("it is text")
+}
+
+/// Kernels with subgroup operations compute the same with wide subgroups.
+#[test]
+fn wide_subgroups_change_no_byte() {
+    needs_adapter();
+    let devices: serde_json::Value =
+        serde_json::from_str(&output_of_wide_subgroups("0", &["devices", "--json"])).expect("it is JSON");
+    if support::adapter().is_software() {
+        assert_eq!(devices[0]["subgroup_sizes"][0].as_u64(), Some(16));
+    }
+    let folder = folder();
+    let lengths: Vec<usize> = (0..12).map(|index| 20 + index * 29 % 170).collect();
+    let first = file(&folder, "first.fa", random_fasta(0x5b9, Alphabet::Dna, &lengths));
+    let second = file(&folder, "second.fa", random_fasta(0x5b9, Alphabet::Dna, &lengths[2..]));
+    let scored = ["allpairs", &first, "--against", &second, "--check", "--format", "paf"];
+    let jobs = [
+        (Family::Pairs, [&scored[..], SCHEMES[0]].concat()),
+        (Family::Pairs, [&scored[..], SCHEMES[3]].concat()),
+        (Family::Local, [&scored[..], &["--mode", "local"]].concat()),
+        (Family::Edit, vec!["edit", &first, &second, "--mode", "infix"]),
+    ];
+    let mut tested = 0;
+    for (family, job) in jobs {
+        let expected = output_of_wide_subgroups("cpu", &[&job[..], &["--quiet"]].concat());
+        assert!(expected.lines().count() > 5, "{expected}");
+        for kernel in selectable(family).filter(|kernel| kernel.features.contains(wgpu::Features::SUBGROUP)) {
+            let actual = output_of_wide_subgroups("0", &[&job[..], &["--quiet", "--kernel", kernel.stem]].concat());
+            assert!(actual == expected, "{} writes something else", kernel.stem);
+            tested += 1;
+        }
+    }
+    assert!(tested >= 9, "{tested} kernels and schemes");
+}

@@ -109,7 +109,7 @@ fn every_kernel_passes_the_self_test() {
 }
 
 /// The Khronos validation layer checks the use of Vulkan, all SPIR-V, and hazards between dispatches
-/// and copies. The subgroups are wider than in all other tests of kernels.
+/// and copies.
 #[cfg(target_os = "linux")]
 #[test]
 fn self_tests_obey_the_rules_of_vulkan() {
@@ -124,15 +124,10 @@ fn self_tests_obey_the_rules_of_vulkan() {
          khronos_validation.disables = VK_VALIDATION_FEATURE_DISABLE_SHADER_VALIDATION_CACHING_EXT\n"
     );
     file(&folder, "vk_layer_settings.txt", settings);
-    let device = self_test(&[
+    self_test(&[
         ("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation"),
         ("VK_LAYER_SETTINGS_PATH", folder.path().to_str().expect("the path is text")),
-        ("LP_NATIVE_VECTOR_WIDTH", "512"),
     ]);
-    // Hardware adapters ignore the width.
-    if support::adapter().is_software() {
-        assert_eq!(device["subgroup_sizes"][0].as_u64(), Some(16));
-    }
     let log = std::fs::read_to_string(log).expect("the layer writes a log (Debian's package vulkan-validationlayers)");
     assert!(log.contains("Khronos Validation Layer Active"), "{log}");
     assert!(log.contains("VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION"), "{log}");
