@@ -64,7 +64,8 @@ pub struct PosteriorOptions {
     pub refinements: usize,
     /// Number of nearest neighbours per sequence that serve as third sequences for consistency.
     pub neighbours: usize,
-    /// Weights of the sequences.
+    /// Weights of the sequences. For its families, [`large::align`] always takes
+    /// [`Weighting::Family`].
     pub weighting: Weighting,
 }
 

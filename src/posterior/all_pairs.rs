@@ -54,8 +54,8 @@ impl PairProbabilities {
 /// sequence of a pair.
 pub(super) type IndexedPairs = Vec<((usize, usize), Sparse)>;
 
-/// Mean probabilities of pairs over several models. They do not depend on the order in which results
-/// are added.
+/// Mean probabilities of pairs over several models. The order of the added results does not change
+/// them.
 #[derive(Debug)]
 pub(super) struct MeanProbabilities {
     models: u32,
@@ -77,8 +77,8 @@ struct PairMean {
 }
 
 impl PairMean {
-    /// Adds the probabilities under one of the models. After the last one, probabilities below the
-    /// cutoff are removed.
+    /// Adds the probabilities under one model. After the last model, probabilities below the cutoff
+    /// are removed.
     fn add(&mut self, probabilities: &Sparse, models: u32) {
         self.mean.add_share(probabilities, models);
         self.added += 1;
@@ -108,7 +108,7 @@ impl MeanProbabilities {
         self.pairs.len()
     }
 
-    /// Adds the probabilities of a pair under one of the models.
+    /// Adds the probabilities of a pair under one model.
     pub(super) fn add(&mut self, ids: (usize, usize), probabilities: Sparse) {
         if self.models == 1 {
             self.pairs.push(PairMean { ids, added: 1, mean: probabilities });
@@ -157,7 +157,8 @@ pub(super) fn compute(
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<PairProbabilities> {
-    let wanted: Vec<Vec<bool>> = models.iter().map(|model| model.present_codes(sequences.iter().copied())).collect();
+    // All models of an alphabet have the same codes.
+    let wanted = models.first().map(|model| model.present_codes(sequences.iter().copied())).unwrap_or_default();
     // Sorting gives the lanes of a group nearly the same length. Row sequences are at least as long
     // as the lanes. The number of columns is the length of the longest lane in use, so the longest
     // sequence is always a row.
@@ -170,8 +171,8 @@ pub(super) fn compute(
         let first = index * LANES;
         let codes: Vec<&[Code]> = ids.iter().map(|&id| sequences[id]).collect();
         let rows: Vec<usize> = (first + 1..order.len()).collect();
-        for (model, wanted) in models.iter().zip(&wanted) {
-            let group = PosteriorLanes::new(model, &codes, wanted);
+        for model in models {
+            let group = PosteriorLanes::new(model, &codes, &wanted);
             let entries: Vec<IndexedPairs> = rows
                 .par_chunks(TASK)
                 .map(|rows| {

@@ -33,11 +33,12 @@ const MAX_PAIRS: u64 = 1 << 15;
 /// next batch. Memory that both can access is slow to allocate, so buffers are reused. With a
 /// reserve for longer pairs, the size is a power of two.
 const USUAL_RESULT_BYTES: f64 = 0.75 * (1 << 28) as f64;
-/// Number of survivors per row for which memory is reserved in the first batch of a model, the
-/// minimum in later batches, and the ratio of the reserve to the survivors of the model's last batch.
-/// If a batch has more survivors, other engines compute the rest, with a warning.
+/// Survivors per row in the memory of a model's first batch. If a batch has more survivors, other
+/// engines compute the rest, with a warning.
 const FIRST_DENSITY: f64 = 32.0;
+/// Minimum number of survivors per row in the memory of later batches.
 const MIN_DENSITY: f64 = 12.0;
+/// Ratio of a batch's memory to the survivors of the model's batch before.
 const DENSITY_RESERVE: f64 = 2.0;
 
 /// A GPU that computes probabilities of pairs.
@@ -120,7 +121,7 @@ impl PosteriorGpu {
 }
 
 impl PosteriorDeviceState {
-    /// Returns the number of survivors per row for which memory is reserved.
+    /// Returns the number of survivors per row in the reserved memory.
     fn density(&mut self, model: &Model) -> &mut f64 {
         let index = self.densities.iter().position(|(known, _)| known == model).unwrap_or_else(|| {
             self.densities.push((model.clone(), FIRST_DENSITY));

@@ -275,7 +275,7 @@ impl BestChain {
     }
 }
 
-/// Returns the number of columns that occur in at least one of two rows.
+/// Returns the number of columns in the union of two rows.
 fn merged_columns(a: &[SparseCell], b: &[SparseCell]) -> usize {
     let mut rest = a.iter().peekable();
     let mut columns = a.len();

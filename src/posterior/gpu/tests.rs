@@ -116,7 +116,7 @@ fn bits_equal_the_cpu_at_every_boundary() {
     }
 }
 
-/// The weights on the device are those of each plan's model, in any order of the models.
+/// Each plan is computed with the weights of its own model, in any order of the models.
 #[test]
 fn models_of_the_same_sequences_equal_the_cpu() {
     let sequences = family(&mut fastrand::Rng::with_seed(6), Alphabet::Protein, &[40, 61, 64, 90]);

@@ -9,9 +9,8 @@ use rayon::prelude::*;
 use super::Devices;
 use super::join::JoinInputs;
 use super::tree::SubtreeSize;
-use crate::posterior::all_pairs::PairProbabilities;
+use crate::posterior::all_pairs::{IndexedPairs, PairProbabilities};
 use crate::posterior::progressive::AlignedMembers;
-use crate::posterior::sparse::Sparse;
 use crate::posterior::{LENGTH_LIMIT, PosteriorOptions, PosteriorPlan, align_by, align_by_pairs, memory, structure};
 use crate::seq::Code;
 use crate::{Error, Result};
@@ -45,9 +44,6 @@ const BATCHES: u64 = 8;
 /// Minimum number of cells of a batch on devices, unless memory limits it.
 const BATCH_CELLS: u64 = 4_000_000_000;
 
-/// Pairs of a family: the indices of the two members, and their probabilities.
-type FamilyPairs = Vec<((usize, usize), Sparse)>;
-
 /// Input for the alignment of families.
 pub(super) struct FamilyAligner<'a> {
     pub inputs: &'a JoinInputs<'a>,
@@ -73,7 +69,7 @@ impl FamilyAligner<'_> {
     pub(super) fn all_on(&self, families: &[Vec<usize>], devices: &mut Devices<'_, '_>) -> Result<Vec<AlignedMembers>> {
         let cells: u64 = families.iter().map(|family| self.cells(family)).sum();
         let mut aligned = Vec::with_capacity(families.len());
-        let mut ready: Vec<(&[usize], FamilyPairs)> = Vec::new();
+        let mut ready: Vec<(&[usize], IndexedPairs)> = Vec::new();
         for batch in self.batches(families, self.memory / 2, (cells / BATCHES).max(BATCH_CELLS)) {
             let families = &families[batch];
             let plan = PosteriorPlan::within(devices.store, self.inputs.model.clone(), families);
@@ -134,11 +130,11 @@ impl FamilyAligner<'_> {
     }
 
     /// Aligns families whose probabilities are known, on the current thread pool.
-    fn align_ready(&self, ready: Vec<(&[usize], FamilyPairs)>) -> Result<Vec<AlignedMembers>> {
+    fn align_ready(&self, ready: Vec<(&[usize], IndexedPairs)>) -> Result<Vec<AlignedMembers>> {
         ready.into_par_iter().map(|(family, pairs)| self.align_known(family, pairs)).collect()
     }
 
-    fn align_known(&self, family: &[usize], pairs: FamilyPairs) -> Result<AlignedMembers> {
+    fn align_known(&self, family: &[usize], pairs: IndexedPairs) -> Result<AlignedMembers> {
         if let &[alone] = family {
             return Ok(AlignedMembers::single(alone, self.inputs.sequences[alone].len()));
         }
@@ -158,19 +154,19 @@ fn renumber(mut aligned: AlignedMembers, family: &[usize]) -> AlignedMembers {
 }
 
 /// Assigns the pairs of sequences to their families.
-fn assign_pairs(families: &[Vec<usize>], pairs: FamilyPairs) -> Result<Vec<(&[usize], FamilyPairs)>> {
+fn assign_pairs(families: &[Vec<usize>], pairs: IndexedPairs) -> Result<Vec<(&[usize], IndexedPairs)>> {
     let mut homes: HashMap<usize, (usize, usize)> = HashMap::new();
     for (index, family) in families.iter().enumerate() {
         homes.extend(family.iter().enumerate().map(|(member, &sequence)| (sequence, (index, member))));
     }
-    let mut assigned: Vec<(&[usize], FamilyPairs)> = families.iter().map(|family| (&family[..], Vec::new())).collect();
+    let mut assigned: Vec<(&[usize], IndexedPairs)> = families.iter().map(|family| (&family[..], Vec::new())).collect();
     for ((a, b), sparse) in pairs {
         match (homes.get(&a), homes.get(&b)) {
             (Some(&(index, a)), Some(&(other, b))) if index == other => assigned[index].1.push(((a, b), sparse)),
             _ => return Err(Error::Internal("a pair of two families was computed".into())),
         }
     }
-    let is_complete = |(family, pairs): &(&[usize], FamilyPairs)| pairs.len() == family.len() * (family.len() - 1) / 2;
+    let is_complete = |(family, pairs): &(&[usize], IndexedPairs)| pairs.len() == family.len() * (family.len() - 1) / 2;
     match assigned.iter().all(is_complete) {
         true => Ok(assigned),
         false => Err(Error::Internal("a pair of a family is missing".into())),
