@@ -65,11 +65,6 @@ fn three_scorings(base: &Scoring, turn: usize) -> Vec<Scoring> {
     (0..3).map(|ends| six[ends + 3 * ((ends + turn) % 2)].clone()).collect()
 }
 
-/// Returns the position of a kernel among all kernels.
-fn turn_of(stem: &str) -> usize {
-    KERNELS.iter().position(|kernel| kernel.stem == stem).expect("a kernel")
-}
-
 /// Returns schemes with linear and affine gaps, for DNA and proteins, with every kind of end gaps,
 /// each at least once. A cell stores 2 bits with linear gaps and 4 bits with affine gaps.
 fn four_scorings() -> [Scoring; 4] {

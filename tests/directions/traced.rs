@@ -66,13 +66,6 @@ fn the_filter_keeps_exactly_the_pairs_with_the_identity(
     }
 }
 
-/// Returns every fifth scheme, from another one for each kernel. The sizes of hardware make shaders
-/// large and slow to compile in software, so that each kernel has them with a part of the schemes.
-/// Five kernels together have all schemes. With small sizes, each kernel has all schemes.
-fn fifth_of_scorings(stem: &str) -> Vec<Scoring> {
-    scorings().into_iter().skip(turn_of(stem) % 5).step_by(5).collect()
-}
-
 #[test]
 fn five_kernels_have_all_schemes() {
     let stems = ["nw_rows", "nw_diagonal", "nw_diagonal_subgroup", "nw_tiled_diagonal", "nw_checkpoint"];

@@ -112,7 +112,9 @@ fn maximum_evalues_select_what_search_would() {
         let expected: Vec<LongRecordHit> = all.iter().filter(|row| evalue(row) <= limit).cloned().collect();
         counts.insert(expected.len());
         let max_evalue = Some(MaxEvalue::new(limit, &scoring, size).unwrap());
-        for engines in [cpu(1), with_threads(gpu(), 2), textbooks()] {
+        // On a device with a limit that some rows exceed, and with one that no row exceeds.
+        let on_device = [1000.0, 1e-3].contains(&limit).then(|| with_threads(gpu(), 2));
+        for engines in [cpu(1), textbooks()].into_iter().chain(on_device) {
             let limited = LongRecordPairs { max_evalue, ..job.clone() };
             assert_eq!(computed(&limited, engines).0, expected, "at most {limit}");
         }
@@ -171,7 +173,12 @@ fn the_best_alignments_of_queries_and_of_the_job_are_selected() {
                 all.iter().enumerate().filter(|&other| precedes(other, (index, &all[index]))).count() < top as usize
             };
             let expected: Vec<_> = (0..all.len()).filter(|&index| is_selected(index)).map(|i| all[i].clone()).collect();
-            for engines in [cpu(1), cpu(3), gpu(), with_threads(gpu(), 2)] {
+            // A device with or without threads, by turns.
+            let device = match top_per {
+                TopPer::All => gpu(),
+                _ => with_threads(gpu(), 2),
+            };
+            for engines in [cpu(1), cpu(3), device] {
                 assert_eq!(computed(&job, engines).0, expected, "{mode:?} {top_per:?} --top {top}");
             }
         }

@@ -200,6 +200,18 @@ pub fn priced_end_gaps() -> Vec<Scoring> {
     ]
 }
 
+/// Returns the position of a kernel among all kernels.
+pub fn turn_of(stem: &str) -> usize {
+    kernels::KERNELS.iter().position(|kernel| kernel.stem == stem).expect("a kernel")
+}
+
+/// Returns every fifth scheme, from another one for each kernel. The sizes of hardware make shaders
+/// large and slow to compile in software, so that each kernel has them with a part of the schemes.
+/// Five kernels together have all schemes. With small sizes, each kernel has all schemes.
+pub fn fifth_of_scorings(stem: &str) -> Vec<Scoring> {
+    scorings().into_iter().skip(turn_of(stem) % 5).step_by(5).collect()
+}
+
 /// Returns all pairs of a store as batches, one per length class and chunk.
 pub fn batches(job: &PairsSpec, cells: u64) -> Vec<Arc<PairsBatch>> {
     let mut all = Vec::new();
