@@ -442,6 +442,12 @@ impl PairFormat {
     fn check_contents(&self, context: &Context) -> Result<()> {
         match self {
             PairFormat::Tsv(fields) | PairFormat::JsonLines(fields) => context.contents.check_fields(fields),
+            PairFormat::Bed if context.contents.kind != PairKind::Edit => {
+                Err(Error::usage("BED describes parts of texts where a pattern was found"))
+            }
+            PairFormat::Bed if context.contents.kind != PairKind::Edit => {
+                Err(Error::usage("BED describes parts of texts where a pattern was found"))
+            }
             PairFormat::Blast6
             | PairFormat::Paf
             | PairFormat::Bed

@@ -190,37 +190,57 @@ impl LaneElement for i64 {
     }
 }
 
+/// Runs a kernel that is compiled for AVX-512 with VBMI2.
+///
+/// # Safety
+/// The processor has these instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
 fn avx512vbmi2<K: SimdKernel>(kernel: K) -> K::Output {
-    // SAFETY: this function is compiled for these instructions, and only called where they exist.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { kernel.run::<super::x86::Avx512Vbmi2Set>() }
 }
 
+/// Runs a kernel that is compiled for AVX-512.
+///
+/// # Safety
+/// The processor has these instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn avx512<K: SimdKernel>(kernel: K) -> K::Output {
-    // SAFETY: this function is compiled for these instructions, and only called where they exist.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { kernel.run::<super::x86::Avx512Set>() }
 }
 
+/// Runs a kernel that is compiled for AVX2.
+///
+/// # Safety
+/// The processor has these instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn avx2<K: SimdKernel>(kernel: K) -> K::Output {
-    // SAFETY: this function is compiled for these instructions, and only called where they exist.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { kernel.run::<super::x86::Avx2Set>() }
 }
 
+/// Runs a kernel that is compiled for SSE4.1.
+///
+/// # Safety
+/// The processor has these instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse4.1")]
 fn sse41<K: SimdKernel>(kernel: K) -> K::Output {
-    // SAFETY: this function is compiled for these instructions, and only called where they exist.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { kernel.run::<super::x86::Sse41Set>() }
 }
 
+/// Runs a kernel that is compiled for NEON.
+///
+/// # Safety
+/// The processor has these instructions.
 #[cfg(target_arch = "aarch64")]
 #[target_feature(enable = "neon")]
 fn neon<K: SimdKernel>(kernel: K) -> K::Output {
-    // SAFETY: this function is compiled for these instructions, and only called where they exist.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { kernel.run::<super::neon::NeonSet>() }
 }

@@ -246,6 +246,9 @@ impl<V: EightLanes, const N: usize> Registers<V, N> {
 }
 
 /// Moves lane p - 1 to lane p. Lane 0 becomes unreachable.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn shift_up<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
     // SAFETY: the caller guarantees the instructions of V.
@@ -260,6 +263,9 @@ unsafe fn shift_up<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
 }
 
 /// Moves lane p + 1 to lane p. The last lane becomes unreachable.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn shift_down<V: EightLanes, const N: usize>(array: &[V; N]) -> [V; N] {
     // SAFETY: the caller guarantees the instructions of V.
@@ -286,6 +292,9 @@ struct EightCells<'a, V> {
 
 impl<'a, V: EightLanes> EightCells<'a, V> {
     /// Broadcasts the costs to all lanes.
+    ///
+    /// # Safety
+    /// The processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn new(costs: &'a PackedCosts<i32>) -> Self {
         let (matching, mismatching) = costs.two_scores;

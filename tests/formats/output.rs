@@ -422,4 +422,6 @@ fn formats_refuse_pairs_without_their_data() {
     let distance = EDIT_FIELDS.iter().find(|field| field.name == "distance").expect("a field of edit");
     let other = refusal(&PairFormat::JsonLines(vec![distance])).expect("pairs have no distance");
     assert!(other.contains("field 'distance' describes pairs of another command"), "{other}");
+    let bed = refusal(&PairFormat::Bed).expect("pairs are no places of patterns");
+    assert!(bed.contains("BED describes parts of texts where a pattern was found"), "{bed}");
 }
