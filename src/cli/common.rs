@@ -314,7 +314,7 @@ impl AlphabetArgs {
 
 impl From<LettersArgs> for ReadOptions {
     fn from(args: LettersArgs) -> Self {
-        ReadOptions { alphabet: args.alphabet.choice(), degap: args.gaps.degap }
+        ReadOptions { alphabet: args.alphabet.choice(), degap: args.gaps.degap, ..ReadOptions::default() }
     }
 }
 

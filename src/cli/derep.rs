@@ -39,7 +39,7 @@ impl TryFrom<DerepArgs> for Derep {
         check_others(&[("--uc", args.uc.as_deref())], &inputs, &files.names())?;
         endings::check("derep", "--output", files.output.as_deref(), "fasta")?;
         endings::check("derep", "--uc", args.uc.as_deref(), "--uc")?;
-        let ReadOptions { alphabet, degap } = args.letters.into();
+        let ReadOptions { alphabet, degap, .. } = args.letters.into();
         let alphabet = match alphabet {
             AlphabetChoice::Detect => Alphabet::Dna,
             AlphabetChoice::Fixed(Alphabet::Bytes) => {

@@ -72,6 +72,9 @@ impl TryFrom<EditArgs> for EditOptions {
         let pam = args.pam.as_deref().map(Pam::parse).transpose()?;
         let exact = exact_symbols(args.exact.as_deref(), pam.as_ref())?;
         check_fraction("--max-n-frac", args.max_n_frac)?;
+        if args.max_n_frac == Some(1.0) {
+            return Err(Error::usage("--max-n-frac 1 drops no place: give a smaller fraction, or remove it"));
+        }
         args.overhang.map(OverhangCost::new).transpose()?;
         contents.check_fields(&args, fields.is_some())?;
         check_bytes(&args, alphabet, fields.as_deref())?;
@@ -89,7 +92,7 @@ impl TryFrom<EditArgs> for EditOptions {
             patterns,
             texts: args.texts,
             pairs: args.pairs,
-            read: ReadOptions { alphabet, degap: args.gaps.degap },
+            read: ReadOptions { alphabet, degap: args.gaps.degap, lists: args.lists },
             strand,
             mode,
             limit,

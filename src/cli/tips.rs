@@ -158,7 +158,7 @@ fn share_of_percent(percent: f64) -> String {
 /// Returns the advice for a fraction that was given as a percentage; empty for other values.
 pub(super) fn percentage_advice(given: f64) -> String {
     match given {
-        1.0..=100.0 => format!("; did you mean {}?", share_of_percent(given)),
+        2.0..=100.0 => format!("; did you mean {}?", share_of_percent(given)),
         _ => String::new(),
     }
 }

@@ -62,6 +62,11 @@ impl ExactRows {
         !self.is_exact.contains(&true)
     }
 
+    /// Returns the exact rows in increasing order, counted from 0.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..self.is_exact.len()).filter(|&row| self.is_exact[row])
+    }
+
     /// Returns the rows of the reversed pattern.
     #[must_use]
     pub fn reversed(&self) -> ExactRows {

@@ -157,7 +157,8 @@ impl Dereplication {
         if self.both_strands && self.alphabet != Alphabet::Dna {
             return Err(Error::usage_of("strand", format!("{} have only one strand", self.alphabet.letters())));
         }
-        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(self.alphabet), degap: self.degap };
+        let options =
+            ReadOptions { alphabet: AlphabetChoice::Fixed(self.alphabet), degap: self.degap, ..ReadOptions::default() };
         let chunks = LocatedChunks::open(&self.inputs, &options)?;
         let mut reads = DereplicatedReads::new(self, thread_pool(run.threads)?, start);
         let budget = DerepBudget::new(self.memory);

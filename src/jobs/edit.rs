@@ -203,7 +203,8 @@ impl EditDistances {
         self.align || self.check || self.all_places
     }
 
-    /// Returns the greatest distance of places of a pattern with `m` symbols. No place exceeds `m`.
+    /// Returns the greatest distance of places of a pattern with `m` symbols: at most `m`, which is
+    /// also the definition for patterns with exact symbols.
     fn place_limit(&self, m: u32) -> u32 {
         self.scheme.limit(m, u32::MAX).min(m)
     }
@@ -261,7 +262,7 @@ impl EditDistances {
         Ok(())
     }
 
-    /// Checks that every pattern has the exact symbols.
+    /// Checks that every pattern has the exact symbols, and that they can match.
     fn validate_exact(&self) -> Result<()> {
         let least = self.exact.min_symbols();
         if self.exact.is_empty() {
@@ -276,6 +277,13 @@ impl EditDistances {
             if symbols > exact::MAX_SYMBOLS {
                 let most = exact::MAX_SYMBOLS;
                 let what = format!("pattern '{name}' has {symbols} symbols, but exact symbols are for at most {most}");
+                return Err(Error::usage_of("exact", what));
+            }
+            let codes = self.patterns.codes(pattern);
+            let has_equal = |row: &usize| self.scheme.equality.is_match(codes[*row], codes[*row]);
+            if let Some(row) = self.exact.rows(symbols).iter().find(|row| !has_equal(row)) {
+                let letter = char::from(self.patterns.alphabet().decode(codes[row]));
+                let what = format!("symbol {} of pattern '{name}' must match, but {letter} equals nothing", row + 1);
                 return Err(Error::usage_of("exact", what));
             }
         }

@@ -134,7 +134,7 @@ mod tests {
                 std::fs::write(&path, text).unwrap();
                 path
             });
-        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Dna), degap: false };
+        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Dna), ..ReadOptions::default() };
         let mut chunks = LocatedChunks::open(&[&a, &b], &options).unwrap();
         let mut read = Vec::new();
         while let Some(chunk) = chunks.next(2, u64::MAX).unwrap() {

@@ -162,7 +162,8 @@ impl PairedChunks {
         if paths.into_iter().any(|path| is_standard(path)) {
             return Err(Error::usage_of("queries", "standard input can be read once only: name a file"));
         }
-        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(self.alphabet), degap: self.degap };
+        let options =
+            ReadOptions { alphabet: AlphabetChoice::Fixed(self.alphabet), degap: self.degap, ..ReadOptions::default() };
         PairedChunks::open(paths, &options, self.most_pairs, self.most_symbols)
     }
 
@@ -353,7 +354,7 @@ mod tests {
         let store = read_files(&["assets/16s/gold12.fasta"], &ReadOptions::default()).unwrap().remove(0);
         let (path, fixed) = ("assets/16s/gold12.fasta", AlphabetChoice::Fixed(Alphabet::Dna));
         for alphabet in [AlphabetChoice::Detect, fixed] {
-            let options = ReadOptions { alphabet, degap: false };
+            let options = ReadOptions { alphabet, ..ReadOptions::default() };
             let mut chunks = PairedChunks::open([path, path], &options, 100, u64::MAX).unwrap();
             assert_eq!((chunks.first().map(|chunk| chunk.queries.len()), chunks.is_at_end()), (Some(12), true));
             let chunk = chunks.next().unwrap().unwrap();

@@ -1,5 +1,5 @@
-//! FASTA reader (needletail) and FASTQ reader, plain or compressed, whose errors name file, record,
-//! line and column.
+//! FASTA reader (needletail), FASTQ reader and reader of lists, plain or compressed, whose errors name
+//! file, record, line and column.
 //!
 //! Each record is encoded directly into the packed store. If the alphabet is detected, letters are
 //! stored as protein codes, which every letter has, and converted in place after all files have
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use needletail::errors::{ParseError, ParseErrorKind};
-use needletail::parser::{FastaReader, FastxReader, Format};
+use needletail::parser::{FastaReader, FastxReader};
 
 use super::aligned::{aligned_code, alignment_format};
 use super::alphabet::Alphabet;
@@ -24,6 +24,7 @@ mod alphabets;
 mod duplicates;
 mod fasta;
 mod fastq;
+mod list;
 mod parts;
 mod record;
 mod sources;
@@ -32,6 +33,7 @@ use alphabets::build_stores;
 pub(super) use alphabets::decide_alphabet;
 pub(super) use duplicates::{Duplicates, NAMED_DUPLICATES};
 use fastq::{FastqError, FastqReader, FastqRecord};
+use list::ListReader;
 pub use parts::{PartOfTexts, PartSize, TextParts, open_texts};
 pub use sources::{SequenceSource, read_sources};
 
@@ -42,6 +44,9 @@ pub struct ReadOptions {
     pub alphabet: AlphabetChoice,
     /// Whether to remove gap signs (`-`, `.`, `~`) from aligned sequences instead of refusing them.
     pub degap: bool,
+    /// Whether a file that does not start like FASTA or FASTQ is read as a list: each line has a
+    /// sequence, or a name, a tab and a sequence. A sequence without a name is its own name.
+    pub lists: bool,
 }
 
 /// Reads every file into its own store. All stores get the same alphabet. `-` is standard input.
@@ -253,6 +258,16 @@ pub(super) struct Records<'a> {
 enum RecordReader<'a> {
     Fasta(Box<dyn FastxReader + 'a>),
     Fastq(Box<FastqReader<'a>>),
+    List(ListReader<'a>),
+}
+
+/// Format of a file of sequences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SequenceFormat {
+    Fasta,
+    Fastq,
+    /// Lines, if [`ReadOptions::lists`] allows them.
+    List,
 }
 
 /// The treatment of records without a sequence.
@@ -290,6 +305,7 @@ pub(super) struct Recorder {
     /// Whether a record with a sequence was read.
     has_sequence: bool,
     choice: AlphabetChoice,
+    takes_lists: bool,
     /// Name of the database or alignment whose alphabet is used, if the letters are compared with
     /// that alphabet.
     compared_with: Option<&'static str>,
@@ -318,6 +334,7 @@ impl Recorder {
             skipped: Skipped::default(),
             has_sequence: false,
             choice: options.alphabet,
+            takes_lists: options.lists,
             compared_with: None,
             limits,
             lines_before: 0,
@@ -334,7 +351,7 @@ impl Recorder {
     /// Creates a recorder for reads of an alignment. It keeps the letters, removes gaps, and
     /// accepts the additional letters of [`aligned_code`]. `?` stands for any letter.
     pub(super) fn for_reads(alphabet: Alphabet) -> Self {
-        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: true };
+        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: true, lists: false };
         let mut recorder = Recorder {
             empty: EmptyRecords::Keep,
             compared_with: Some("the reference alignment"),
@@ -411,10 +428,11 @@ impl Recorder {
             // Two additional line feeds at the end of a FASTA file change no record. They make
             // needletail return a last record that consists only of a header. Without them, it
             // returns an error without the record's name.
-            Format::Fasta => {
+            SequenceFormat::Fasta => {
                 RecordReader::Fasta(Box::new(FastaReader::new(std::io::Read::chain(input.bytes, &b"\n\n"[..]))))
             }
-            Format::Fastq => RecordReader::Fastq(Box::new(FastqReader::new(input, self.choice))),
+            SequenceFormat::Fastq => RecordReader::Fastq(Box::new(FastqReader::new(input, self.choice))),
+            SequenceFormat::List => RecordReader::List(ListReader::new(input)),
         };
         Ok(Records { reader, name, compression })
     }
@@ -443,6 +461,11 @@ impl Recorder {
                         return Err(self.fastq_error(line, header.as_deref(), message));
                     }
                 },
+                RecordReader::List(reader) => match reader.next() {
+                    Ok(None) => break,
+                    Ok(Some(line)) => self.add_listed(&line)?,
+                    Err(error) => return Err(input::read_error(name, *compression, error.to_string())),
+                },
             };
             if is_kept {
                 return Ok(true);
@@ -460,6 +483,7 @@ impl Recorder {
             0 => {}
             _ if !self.has_sequence => return Err(input_error(first, "no record of the file has a sequence")),
             1 => tracing::warn!("{first}: the record has no sequence and is skipped"),
+            2 => tracing::warn!("{first}: the record has no sequence and is skipped, as is another one"),
             _ => tracing::warn!("{first}: the record has no sequence and is skipped, as are {} others", count - 1),
         }
         Ok(())
@@ -484,7 +508,7 @@ impl Recorder {
     }
 
     /// Skips a byte order mark and blank lines, and infers the format from the next byte.
-    fn find_first_record(&mut self, input: &mut SequenceInput<'_>) -> Result<Format> {
+    fn find_first_record(&mut self, input: &mut SequenceInput<'_>) -> Result<SequenceFormat> {
         let (mut at_start, mut in_comment, mut mark) = (true, false, &b"\xEF\xBB\xBF"[..]);
         loop {
             let Some(byte) = input.peek()? else {
@@ -492,8 +516,8 @@ impl Recorder {
                 return Err(input_error(input.location(), message));
             };
             match byte {
-                b'>' => return Ok(Format::Fasta),
-                b'@' => return Ok(Format::Fastq),
+                b'>' => return Ok(SequenceFormat::Fasta),
+                b'@' => return Ok(SequenceFormat::Fastq),
                 b'\n' => (self.lines_before, in_comment) = (self.lines_before + 1, false),
                 _ if at_start && input.bytes.fill_buf().is_ok_and(input::is_database) => {
                     let message = "this is a database of 'pairwave makedb'; sequences are expected here";
@@ -503,6 +527,7 @@ impl Recorder {
                 b';' => in_comment = true,
                 b'\r' => {}
                 _ if mark.first() == Some(&byte) => mark = &mark[1..],
+                _ if self.takes_lists => return Ok(SequenceFormat::List),
                 _ => {
                     let location = InputLocation { line: Some(self.lines_before + 1), ..input.location() };
                     let line = input.bytes.fill_buf().unwrap_or_default().split(|&byte| byte == b'\n').next();

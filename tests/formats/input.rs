@@ -11,9 +11,10 @@ use std::io::Write;
 
 use pairwave::seq::{Alphabet, AlphabetChoice, ReadOptions, SequenceStore};
 
-const DETECT: ReadOptions = ReadOptions { alphabet: AlphabetChoice::Detect, degap: false };
-const DNA: ReadOptions = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Dna), degap: false };
-const PROTEIN: ReadOptions = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Protein), degap: false };
+const DETECT: ReadOptions = ReadOptions { alphabet: AlphabetChoice::Detect, degap: false, lists: false };
+const DNA: ReadOptions = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Dna), degap: false, lists: false };
+const PROTEIN: ReadOptions =
+    ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Protein), degap: false, lists: false };
 
 const FASTA: &[u8] = b">a first of three\nACGTNRY\nacgu\n>b\ttabbed\nGATTACA\n>c\nT\n";
 const FASTQ: &[u8] = b"@a first of three\nACGTNRYacgu\n+\nIIIIIIIIIII\n@b\ttabbed\nGATTACA\n+b\n@>+!~I@\n@c\nT\n+\n!\n";

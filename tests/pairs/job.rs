@@ -179,7 +179,7 @@ fn files_in_step_are_the_list_of_their_numbers() {
         for (most_pairs, most_symbols, threads) in
             [(1, u64::MAX, 2), (5, u64::MAX, 1), (100, 150, 2), (1000, 1 << 20, 1)]
         {
-            let options = ReadOptions { alphabet, degap: false };
+            let options = ReadOptions { alphabet, ..ReadOptions::default() };
             let chunks = PairedChunks::open(paths, &options, most_pairs, most_symbols).unwrap();
             let rows = rows_of(&PairList { source: PairSource::in_step(chunks), ..job.clone() }, &cpu(threads));
             assert_eq!(rows.len(), expected.len());

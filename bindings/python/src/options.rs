@@ -78,7 +78,7 @@ impl<'py> Options<'py> {
     pub(crate) fn read_options(&mut self) -> PyResult<ReadOptions> {
         let words = [("dna", Alphabet::Dna), ("protein", Alphabet::Protein)];
         let alphabet = self.word("alphabet", &words)?.map_or(AlphabetChoice::Detect, AlphabetChoice::Fixed);
-        Ok(ReadOptions { alphabet, degap: self.flag("degap")? })
+        Ok(ReadOptions { alphabet, degap: self.flag("degap")?, ..ReadOptions::default() })
     }
 
     /// Removes `strand`.

@@ -46,6 +46,13 @@ pub(crate) struct EditArgs {
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
     pub alphabet: Option<EditAlphabetName>,
 
+    /// Accept lists: each line is a sequence, or a name, a tab and a sequence
+    ///
+    /// A file that starts like FASTA or FASTQ is read as such. A sequence without a name is its own
+    /// name. Blank lines and lines that start with ; are skipped.
+    #[arg(long)]
+    pub lists: bool,
+
     #[command(flatten)]
     pub gaps: GapArgs,
 
@@ -176,6 +183,8 @@ Examples:
     pairwave edit primers.fa genome.fa --mode infix --max-distance 2 --strand both --all-places
   Find the off-targets of guides with the PAM NGG:
     pairwave edit guides.fa genome.fa --mode infix --max-distance 4 --strand both --all-places --pam NGG
+  Find the places of barcodes that are listed one per line:
+    pairwave edit barcodes.txt reads.fq --lists --mode infix --max-distance 3 --all-places
   Write the places as BED for bedtools:
     pairwave edit primers.fa genome.fa --mode infix --max-distance 2 --all-places --format bed
   List the end of every part that fits a probe:

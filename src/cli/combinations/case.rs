@@ -277,7 +277,9 @@ fn inputs() -> Vec<(&'static str, String)> {
     // The shorter intervals have a low coverage of the other sequence.
     let equal = [record((0, [7, 9]), "+", 1), record((1, [7, 9]), "-", 6)];
     let paf = [&equal[..], &[record((3, [35, 9]), "+", 0), record((3, [7, 35]), "+", 2)]].concat().concat();
+    let listed = |(number, letters): (usize, &Vec<u8>)| format!("b{number}\t{}\n", String::from_utf8_lossy(letters));
     vec![
+        ("list.txt", (1..).zip(&others).map(listed).collect()),
         ("aligned.fa", fasta("x", &rows)),
         ("rows.fa", fasta("y", &rows)),
         ("a.fa", fasta("a", &genes)),

@@ -323,13 +323,14 @@ fn options_of_search_have_an_effect_or_are_rejected() {
 fn options_of_edit_have_an_effect_or_are_rejected() {
     CommandCase {
         command: "edit",
-        inputs: &["@b.fa @a.fa", "@gapped.fa @gapped.fa", "@a.fa"],
+        inputs: &["@b.fa @a.fa", "@gapped.fa @gapped.fa", "@a.fa", "@list.txt @a.fa"],
         bases: &["", "--mode infix --max-distance 30"],
         items: &[
             "--pairs @pair.tsv",
             "--pairs @own.tsv",
             "--alphabet protein",
             "--alphabet bytes",
+            "--lists",
             "--degap",
             "--strand minus",
             "--strand both",
@@ -357,6 +358,7 @@ fn options_of_edit_have_an_effect_or_are_rejected() {
         ],
         idle: &[
             ("--max-hits 1", "--pairs @own.tsv", "it depends on the sequences"),
+            ("--lists", "--pairs @own.tsv", "it depends on the sequences"),
             ("--align", "--fields query,cigar", "what the other option says or implies"),
             ("--align", "--format", "what the other option says or implies"),
         ],

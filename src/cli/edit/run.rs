@@ -200,6 +200,7 @@ impl EditOptions {
         };
         check_strand(self.strand, patterns.alphabet())?;
         let equality = self.equality.resolve(patterns.alphabet())?;
+        self.pam.as_ref().map_or(Ok(()), |pam| pam.check_rules(&equality))?;
         Ok((Arc::new(patterns), EditScheme { mode: self.mode, equality, limit: self.limit }))
     }
 

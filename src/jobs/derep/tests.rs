@@ -69,7 +69,7 @@ fn random_records(rng: &mut fastrand::Rng, count: usize) -> Vec<String> {
 
 /// Reads all records into one store.
 fn store(paths: &[PathBuf]) -> SequenceStore {
-    let options = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Dna), degap: false };
+    let options = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Dna), ..ReadOptions::default() };
     let mut all = SequenceStore::builder(Alphabet::Dna);
     for store in read_files(paths, &options).unwrap() {
         (0..store.len() as u32).for_each(|id| all.push_from(&store, id));

@@ -62,7 +62,11 @@ impl PlaceSpool {
     }
 
     fn failed(&self, error: std::io::Error) -> Error {
-        Error::io(&self.directory, error)
+        let kind = error.kind();
+        Error::io(
+            &self.directory,
+            std::io::Error::new(kind, format!("a temporary file cannot be written there: {error}")),
+        )
     }
 
     /// Moves all rows to the file.

@@ -7,13 +7,13 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use needletail::parser::Format;
-
 use super::fasta::{FastaPiece, FastaPieces};
 use super::fastq::FastqReader;
+use super::list::ListReader;
 use super::record::OpenRecord;
 use super::{
-    Alphabet, AlphabetChoice, LIMITS, ReadOptions, RecordReader, Recorder, Records, decide_alphabet, warn_of_duplicates,
+    Alphabet, AlphabetChoice, LIMITS, ReadOptions, RecordReader, Recorder, Records, SequenceFormat, decide_alphabet,
+    warn_of_duplicates,
 };
 use crate::error::{Error, Result};
 use crate::seq::alphabet::PAD;
@@ -85,10 +85,10 @@ pub struct TextParts {
     is_at_end: bool,
 }
 
-/// The reader of a format. FASTQ has no long records, so these are not cut.
+/// The reader of a format. FASTQ and lists have no long records, so these are not cut.
 enum PartSource {
     Fasta { pieces: FastaPieces<'static>, name: String, compression: Option<input::InputCompression> },
-    Fastq(Records<'static>),
+    Whole(Records<'static>),
 }
 
 /// The record that is being read.
@@ -167,13 +167,16 @@ impl TextParts {
         let format = recorder.find_first_record(&mut input)?;
         let (name, compression) = (input.name.clone(), input.compression);
         let source = match format {
-            Format::Fasta => {
+            SequenceFormat::Fasta => {
                 let most_bytes = PIECE_BYTES.min(usize::try_from(size.symbols).unwrap_or(PIECE_BYTES));
                 PartSource::Fasta { pieces: FastaPieces::new(input.bytes, most_bytes), name, compression }
             }
-            Format::Fastq => {
+            SequenceFormat::Fastq => {
                 let reader = RecordReader::Fastq(Box::new(FastqReader::new(input, recorder.choice)));
-                PartSource::Fastq(Records { reader, name, compression })
+                PartSource::Whole(Records { reader, name, compression })
+            }
+            SequenceFormat::List => {
+                PartSource::Whole(Records { reader: RecordReader::List(ListReader::new(input)), name, compression })
             }
         };
         // Without overlap, a place at a border would be in no part.
@@ -231,7 +234,7 @@ impl TextParts {
     fn fill(&mut self) -> Result<()> {
         while !self.is_at_end && !self.is_full() {
             match &mut self.source {
-                PartSource::Fastq(records) => {
+                PartSource::Whole(records) => {
                     self.is_at_end = !self.recorder.next(records)?;
                     if !self.is_at_end {
                         let store = self.recorder.records_so_far();

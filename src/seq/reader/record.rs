@@ -191,6 +191,23 @@ impl Recorder {
         Ok(())
     }
 
+    /// Adds the record of a line that has the letters of `line`. Returns `false` if there are none
+    /// and the record is skipped.
+    pub(super) fn add_line(&mut self, name: &[u8], letters: &FastaLines<'_>) -> Result<bool> {
+        let start = self.loaded.builder.bytes();
+        let mut open = self.begin(name, letters.line)?;
+        self.extend(&mut open, letters)?;
+        let is_kept = self.end(&open, start);
+        let record = RecordLocation {
+            name: String::from_utf8_lossy(&open.name),
+            line: open.line,
+            first_line: open.line,
+            column: 0,
+        };
+        self.check_limits(open.symbols as usize, self.loaded.builder.words(), &record)?;
+        Ok(is_kept)
+    }
+
     /// Returns the name in a header, the description after it, and the location of the record.
     fn checked_header<'h>(&self, header: &'h [u8], line: u64) -> Result<(&'h [u8], &'h [u8], RecordLocation<'h>)> {
         let blanks = header.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();

@@ -283,7 +283,7 @@ fn shipped_genes_are_read() {
 
 #[test]
 fn any_text_is_read_as_bytes() {
-    let options = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Bytes), degap: false };
+    let options = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Bytes), ..ReadOptions::default() };
     let data = b">a first\r\nNa\xC3\xAFve text,\r\n\twith > and - and \xFF\x01\r\n>b\nb\nB\n";
     let store = read_bytes("bytes.fa", data, &options).unwrap();
     assert_eq!((store.len(), store.name(0), store.name(1)), (2, "a", "b"));
@@ -297,4 +297,28 @@ fn any_text_is_read_as_bytes() {
         let error = read_bytes("bytes.fa", data, &options).unwrap_err().to_string();
         assert!(error.starts_with(&format!("bytes.fa, {index}, record 'a': ")), "{error}");
     }
+}
+
+#[test]
+fn lists_have_a_sequence_or_a_name_and_a_sequence_per_line() {
+    let lists = ReadOptions { lists: true, ..DETECT };
+    let expected = store(Alphabet::Dna, &[("one", "ACGT"), ("ACGNN", "ACGNN"), ("three", "GATTACA"), ("GG", "GG")]);
+    let data = b"\n; comment\none\tACGT\nAC GNN\r\n\n;\nthree\tgat taca \nGG";
+    assert_eq!(read_bytes("x", data, &lists).unwrap(), expected);
+    // Other formats are still read.
+    assert_eq!(read_bytes("x", b">a\nACGT\n", &lists).unwrap(), store(Alphabet::Dna, &[("a", "ACGT")]));
+    for (data, message) in [
+        (&b"ACGT\none\tACGT7\n"[..], "x, line 2, column 9, record 'one': '7'"),
+        (b"\nACGT\nAC-T\n", "x, line 3, column 3, record 'AC-T': '-' is a gap"),
+        (b"one\tACGT\tmore\n", "x, line 1: a line has a sequence, or a name, a tab and a sequence"),
+        (b"ACGT\n\tACGT\n", "x, line 2, column 2: the record has no name"),
+        (b"one\t\ntwo\t\n", "x, line 1, record 'one': no record of the file has a sequence"),
+    ] {
+        let error = read_bytes("x", data, &lists).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+    let said = warnings(|| drop(read_bytes("x", b"A\nb\t\nc\t", &lists).unwrap()));
+    assert_eq!(said, " WARN x, line 2, record 'b': the record has no sequence and is skipped, as is another one\n");
+    let error = read_bytes("x", b"ACGT\n", &DETECT).unwrap_err().to_string();
+    assert!(error.contains("neither FASTA nor FASTQ"), "{error}");
 }

@@ -48,7 +48,7 @@ proptest! {
         windows in any::<bool>(),
         last_line_end in any::<bool>(),
     ) {
-        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: false };
+        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), ..ReadOptions::default() };
         let pairs: Vec<(&str, &str)> = records.iter().map(|(name, letters)| (&name[..], &letters[..])).collect();
         let expected = store(alphabet, &pairs);
         let fasta = fasta(&records, width, line_end(windows), last_line_end);

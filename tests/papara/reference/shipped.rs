@@ -24,7 +24,7 @@ fn check(folder: &str, alphabet: Alphabet, reads: usize) {
     let reference =
         Reference::read(path(&format!("{folder}/ref.nwk")), path(&format!("{folder}/ref.phy")), detect).unwrap();
     assert_eq!(reference.alphabet, alphabet);
-    let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: false };
+    let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), ..ReadOptions::default() };
     let store = read_files(&[&path(&format!("{folder}/reads.fasta"))], &options).unwrap().remove(0);
     assert_eq!(store.len(), reads);
     for (model, name) in [(GapModel::Likelihood, "pgap"), (GapModel::Parsimony, "cgap")] {

@@ -71,7 +71,7 @@ proptest! {
             true => (AlphabetChoice::Detect, 1000),
             false => (AlphabetChoice::Fixed(Alphabet::Dna), symbols),
         };
-        let options = ReadOptions { alphabet, degap: true };
+        let options = ReadOptions { alphabet, degap: true, ..ReadOptions::default() };
         let size = PartSize { symbols, overlap };
         match (read_bytes("x.fa", data.as_bytes(), &options), joined(data.as_bytes(), &options, size)) {
             (Ok(store), Ok((parts, most))) => {
