@@ -4,6 +4,7 @@
 pub mod adapter;
 mod bindings;
 pub mod choosing;
+mod description;
 pub mod device;
 pub mod engine;
 #[cfg(test)]

@@ -289,8 +289,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use alignment::{Alignment, Cigar};
-pub use edit::Region;
-pub use edit::plan::{Against, Candidate};
+pub use edit::plan::Against;
+pub use edit::{Candidate, Region};
 pub use error::{Error, InputLocation, Result};
 pub use gpu::adapter::{Device, choose as choose_devices};
 pub use jobs::{

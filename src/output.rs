@@ -53,6 +53,7 @@ mod markup;
 mod numbers;
 mod paf;
 mod phylip;
+mod picture;
 mod sam;
 #[cfg(feature = "plot")]
 mod strokes;
@@ -73,13 +74,12 @@ use std::sync::Arc;
 pub use crate::files::temporary::for_each as for_each_temporary;
 pub use columns::{AlignmentColumns, Range32};
 pub use compress::OutputCompression;
-pub use distance::Distance;
+pub use distance::{Distance, DistanceMatrixShape};
 pub use fasta::{push_fasta_header, push_fasta_letters};
 pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS, SEARCH_FIELDS};
 pub use group::OutputGroup;
 pub use long::{LongContext, LongFormat, LongPairAlignment, LongPaths};
 pub use paf::{CsForm, PafIntervals};
-pub use phylip::DistanceMatrixShape;
 pub use placed::{
     BestEdge, BestTable, PlacedExtent, PlacedFormat, PlacedRead, PlacedWriter, PlacementFile, ReferenceRows,
 };

@@ -8,6 +8,7 @@ pub mod kernels;
 pub mod mock;
 pub mod oracle;
 pub mod plan;
+mod scheduling;
 mod thresholds;
 pub mod work;
 

@@ -53,4 +53,5 @@ mod wavefront;
 pub(crate) use band::{Band, ScoreRange};
 pub use hint::{EndRegion, Hint};
 pub use local::further::LocalAlignments;
-pub use traceback::{TracebackWorkspace, traceback, traceback_from};
+pub use local::workspace::TracebackWorkspace;
+pub use traceback::{traceback, traceback_from};

@@ -10,7 +10,7 @@ use super::common::{ComputeOptions, OutputFiles, check_standard, check_strand, m
 use super::endings;
 use super::tips::number_instead;
 use pairwave::edit::exact::ExactSymbols;
-use pairwave::edit::overhang::OverhangCost;
+use pairwave::edit::overhang_cost::OverhangCost;
 use pairwave::output::{EDIT_FIELDS, EditDefaults, Field, PairFormat};
 use pairwave::score::{Ambiguity, EditMode, Equality, Limit};
 use pairwave::seq::reader::AlphabetChoice;

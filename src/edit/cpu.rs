@@ -23,7 +23,6 @@ mod worker;
 
 pub use compute::{DistanceWorkspace, LaneContent, distance, run};
 pub use indexed::{IndexRun, indexed_distances};
-pub(in crate::edit) use narrow::is_narrow;
 pub use scalar::last_row;
 pub use worker::{EditWorker, edit_workers};
 

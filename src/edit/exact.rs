@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::overhang::{OverhangCost, OverhangCosts};
+use super::overhang_cost::{OverhangCost, OverhangCosts};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::Equality;

@@ -8,54 +8,13 @@
 use std::ops::Range;
 
 use super::exact::{ExactColumns, ExactRows, PartStart};
-use crate::error::{Error, Result};
+use super::overhang_cost::OverhangCost;
 use crate::score::Equality;
 use crate::seq::{Code, Strand};
 
 /// Maximum number of symbols of a pattern that may hang over. Single precision distinguishes as
 /// many.
 pub const MAX_SYMBOLS: u32 = 1 << 24;
-
-/// The cost of each pattern symbol beyond an end of a text, from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OverhangCost(f32);
-
-impl OverhangCost {
-    /// Creates a cost.
-    ///
-    /// # Errors
-    /// Returns [`Error::Usage`] if it is not from 0 to 1.
-    pub fn new(per_symbol: f64) -> Result<Self> {
-        match (0.0..=1.0).contains(&per_symbol) {
-            true => Ok(OverhangCost((per_symbol as f32).abs())),
-            false => Err(Error::usage_value("overhang", per_symbol, "a cost per symbol is from 0 to 1")),
-        }
-    }
-
-    /// Returns the cost of some symbols beyond one end, rounded down. Single precision makes it
-    /// equal to sassy's.
-    pub fn symbols(self, symbols: u32) -> u32 {
-        (self.0 * symbols as f32).floor() as u32
-    }
-
-    /// Returns the maximum number of symbols beyond the end of a text, within a limit. Sassy has
-    /// this maximum at the end that a search reaches last, but not at its start. It restricts only
-    /// costs below 0.5.
-    pub fn max_after(self, pattern_symbols: u32, limit: u32) -> u32 {
-        // Not a number, if both are 0, becomes 0.
-        pattern_symbols.min((limit as f32 / self.0 + 1.0).ceil() as u32)
-    }
-}
-
-/// The costs of symbols that hang over the ends of a searched part of a text; `None` if the text
-/// continues there, or if no symbol may hang over.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct OverhangCosts {
-    /// Cost before the start of the part.
-    pub start: Option<OverhangCost>,
-    /// Cost after the end of the part.
-    pub end: Option<OverhangCost>,
-}
 
 /// Number of symbols of a pattern that hang over the ends of a text. On the minus strand, this
 /// refers to the reverse complement of the pattern.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::Region;
 use super::exact::{ExactColumns, ExactRows, PartStart};
-use super::overhang::{OverhangCost, OverhangCosts};
+use super::overhang_cost::{OverhangCost, OverhangCosts};
 use super::tiles::TextTiles;
 use crate::score::Equality;
 use crate::seq::{Code, SequenceStore, Strand};

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::pieces::{PackedTexts, PieceFilter};
 use super::tiles::TextTiles;
-use super::{Edit, EditBlock, EditChunk, Region, TextRegions, pattern_words};
+use super::{Candidate, Edit, EditBlock, EditChunk, TextRegions, pattern_words};
 use crate::engine::queue::QueuedChunk;
 use crate::score::{EditMode, EditScheme};
 use crate::seq::part::{Extents, PartsLeft};
@@ -40,15 +40,6 @@ impl Against {
             Against::Texts(texts) | Against::Candidates(texts, _) | Against::Tiles(texts, _) => texts,
         }
     }
-}
-
-/// A pattern, and a region of a text where it may occur.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Candidate {
-    /// The pattern.
-    pub pattern: SequenceId,
-    /// The region.
-    pub region: Region,
 }
 
 /// A job that computes distances.

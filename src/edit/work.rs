@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::check;
 use super::distances::BatchDistances;
 use super::pieces::{PackedTexts, RecentFilters};
-use super::plan::Candidate;
-use crate::engine::{Batch, BatchReport, Portion, Work};
+use crate::engine::{Batch, BatchReport};
 use crate::score::EditScheme;
 use crate::seq::{Code, SequenceId, SequenceStore};
 
@@ -30,6 +28,15 @@ impl Region {
     pub fn symbols(&self) -> u32 {
         self.end - self.start
     }
+}
+
+/// A pattern, and a region of a text where it may occur.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// The pattern.
+    pub pattern: SequenceId,
+    /// The region.
+    pub region: Region,
 }
 
 /// The regions that patterns are compared with. Blocks refer to them by index.
@@ -185,7 +192,8 @@ pub struct EditReport {
     pub unfinished: Vec<usize>,
     /// Time that the device spent on the kernel, if it can be measured.
     pub kernel_time: Option<Duration>,
-    /// Whether the engine already made the checks of [`Work::check`]. They are then skipped.
+    /// Whether the engine already made the checks of [`Work::check`](crate::engine::Work::check).
+    /// They are then skipped.
     pub is_checked: bool,
 }
 
@@ -241,68 +249,6 @@ pub fn pattern_words(pattern_symbols: u32) -> u32 {
     // Steps are an eighth of the next lower power of two.
     let step = (1 << (31 - (words - 1).leading_zeros())) / 8;
     words.next_multiple_of(step)
-}
-
-impl Work for Edit {
-    type Chunk = EditChunk;
-    type Block = EditBlock;
-    type Class = u32;
-    type Report = EditReport;
-
-    fn pairs(block: &EditBlock) -> u64 {
-        block.pairs()
-    }
-
-    fn cells(block: &EditBlock) -> u64 {
-        block.cells
-    }
-
-    fn first_cells(chunk: &EditChunk, block: &EditBlock) -> Option<u64> {
-        if block.regions.is_empty() {
-            return None;
-        }
-        Some(u64::from(chunk.patterns.length(block.pattern)) * u64::from(chunk.region(block.regions.start).symbols()))
-    }
-
-    fn one_block(_chunk: &EditChunk, _store_bytes: u64) -> bool {
-        false
-    }
-
-    #[inline]
-    fn fits(block: &EditBlock, portion: Portion) -> bool {
-        block.cells <= portion.cells && block.pairs() <= portion.pairs
-    }
-
-    fn split(chunk: &EditChunk, block: EditBlock, portion: Portion) -> (EditBlock, Option<EditBlock>) {
-        if Self::fits(&block, portion) {
-            return (block, None);
-        }
-        let m = u64::from(chunk.patterns.length(block.pattern));
-        let (mut end, mut cells) = (block.regions.start, 0);
-        while end < block.regions.end {
-            let more = m * u64::from(chunk.region(end).symbols());
-            let full = cells + more > portion.cells || u64::from(end - block.regions.start) >= portion.pairs;
-            if full && end > block.regions.start {
-                break;
-            }
-            cells += more;
-            end += 1;
-        }
-        if end == block.regions.end {
-            return (block, None);
-        }
-        let EditBlock { pattern, regions, cells: all } = block;
-        let tail = EditBlock { pattern, regions: end..regions.end, cells: all - cells };
-        (EditBlock { pattern, regions: regions.start..end, cells }, Some(tail))
-    }
-
-    fn check(batch: &EditBatch, report: &EditReport) -> Result<(), String> {
-        if report.is_checked { Ok(()) } else { check::check(batch, report) }
-    }
-
-    fn check_on(pool: &rayon::ThreadPool, batch: &EditBatch, report: &EditReport) -> Result<(), String> {
-        if report.is_checked { Ok(()) } else { check::check_on(pool, batch, report) }
-    }
 }
 
 #[cfg(test)]

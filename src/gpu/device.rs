@@ -1,12 +1,70 @@
-//! An opened device: creation, buffers that return errors instead of panics, and detection of its
-//! loss.
+//! An adapter and the device that is opened on it: creation, buffers that return errors instead of
+//! panics, and detection of its loss.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::adapter::{FeignedFailure, FoundAdapter};
+use super::description::{AdapterDescription, describe_limits};
 use crate::error::{Error, Result};
+
+/// An adapter and its description.
+#[derive(Debug, Clone)]
+pub struct FoundAdapter {
+    /// Handle of the adapter.
+    pub handle: wgpu::Adapter,
+    /// Description of the adapter.
+    pub description: AdapterDescription,
+    /// Limits of devices that are opened on the adapter.
+    pub limits: wgpu::Limits,
+    /// Features that devices opened on the adapter may use.
+    pub features: wgpu::Features,
+    /// Device that was opened before an engine needs it.
+    pub ahead: OpenedAhead,
+    /// Failure that every device opened on this adapter simulates; `None` outside tests.
+    #[doc(hidden)]
+    pub failure: Option<FeignedFailure>,
+    /// Change of the text of every shader before compilation; `None` outside tests.
+    #[doc(hidden)]
+    pub rewrite: Option<fn(String) -> String>,
+}
+
+/// A simulated failure of a device. For tests.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeignedFailure {
+    /// The device cannot be opened.
+    AtOpen,
+    /// The device is lost after this many calls of [`Gpu::check`]. Every batch makes several calls.
+    AfterChecks(u64),
+}
+
+impl FoundAdapter {
+    /// Returns an adapter that no device was opened on.
+    pub(super) fn new(handle: wgpu::Adapter, description: AdapterDescription) -> Self {
+        let (limits, features) = (handle.limits(), handle.features());
+        let ahead = OpenedAhead::default();
+        FoundAdapter { handle, description, limits, features, ahead, failure: None, rewrite: None }
+    }
+
+    /// Restricts devices that are opened on the adapter to WebGPU's default limits, which every
+    /// implementation has, and to no optional features: 16 KiB of workgroup memory, 256 invocations
+    /// per workgroup, bindings of 128 MiB, buffers of 256 MiB, 8 storage buffers per kernel, no
+    /// subgroup operations, no half floats and no timestamps.
+    pub fn with_minimal_limits(self) -> Self {
+        let limits = wgpu::Limits::default().or_worse_values_from(&self.limits);
+        let features = wgpu::Features::empty();
+        // WebGPU's range of subgroup sizes where they are unknown.
+        let unknown = AdapterDescription { subgroup_sizes: [4, 128], ..self.description };
+        let description = describe_limits(unknown, &limits, features);
+        FoundAdapter { description, limits, features, ahead: OpenedAhead::default(), ..self }
+    }
+
+    /// Returns whether the adapter is a software renderer.
+    pub fn is_software(&self) -> bool {
+        self.description.kind == "cpu"
+    }
+}
 
 /// An opened adapter.
 #[derive(Debug, Clone)]
@@ -16,7 +74,7 @@ pub struct Gpu {
     /// Queue of the device.
     pub queue: wgpu::Queue,
     /// Description of the adapter.
-    pub description: super::adapter::AdapterDescription,
+    pub description: AdapterDescription,
     /// Whether passes can be timed.
     pub timestamps: bool,
     /// Time that opening the device took.

@@ -20,6 +20,16 @@ pub enum Distance {
     JukesCantor,
 }
 
+/// The written part of a matrix.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DistanceMatrixShape {
+    /// The complete matrix.
+    #[default]
+    Square,
+    /// The half below the diagonal.
+    Lower,
+}
+
 /// Numbers of columns with two unambiguous residues, by kind of change. Gaps and ambiguous letters
 /// are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

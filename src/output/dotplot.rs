@@ -17,14 +17,7 @@ use super::{LongContext, LongPairAlignment, plot::svg::DECLARATION};
 #[cfg(feature = "plot")]
 use crate::error::Result;
 
-/// Formats of pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Picture {
-    /// SVG.
-    Svg,
-    /// PNG.
-    Png,
-}
+pub use super::picture::Picture;
 
 /// Draws all alignments and returns the bytes of the file.
 ///

@@ -1,9 +1,8 @@
 //! Output files of one job, which appear together.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Output;
 use crate::error::{Error, Result};
 use crate::files::temporary::TemporaryFile;
 
@@ -43,20 +42,13 @@ struct FinishedFile {
 }
 
 impl OutputGroup {
-    /// Creates a file like [`Output::create`].
-    ///
-    /// # Errors
-    /// Returns the errors of [`Output::create`].
-    pub fn create(&self, path: impl AsRef<Path>) -> Result<Output> {
-        Output::create(path).map(|output| output.in_group(self.clone()))
-    }
-
     /// Adds a finished file.
     pub(super) fn add(&self, file: TemporaryFile, target: PathBuf, name: PathBuf) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(FinishedFile { file, target, name });
     }
 
-    /// Gives all finished files their final names, in the order of [`Output::finish`].
+    /// Gives all finished files their final names, in the order of
+    /// [`Output::finish`](super::Output::finish).
     ///
     /// # Errors
     /// Returns [`Error::Io`] if a file cannot be renamed. The files before it then exist, and the

@@ -1,7 +1,7 @@
 //! The alignments of very long sequences, which are written all at once.
 //!
-//! An alignment of circular sequences that crosses an origin is cut there (`circular`). `vcf` cuts
-//! at the origin of the target only.
+//! An alignment of circular sequences that crosses an origin is cut there (`long_context`). `vcf`
+//! cuts at the origin of the target only.
 //!
 //! Alignments are in the order of the queries, then of the targets. The best of a pair is first.
 //!
@@ -10,21 +10,17 @@
 //! [`LongPairEnd`](super::LongPairEnd) defines how to write its positions. The other
 //! formats are modules of their own.
 
-mod circular;
 mod report;
 
 use super::fields::Field;
-use super::long_context::CONTENTS;
+use super::long_context::{CONTENTS, cut};
 use super::paf::CsForm;
 use super::{Contents, FormatBody, Output, chain, delta, jsonl, maf, paf, sam, text, tsv, vcf};
 use crate::error::{Error, Result};
 
-pub use self::circular::WholeAlignment;
 pub use self::report::write_report;
-pub use super::long_context::{LongContext, LongPairAlignment, LongPaths, StoredRecords};
+pub use super::long_context::{LongContext, LongPairAlignment, LongPaths, StoredRecords, WholeAlignment};
 pub use super::sam::name_problem;
-
-pub(in crate::output) use self::circular::cut;
 
 /// An output format for long pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]

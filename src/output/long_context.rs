@@ -1,14 +1,18 @@
 //! Pairs of very long sequences, and their alignments as pairs with the aligned strand.
 
+mod circular;
+
 use std::sync::Arc;
 
-use super::long::WholeAlignment;
 use super::{Contents, Context, Details, LongPairEnd, OutputPair, PairKind, Range32};
 use crate::alignment::circular::on_other_strand;
 use crate::alignment::{Alignment, Cigar, CircularSides};
 use crate::error::{Error, Result};
 use crate::score::{DatabaseStatistics, IdentityDefinition, Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, Strand, reverse_complement};
+
+pub use self::circular::WholeAlignment;
+pub(super) use self::circular::cut;
 
 /// An alignment, or only its score.
 #[derive(Debug, Clone, Copy)]

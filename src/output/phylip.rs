@@ -14,23 +14,13 @@
 //! dnadist. Some readers interpret that as infinite and some literally, so a warning reports the
 //! number of such pairs.
 
-use super::distance::{Distance, Substitutions};
+use super::distance::{Distance, DistanceMatrixShape, Substitutions};
 use super::msa::push_padded;
 use super::numbers::{push_units, push_unsigned, to_units};
 use super::{Context, FormatBody, Output, OutputPair, PairLine};
 use crate::error::{Error, Result};
 use crate::score::Mode;
 use crate::seq::{NameRules, SequenceStore};
-
-/// The written part of a matrix.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DistanceMatrixShape {
-    /// The complete matrix.
-    #[default]
-    Square,
-    /// The half below the diagonal.
-    Lower,
-}
 
 /// Maximum number of changed names that are listed.
 const NAMED: usize = 5;

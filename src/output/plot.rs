@@ -9,6 +9,7 @@
 mod bitmap;
 pub(in crate::output) mod colours;
 pub(in crate::output) mod drawing;
+mod encode;
 mod heatmap;
 pub(in crate::output) mod names;
 mod phylogram;

@@ -84,6 +84,16 @@ impl std::fmt::Debug for Base {
     }
 }
 
+impl OutputGroup {
+    /// Creates a file like [`Output::create`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`Output::create`].
+    pub fn create(&self, path: impl AsRef<Path>) -> Result<Output> {
+        Output::create(path).map(|output| output.in_group(self.clone()))
+    }
+}
+
 impl Output {
     /// Returns standard output.
     pub fn standard() -> Self {

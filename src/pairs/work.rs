@@ -4,13 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::check;
 use super::formatted_rows::FormattedReport;
-use super::plan::{LengthClass, split_block};
 use super::thresholds::ScoreThresholds;
 use crate::alignment::{Cigar, packed};
 use crate::engine::buffer_pool::PooledVec;
-use crate::engine::{self, BatchReport, Portion, Work};
+use crate::engine::{self, BatchReport};
 use crate::score::{IdentityFilter, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
 use crate::trace::EndRegion;
@@ -18,42 +16,6 @@ use crate::trace::EndRegion;
 /// The work of computing scores and alignments of pairs of whole sequences.
 #[derive(Debug, Clone, Copy)]
 pub struct Pairs;
-
-impl Work for Pairs {
-    type Chunk = PairsChunk;
-    type Block = PairsBlock;
-    type Class = LengthClass;
-    type Report = PairsReport;
-
-    fn pairs(block: &PairsBlock) -> u64 {
-        block.pairs()
-    }
-
-    fn cells(block: &PairsBlock) -> u64 {
-        block.cells
-    }
-
-    fn first_cells(chunk: &PairsChunk, block: &PairsBlock) -> Option<u64> {
-        let target = *chunk.order.get(block.targets.start as usize)?;
-        Some(u64::from(chunk.queries.length(block.query)) * u64::from(chunk.targets.length(target)))
-    }
-
-    fn one_block(chunk: &PairsChunk, store_bytes: u64) -> bool {
-        chunk.targets.packed_bytes().len() as u64 > store_bytes
-    }
-
-    fn split(chunk: &PairsChunk, block: PairsBlock, portion: Portion) -> (PairsBlock, Option<PairsBlock>) {
-        split_block(chunk, block, portion)
-    }
-
-    fn check(batch: &PairsBatch, report: &PairsReport) -> Result<(), String> {
-        check::report(batch, report, None)
-    }
-
-    fn check_on(pool: &rayon::ThreadPool, batch: &PairsBatch, report: &PairsReport) -> Result<(), String> {
-        check::report(batch, report, Some(pool))
-    }
-}
 
 impl BatchReport for PairsReport {
     fn unfinished(&self) -> &[usize] {

@@ -31,6 +31,7 @@ mod forward;
 pub(super) mod further;
 mod reach;
 mod striped;
+pub(super) mod workspace;
 
 use std::ops::{Add, Range, Sub};
 

@@ -7,52 +7,14 @@
 //! - `global` chooses the band and the integer width.
 //! - `local` finds where local alignments start and end.
 
-use super::global::{GlobalBuffers, GlobalLimits, check_table_size, global};
+use super::global::{GlobalLimits, check_table_size, global};
 use super::hint::EndRegion;
 pub use super::hint::Hint;
-use super::local::{self, LocalBuffers};
+use super::local::{self, workspace::TracebackWorkspace};
 use crate::alignment::Alignment;
 use crate::error::Result;
 use crate::score::{Mode, Scoring};
 use crate::seq::Code;
-use crate::simd::InstructionSet;
-
-/// Buffers for repeated tracebacks. Each thread has its own.
-#[derive(Debug)]
-pub struct TracebackWorkspace {
-    pub(super) global: GlobalBuffers,
-    pub(super) local: LocalBuffers,
-}
-
-impl TracebackWorkspace {
-    /// Default limit in bytes on the directions that a workspace keeps: enough for all cells of two
-    /// sequences of 8,000 symbols.
-    pub const DEFAULT_BUDGET_BYTES: usize = 64 << 20;
-
-    /// Returns a workspace with a limit of [`TracebackWorkspace::DEFAULT_BUDGET_BYTES`].
-    pub fn new() -> Self {
-        Self::with_budget(Self::DEFAULT_BUDGET_BYTES)
-    }
-
-    /// Returns a workspace that keeps at most about `budget_bytes` bytes of directions. The search
-    /// for the start of a local alignment also keeps at most about `budget_bytes` bytes of values.
-    /// Results do not depend on the limit. A lower limit makes tracebacks slower.
-    pub fn with_budget(budget_bytes: usize) -> Self {
-        TracebackWorkspace { global: GlobalBuffers::new(budget_bytes), local: LocalBuffers::default() }
-    }
-
-    /// Sets the instruction set. Results do not depend on it.
-    pub fn with_instructions(mut self, instructions: InstructionSet) -> Self {
-        self.global.resources.instructions = instructions;
-        self
-    }
-}
-
-impl Default for TracebackWorkspace {
-    fn default() -> Self {
-        Self::new()
-    }
-}
 
 /// Returns the canonical alignment of two sequences by the rule in [`crate::trace`]. Either
 /// sequence may be empty.

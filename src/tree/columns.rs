@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::model::{self, SubstitutionModel};
-use super::{Distances, TreeRun};
+use super::{Distances, TreeRun, UnreliablePairs};
 use crate::error::Result;
 use crate::seq::{Alphabet, Code, PAD};
 
@@ -120,18 +120,6 @@ impl ComparedColumns {
         let first_apart = first_apart.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok((distances, UnreliablePairs { far: far.into_inner(), apart: apart.into_inner(), first_apart }))
     }
-}
-
-/// Pairs whose distances are unreliable.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct UnreliablePairs {
-    /// Number of pairs that are too distant for the correction.
-    pub far: usize,
-    /// Number of pairs without a column where both have a residue. Their distance is 0, as in
-    /// ClustalW, or the mean of the other distances under a model of substitution.
-    pub apart: usize,
-    /// The first of the pairs that `apart` counts, with the earlier row first.
-    pub first_apart: Option<[usize; 2]>,
 }
 
 impl Distances {

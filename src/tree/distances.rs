@@ -11,6 +11,18 @@ pub struct Distances {
     lower: Vec<f64>,
 }
 
+/// Pairs whose distances are unreliable.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnreliablePairs {
+    /// Number of pairs that are too distant for the correction.
+    pub far: usize,
+    /// Number of pairs without a column where both have a residue. Their distance is 0, as in
+    /// ClustalW, or the mean of the other distances under a model of substitution.
+    pub apart: usize,
+    /// The first of the pairs that `apart` counts, with the earlier row first.
+    pub first_apart: Option<[usize; 2]>,
+}
+
 impl Distances {
     /// Creates a matrix of zeros for this number of sequences.
     pub fn new(sequences: usize) -> Self {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use pairwave::edit::gpu::{EditGpu, EditShape};
-use pairwave::edit::plan::{Against, Candidate, EditJob};
-use pairwave::edit::{BatchDistances, Edit, EditBatch, EditBlock, EditChunk, Region, TextRegions};
+use pairwave::edit::plan::{Against, EditJob};
+use pairwave::edit::{BatchDistances, Candidate, Edit, EditBatch, EditBlock, EditChunk, Region, TextRegions};
 use pairwave::engine::{Engine, Work};
 use pairwave::gpu::kernels::{Kernel, LaneGrouping, find};
 use pairwave::measure::self_test::edit::EditTest;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use pairwave::edit::mock::EditMock;
 use pairwave::edit::overhang::Overhang;
-use pairwave::edit::plan::{Against, Candidate};
-use pairwave::edit::{Edit, Region, oracle as edit_oracle};
+use pairwave::edit::plan::Against;
+use pairwave::edit::{Candidate, Edit, Region, oracle as edit_oracle};
 use pairwave::engine::{Capacity, Engine};
 use pairwave::gpu::adapter::Device;
 use pairwave::jobs::EditFilter;

@@ -4,8 +4,8 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use pairwave::edit::Region;
-use pairwave::edit::plan::{Against, Candidate};
+use pairwave::edit::plan::Against;
+use pairwave::edit::{Candidate, Region};
 use pairwave::gpu::adapter::Device;
 use pairwave::jobs::{AllPairs, EditDistances, EditFilter, Job, Run};
 use pairwave::score::{EditMode, EditScheme, Equality, Limit, Scoring};

@@ -5,6 +5,7 @@
 //! Other kernels then compute only the regions that remain. The loops over arrays are vectorised by
 //! the compiler.
 
+use crate::edit::narrow::{ROWS, is_narrow};
 use crate::edit::pieces::PackedText;
 use crate::score::Equality;
 use crate::seq::Code;
@@ -12,13 +13,8 @@ use crate::simd::{InstructionSet, Simd, SimdKernel};
 
 /// Number of regions that are searched together.
 pub(super) const LANES: usize = 64;
-/// Number of rows of a lane.
-const ROWS: usize = 32;
 /// Number of symbols of a text that a lane reads at once.
 const SYMBOLS: usize = 16;
-/// Minimum number of symbols of a pattern for each edit. With more edits, most regions of random
-/// text contain a part within the limit.
-const SYMBOLS_PER_EDIT: usize = 4;
 
 /// A pattern of at most 32 symbols, and its limit.
 #[derive(Debug)]
@@ -37,12 +33,6 @@ pub(super) struct NarrowRegion<'a> {
     /// First symbol of the region, and number of its symbols.
     pub start: usize,
     pub symbols: usize,
-}
-
-/// Returns whether a pattern with this number of symbols is short enough, and the limit so low that
-/// most regions of random text are excluded.
-pub(in crate::edit) fn is_narrow(symbols: usize, limit: usize) -> bool {
-    symbols <= ROWS && limit * SYMBOLS_PER_EDIT <= symbols
 }
 
 impl NarrowPattern {
@@ -121,6 +111,7 @@ impl SimdKernel for NarrowKernel<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edit::narrow::SYMBOLS_PER_EDIT;
     use crate::edit::oracle;
     use crate::score::{Ambiguity, EditMode, EditScheme, Limit};
 

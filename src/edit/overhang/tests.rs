@@ -3,29 +3,6 @@ use crate::edit::exact::ExactSymbols;
 use crate::score::Ambiguity;
 use crate::seq::reverse_complement;
 
-#[test]
-fn costs_are_rounded_down() {
-    let costs = |per_symbol: f64| {
-        let cost = OverhangCost::new(per_symbol).unwrap();
-        [0, 1, 2, 3, 10, 30].map(|symbols| cost.symbols(symbols))
-    };
-    assert_eq!(costs(0.5), [0, 0, 1, 1, 5, 15]);
-    // 0.1 and 0.7 have no exact binary form.
-    assert_eq!((costs(0.1), costs(0.7)), ([0, 0, 0, 0, 1, 3], [0, 0, 1, 2, 7, 21]));
-    assert_eq!((costs(0.0), costs(1.0)), ([0; 6], [0, 1, 2, 3, 10, 30]));
-    for wrong in [-0.1, 1.01, f64::NAN] {
-        assert!(matches!(OverhangCost::new(wrong), Err(Error::Usage(_))), "{wrong}");
-    }
-}
-
-/// sassy 0.3 reports no place with more symbols beyond the last end.
-#[test]
-fn the_last_end_has_a_maximum() {
-    let most = |per_symbol: f64, limit| OverhangCost::new(per_symbol).unwrap().max_after(40, limit);
-    assert_eq!([most(0.25, 0), most(0.25, 3), most(0.2, 7), most(0.3, 2)], [1, 13, 36, 8]);
-    assert_eq!([most(0.0, 0), most(0.0, 1), most(1.0, 5), most(0.01, 5)], [0, 40, 6, 40]);
-}
-
 /// Returns the edits of an alignment of a pattern with a whole text by the definition. `None` if
 /// exact rows prevent it.
 fn distance(pattern: &[Code], text: &[Code], exact: &[bool], equality: &Equality) -> Option<u32> {

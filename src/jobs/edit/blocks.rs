@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::finish::keep_least;
 use super::{EditAlignment, EditDistances, EditResult};
-use crate::edit::Region;
 use crate::edit::overhang::Overhang;
-use crate::edit::plan::{Against, Candidate};
+use crate::edit::plan::Against;
+use crate::edit::{Candidate, Region};
 use crate::error::Result;
 use crate::jobs::Job;
 use crate::jobs::blocks::bytes::{push, push_cigar, take_byte, take_cigar, take_u32};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::EditDistances;
-use crate::edit::plan::{Against, CANDIDATES_AT_ONCE, Candidate};
-use crate::edit::{BatchDistances, Edit, TextRegions};
+use crate::edit::plan::{Against, CANDIDATES_AT_ONCE};
+use crate::edit::{BatchDistances, Candidate, Edit, TextRegions};
 use crate::engine::ordered::{Ordered, ReorderWindow};
 use crate::engine::owner::BatchOutcome;
 use crate::error::{Error, Result};

@@ -26,7 +26,7 @@ use crate::score::{OverlapProof, Scoring};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::InstructionSet;
 use crate::trace::pivot::{PivotRow, PivotScoring};
-use crate::trace::traceback::{Hint, TracebackWorkspace, traceback};
+use crate::trace::{Hint, TracebackWorkspace, traceback};
 
 /// Maximum number of pivots.
 const MAX_PIVOTS: usize = 3;

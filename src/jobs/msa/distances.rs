@@ -3,30 +3,45 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde::Serialize;
-
-use super::super::{AllPairs, EditDistances, EditFilter, Job, Run, Summary};
-use super::{ClustalEngines, PairDistances, clustal};
+use super::super::session::SessionStart;
+use super::super::{AllPairs, EditDistances, EditFilter, Feed, Job, Run, Summary};
+use super::{ClustalEngines, PairDistance, PairDistances, check_given, check_letters, clustal};
 use crate::edit::plan::Against;
+use crate::engine::thread_pool;
 use crate::error::Result;
+use crate::gpu::kernels::Family;
 use crate::score::{AlignmentCounts, Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, Limit, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::tree::{Distances, Kmers};
 
-/// The definition of the distance of two sequences.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub enum PairDistance {
-    /// 1 - identities / length of the shorter sequence, in ClustalW's full pairwise alignment
-    /// ([`crate::clustal`]).
-    #[default]
-    Clustal,
-    /// 1 - identities / length of the shorter sequence, in the best global alignment with the
-    /// default scores.
-    Identity,
-    /// Levenshtein distance / length of the longer sequence.
-    Edit,
-    /// 1 - number of shared k-mers / number of k-mers of the shorter sequence ([`Kmers`]).
-    Kmer,
+impl Job for PairDistances {
+    type Row = Distances;
+    type Summary = Summary;
+    type Engines = ClustalEngines;
+    type Session = Option<ClustalEngines>;
+
+    fn validate(&self) -> Result<()> {
+        check_letters(&self.sequences)?;
+        check_given(self.given.as_deref(), &self.sequences)
+    }
+
+    fn open(&self, start: SessionStart<ClustalEngines>, run: &Run) -> Result<Option<ClustalEngines>> {
+        self.validate()?;
+        start.check_kernel(run, Family::Clustal)?;
+        Ok(start.engines)
+    }
+
+    /// Passes on all distances at once.
+    fn feed(
+        &self,
+        Feed { run, sink, .. }: Feed<'_, Distances>,
+        session: &mut Option<ClustalEngines>,
+    ) -> Result<Summary> {
+        let (distances, summary) = compute(self, session.take(), &thread_pool(run.threads)?, run)?;
+        sink.rows(&[distances])?;
+        sink.end()?;
+        Ok(summary)
+    }
 }
 
 /// Computes the distances of a job on these engines, or on the engines that the run selects.

@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use super::super::session::SessionStart;
 use super::super::{Feed, Job, Run, Summary};
-use super::distances::{self, PairDistance};
-use super::{ClustalEngines, cells_of, check_given, check_letters};
+use super::{ClustalEngines, PairDistance, PairDistances, cells_of, check_given, check_letters, distances};
 use crate::clustal::ClustalCosts;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
@@ -17,64 +16,6 @@ use crate::gpu::kernels::Family;
 use crate::seq::SequenceStore;
 use crate::tree::newick::NameStyle;
 use crate::tree::{BuiltTree, Distances, EmbeddedTreeOptions, GuideTree, TreeMethod, TreeRun, UnrootedTree, embedded};
-
-/// The distances of all pairs of sequences.
-#[derive(Debug, Clone)]
-pub struct PairDistances {
-    /// The sequences: nucleotides or proteins.
-    pub sequences: Arc<SequenceStore>,
-    /// The definition of a distance.
-    pub kind: PairDistance,
-    /// Costs of ClustalW's distances; `None` for ClustalW's defaults.
-    pub costs: Option<Arc<ClustalCosts>>,
-    /// Whether to compute the distances in a second way, if there is one, and to fail if one
-    /// differs.
-    pub check: bool,
-    /// Given distances. No distances are computed then.
-    pub given: Option<Arc<Distances>>,
-}
-
-impl PairDistances {
-    /// Creates a computation of ClustalW's distances.
-    pub fn new(sequences: Arc<SequenceStore>) -> Self {
-        PairDistances { sequences, kind: PairDistance::default(), costs: None, check: false, given: None }
-    }
-
-    /// Returns the number of cells of all pairs.
-    pub fn cells(&self) -> u64 {
-        cells_of(&self.sequences)
-    }
-}
-
-impl Job for PairDistances {
-    type Row = Distances;
-    type Summary = Summary;
-    type Engines = ClustalEngines;
-    type Session = Option<ClustalEngines>;
-
-    fn validate(&self) -> Result<()> {
-        check_letters(&self.sequences)?;
-        check_given(self.given.as_deref(), &self.sequences)
-    }
-
-    fn open(&self, start: SessionStart<ClustalEngines>, run: &Run) -> Result<Option<ClustalEngines>> {
-        self.validate()?;
-        start.check_kernel(run, Family::Clustal)?;
-        Ok(start.engines)
-    }
-
-    /// Passes on all distances at once.
-    fn feed(
-        &self,
-        Feed { run, sink, .. }: Feed<'_, Distances>,
-        session: &mut Option<ClustalEngines>,
-    ) -> Result<Summary> {
-        let (distances, summary) = distances::compute(self, session.take(), &thread_pool(run.threads)?, run)?;
-        sink.rows(&[distances])?;
-        sink.end()?;
-        Ok(summary)
-    }
-}
 
 /// A tree of sequences, built from their distances.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! Axes of dot plots. The sequences of a file lie one after the other along its axis.
 
-use crate::output::long::LongContext;
+use crate::output::long_context::LongContext;
 use crate::output::numbers::grouped;
 use crate::output::plot::drawing::{TEXT_SIZE, text_width};
 use crate::output::plot::names::{printable, shortened};

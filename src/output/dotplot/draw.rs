@@ -3,7 +3,7 @@
 use super::axis::{Axis, AxisLabel, AxisLabels, Orientation, axes};
 use super::path::HitPath;
 use crate::error::Result;
-use crate::output::long::{LongContext, LongPairAlignment, cut};
+use crate::output::long_context::{LongContext, LongPairAlignment, cut};
 use crate::output::plot::colours::{LINE_COLOURS, Rgb};
 use crate::output::plot::drawing::{Caption, CaptionAnchor, Drawing, DrawnShape, MARGIN, TEXT_SIZE, text_width};
 use crate::seq::Alphabet;

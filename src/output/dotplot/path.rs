@@ -4,7 +4,7 @@ use super::axis::Axis;
 use crate::error::{Error, Result};
 use crate::output::Range32;
 use crate::output::columns::AlignmentColumns;
-use crate::output::long::{LongContext, LongPairAlignment};
+use crate::output::long_context::{LongContext, LongPairAlignment};
 
 /// Greatest distance between a point of a path and the drawn line, in units.
 const TOLERANCE: f64 = 0.1;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use super::colours::{self, Rgb};
-use super::drawing::{Caption, CaptionAnchor, Drawing, DrawnShape};
+use super::drawing::{Caption, CaptionAnchor, Drawing, DrawnShape, drawn};
 use crate::error::{Error, Result};
 use crate::output::strokes;
 
@@ -162,11 +162,6 @@ impl Bitmap {
             }
         }
     }
-}
-
-/// Returns a text as strokes draw it.
-pub(super) fn drawn(text: &str) -> String {
-    text.replace('\u{2026}', "..")
 }
 
 /// Encodes pixels of three bytes.

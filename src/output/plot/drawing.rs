@@ -1,10 +1,7 @@
 //! The shapes of a picture.
 
 use super::colours::{BLACK, Rgb};
-use super::{bitmap, svg};
-use crate::error::Result;
-use crate::output::dotplot::Picture;
-use crate::output::{Output, strokes};
+use crate::output::strokes;
 
 /// Distance between the border of a picture and its contents, in units.
 pub(in crate::output) const MARGIN: f64 = 16.0;
@@ -140,34 +137,6 @@ impl Drawing {
             self.text(Caption::new(note, (at.0, at.1 + LINE * f64::from(number)), TEXT_SIZE));
         }
     }
-
-    /// Writes the picture in a format.
-    ///
-    /// # Errors
-    /// Returns [`crate::Error::Io`] if writing fails.
-    pub(super) fn write(&self, picture: Picture, mut output: Output) -> Result<()> {
-        output.append(&self.bytes(picture)?)?;
-        output.finish()
-    }
-
-    /// Returns the bytes of the picture in a format.
-    ///
-    /// # Errors
-    /// Returns [`crate::Error::Internal`] if an image cannot be encoded.
-    pub(in crate::output) fn bytes(&self, picture: Picture) -> Result<Vec<u8>> {
-        match picture {
-            Picture::Svg => svg::bytes(self),
-            Picture::Png => bitmap::bytes(self),
-        }
-    }
-
-    /// Returns the picture as an SVG element for an HTML page.
-    ///
-    /// # Errors
-    /// Returns [`crate::Error::Internal`] if an image cannot be encoded.
-    pub(in crate::output) fn svg_element(&self) -> Result<String> {
-        svg::element(self)
-    }
 }
 
 /// Returns an upper estimate of the width of a text in a sans-serif font, and in strokes.
@@ -180,7 +149,12 @@ pub(in crate::output) fn text_width(text: &str, size: f64) -> f64 {
         }
         _ => 0.66,
     };
-    (text.chars().map(share).sum::<f64>() * size).max(strokes::width(&bitmap::drawn(text), size))
+    (text.chars().map(share).sum::<f64>() * size).max(strokes::width(&drawn(text), size))
+}
+
+/// Returns a text as strokes draw it.
+pub(super) fn drawn(text: &str) -> String {
+    text.replace('\u{2026}', "..")
 }
 
 /// Formats the values of an axis with the decimals that distinguish them.

@@ -9,7 +9,7 @@ use super::drawing::{
 use super::names::{DrawnName, drawn_names, shortened};
 use crate::error::Result;
 use crate::output::Output;
-use crate::output::dotplot::Picture;
+use crate::output::picture::Picture;
 use crate::output::ticks::ticks;
 
 /// Greatest number of rows with names.

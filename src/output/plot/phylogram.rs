@@ -5,7 +5,7 @@ use super::drawing::{Caption, CaptionAnchor, Drawing, DrawnShape, LINE, MARGIN, 
 use super::names::{drawn_names, printable, shortened};
 use crate::error::Result;
 use crate::output::Output;
-use crate::output::dotplot::Picture;
+use crate::output::picture::Picture;
 use crate::tree::newick::NewickNode;
 
 /// Greatest number of leaves with names.

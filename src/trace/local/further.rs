@@ -18,13 +18,13 @@ use std::ops::Range;
 
 use super::detour::Detour;
 use super::forward::{self, EndGoal, LocalEnd};
+use super::workspace::TracebackWorkspace;
 use super::{LocalParts, align_parts, backward, find_end, fits_32, traceback};
 use crate::alignment::{Alignment, ForbiddenRectangle};
 use crate::error::{Error, Result};
 use crate::score::Scoring;
 use crate::seq::Code;
 use crate::trace::hint::{EndRegion, Hint};
-use crate::trace::traceback::TracebackWorkspace;
 
 /// Minimum number of target symbols from the start of a window to the start of the next one.
 const MIN_STRIDE: usize = 4096;

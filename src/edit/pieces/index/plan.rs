@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::super::{COLUMN_COST, MAX_COMPARED, PieceFilter, PieceShape, base_runs, piece_lengths};
 use super::table::{GramLookup, IndexEntry, PieceTable, add_entries};
 use super::{IndexedPattern, PieceIndex, consecutive_ranges, has_ambiguous};
-use crate::edit::cpu::is_narrow;
+use crate::edit::narrow::is_narrow;
 use crate::score::EditScheme;
 use crate::seq::{Code, SequenceId, SequenceStore};
 

@@ -2,11 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use super::queue::{PairQueue, PairSpeeds, PairsOfThreads, SMALL_CELLS, WaitingPair};
+use super::queue::{PairQueue, PairSpeeds, PairsOfThreads, SMALL_CELLS, WaitingPair, lock};
 use super::{LongRecordHit, LongRecordPairs, TopPer};
 use crate::engine::patience::PATIENCE;
 use crate::engine::stats::RunStats;
@@ -330,10 +330,6 @@ fn add(total: &mut Option<Summary<LongDetails>>, summary: Summary<LongDetails>) 
         // Two engines may have the same name, so the rows of one summary are not merged.
         None => *total = Some(summary),
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Scores that an alignment must reach to be among the best of its list. They rise with every

@@ -2,10 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::LongRecordPairs;
-use super::compute::lock;
 
 /// Maximum number of cells of a small pair, which one thread computes: at most about a second.
 pub(super) const SMALL_CELLS: u64 = 1 << 32;
@@ -145,6 +144,11 @@ impl PairsOfThreads {
         }
         PairsOfThreads { together: longest_first, alone }
     }
+}
+
+/// Locks a mutex, even if a thread panicked while it held the lock.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
