@@ -1,9 +1,13 @@
-//! Compares the picture of modules in `src/lib.rs` with the modules that each file uses.
+//! Compares the picture of modules in `src/lib.rs` with the modules that each file uses, and checks
+//! that the uses of sibling modules have no cycle (`cycles`).
+
+mod cycles;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
+use self::cycles::{cycles, library};
 use super::files::rust_files;
 
 fn root() -> PathBuf {
@@ -109,6 +113,14 @@ fn dependencies_only_point_downwards() {
 }
 
 #[test]
+fn sibling_modules_have_no_import_cycles() {
+    let library = library(rust_files(&["src"]));
+    assert!(library.len() > 700, "only {} modules were read", library.len());
+    let cycles = cycles(&library);
+    assert!(cycles.is_empty(), "move items to the lower module of each cycle:\n{}", cycles.join("\n"));
+}
+
+#[test]
 fn every_module_of_the_picture_exists() {
     for module in picture().keys() {
         let (directory, file) = (root().join("src").join(module), root().join(format!("src/{module}.rs")));
@@ -138,4 +150,26 @@ fn wrong_dependencies_are_found() {
     assert_eq!(actual("engine", "mod a;\n#[cfg(test)]\nmod tests {\nuse crate::pairs::mock;\n}\n"), 0);
     assert_eq!(actual("jobs", "use pairwave::cli::Args;\n"), 1);
     assert_eq!(actual("gpu", "$crate::edit::f!()\n"), 1);
+}
+
+/// The test detects cycles of imports and of paths in expressions, and through re-exports.
+#[test]
+fn import_cycles_are_found() {
+    let actual = |parent: &str, c: &str| {
+        let files =
+            [("lib", "mod a;"), ("a", parent), ("a/b", "use super::Item;"), ("a/c", c), ("a/c/e", "use crate::a::b;")];
+        cycles(&library(files.map(|(name, text)| (format!("src/{name}.rs"), text.to_owned())).to_vec()))
+    };
+    let (none, one) = (Vec::<String>::new(), ["a: b -> c -> b"]);
+    let names = "mod b; mod c; pub use c::Item;";
+    for text in ["", "// super::b::f", "mod d; use self::d::b;", "#[cfg(test)]\nmod tests { use crate::a::b::f; }"] {
+        assert_eq!(actual(names, text), none, "{text}");
+    }
+    for text in ["use super::{self, b::{f as g, *}};", "fn f() -> u8 { crate::a::b::f() }", "mod e;"] {
+        assert_eq!(actual(names, text), one, "{text}");
+    }
+    let item = "use super::b::f; pub struct Item;";
+    assert_eq!(actual("mod b; mod c; pub use self::c::*;", item), one);
+    assert_eq!(actual("mod b; mod c; pub struct Item;", item), none, "the parent defines the item");
+    assert_eq!(actual("#[cfg(test)] mod b; mod c; pub use c::Item;", item), none, "a module for tests");
 }
