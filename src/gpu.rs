@@ -8,7 +8,7 @@ mod description;
 pub mod device;
 pub mod engine;
 #[cfg(test)]
-mod example;
+pub(crate) mod example;
 mod heap;
 pub mod kernel_set;
 pub mod kernels;

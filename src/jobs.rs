@@ -15,6 +15,8 @@ pub mod devices;
 pub mod edit;
 pub mod edit_filter;
 mod engines;
+#[cfg(test)]
+pub(crate) mod example;
 mod job;
 pub mod long;
 pub mod msa;

@@ -2,10 +2,11 @@
 //! GPUs.
 //!
 //! The example contains all parts of a kind of work, from top to bottom: the work, the oracle, the
-//! CPU engine, the kernel, the GPU engine, and a job that runs them. An oracle is the simplest
+//! CPU engine, the kernel, the GPU engine, and a function that runs them. An oracle is the simplest
 //! correct implementation, against which tests compare all engines. A real kind keeps each part in
 //! a separate file, puts its shader into `shaders/`, and adds the kernel's row to
-//! [`KERNELS`](super::kernels::KERNELS) (CONTRIBUTING.md, "Adding a kind of work").
+//! [`KERNELS`](super::kernels::KERNELS) (CONTRIBUTING.md, "Adding a kind of work"). The example
+//! [`jobs::example`](crate::jobs::example) is a job that computes this kind of work.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,34 +29,34 @@ use crate::error::Result;
 
 /// Hamming distances of pairs of texts of equal length.
 #[derive(Debug, Clone, Copy)]
-struct Hamming;
+pub(crate) struct Hamming;
 
 /// Texts of equal length, stored one after the other. Pair `k` consists of the texts `2 k` and
 /// `2 k + 1`.
 #[derive(Debug)]
-struct HammingTexts {
-    texts: Arc<[u32]>,
+pub(crate) struct HammingTexts {
+    pub(crate) texts: Arc<[u32]>,
     /// Length of a text in symbols.
-    symbols: u32,
+    pub(crate) symbols: u32,
 }
 
 /// Consecutive pairs.
 #[derive(Debug, Clone)]
-struct HammingBlock {
+pub(crate) struct HammingBlock {
     /// Index of the first pair.
-    first_pair: u32,
+    pub(crate) first_pair: u32,
     /// Number of pairs.
-    pairs: u32,
+    pub(crate) pairs: u32,
     /// Length of a text in symbols.
-    symbols: u32,
+    pub(crate) symbols: u32,
 }
 
 /// Results of a batch.
 #[derive(Debug, Default)]
-struct HammingReport {
+pub(crate) struct HammingReport {
     /// One distance for each pair, in the order of the batch's blocks.
-    distances: Vec<u32>,
-    /// Indices of the blocks that the engine did not finish.
+    pub(crate) distances: Vec<u32>,
+    /// Indices of the blocks that the engine did not finish: none or all.
     unfinished: Vec<usize>,
     /// Time in the kernel, if it was measured.
     kernel_time: Option<Duration>,
@@ -113,20 +114,20 @@ impl Work for Hamming {
 // ---- The oracle: the definition in its simplest form. Both engines must match it.
 
 /// Returns the number of positions where two texts differ.
-fn hamming(first: &[u32], second: &[u32]) -> u32 {
+pub(crate) fn hamming(first: &[u32], second: &[u32]) -> u32 {
     first.iter().zip(second).filter(|(a, b)| a != b).count() as u32
 }
 
 impl HammingTexts {
     /// Returns the two texts of a pair.
-    fn pair(&self, pair: u32) -> (&[u32], &[u32]) {
+    pub(crate) fn pair(&self, pair: u32) -> (&[u32], &[u32]) {
         let symbols = self.symbols as usize;
         self.texts[2 * pair as usize * symbols..][..2 * symbols].split_at(symbols)
     }
 }
 
 /// Returns the pairs of a batch in their order.
-fn pairs(batch: &Batch<Hamming>) -> impl Iterator<Item = u32> {
+pub(crate) fn pairs(batch: &Batch<Hamming>) -> impl Iterator<Item = u32> {
     batch.blocks.iter().flat_map(|block| block.first_pair..block.first_pair + block.pairs)
 }
 
@@ -159,7 +160,7 @@ struct HammingParams {
     reserved: [u32; 2],
 }
 
-static KERNEL: Kernel = Kernel {
+pub(crate) static KERNEL: Kernel = Kernel {
     stem: "hamming",
     shader: include_str!("example/hamming.wgsl"),
     // A real kernel adds its own kind to `KernelKind`.
@@ -177,7 +178,7 @@ static KERNEL: Kernel = Kernel {
 
 /// The kernel with its constants: one pipeline is compiled for each distinct value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct HammingProgram {
+pub(crate) struct HammingProgram {
     /// Number of invocations in a workgroup.
     workgroup: u32,
 }
@@ -202,7 +203,7 @@ impl KernelProgram for HammingProgram {
 
 /// Sizes of the kernel.
 #[derive(Debug, Clone, Copy)]
-struct HammingSizes {
+pub(crate) struct HammingSizes {
     /// Number of invocations in a workgroup.
     workgroup: u32,
 }
@@ -214,14 +215,14 @@ impl KernelSizes for HammingSizes {
 }
 
 /// State of the kind on a device.
-struct HammingState {
+pub(crate) struct HammingState {
     kernels: KernelSet<HammingProgram, HammingSizes>,
 }
 
 has_kernel_set!(HammingState, HammingProgram, HammingSizes);
 
 /// Opens an adapter as an engine.
-fn open(adapter: &FoundAdapter) -> Result<GpuEngine<Hamming>> {
+pub(crate) fn open_gpu(adapter: &FoundAdapter) -> Result<GpuEngine<Hamming>> {
     let gpu = Gpu::open(adapter)?;
     let state = HammingState { kernels: KernelSet::new(&gpu, adapter) };
     // Expected speed in cells per second, until the first batch is measured.
@@ -287,7 +288,7 @@ impl GpuKind for Hamming {
     }
 }
 
-// ---- A job: the queue hands a chunk with its blocks to all engines, and results arrive as they
+// ---- A run: the queue hands a chunk with its blocks to all engines, and results arrive as they
 // are finished.
 
 /// Returns the distances of all pairs, computed by these engines.
@@ -307,7 +308,7 @@ fn distances(engines: Vec<Box<dyn Engine<Hamming>>>, texts: HammingTexts) -> Res
 }
 
 /// Returns texts with random symbols of a four-letter alphabet.
-fn random_texts(pairs: u32, symbols: u32) -> HammingTexts {
+pub(crate) fn random_texts(pairs: u32, symbols: u32) -> HammingTexts {
     let mut state = 0x5eed_u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -320,7 +321,7 @@ fn random_texts(pairs: u32, symbols: u32) -> HammingTexts {
 fn threads_and_gpu_match_the_oracle_alone_and_together() {
     let adapter = adapter::enumerate().into_iter().next();
     let adapter = adapter.expect("no adapter runs compute shaders here (Debian: mesa-vulkan-drivers)");
-    let gpu = || vec![Box::new(open(&adapter).expect("the adapter opens")) as Box<dyn Engine<Hamming>>];
+    let gpu = || vec![Box::new(open_gpu(&adapter).expect("the adapter opens")) as Box<dyn Engine<Hamming>>];
     let cpu = || thread_engines::<Hamming>(2, &Arc::default());
     for (pairs, symbols) in [(1, 1), (15, 7), (16, 31), (17, 100), (20_000, 33)] {
         let texts = random_texts(pairs, symbols);

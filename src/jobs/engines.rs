@@ -274,7 +274,7 @@ pub(super) fn open_profile(options: &Run, threads: usize) -> Result<Vec<Box<dyn 
 /// Opens engines for one kind of work on the devices of a job. The CPU counts as `threads` engines.
 /// A device that cannot be opened is skipped with a warning. If no device is left, the CPU
 /// computes. A job of few `cells` runs on the CPU ([`devices_for_cells`]).
-fn open_kind<K: GpuKind + CpuKind>(
+pub(super) fn open_kind<K: GpuKind + CpuKind>(
     options: &Run,
     threads: usize,
     cells: u64,
