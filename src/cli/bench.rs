@@ -6,17 +6,18 @@ use super::device::DeviceChoice;
 use super::endings;
 use super::runner::{kernel_called, named_devices};
 use super::{SUCCESS, flags, interrupt, log};
+use pairwave::gpu::adapter::Device;
 use pairwave::gpu::kernels::KERNELS;
 use pairwave::measure::bench::{self, BenchWork, Contender, Experiment, GapKind, compare, ranks, rates};
 use pairwave::measure::table::Measurements;
 use pairwave::measure::{plot, table};
 use pairwave::output::{Output, OutputGroup};
-use pairwave::seq::{ReadOptions, read_files};
+use pairwave::seq::{ReadOptions, SequenceStore, read_files};
 use pairwave::{Error, Result};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Greatest length of a measured sequence, in symbols.
 const MAX_SYMBOLS: u32 = 1 << 20;
@@ -242,8 +243,7 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
 /// Runs the experiments and writes all tables or none. Returns a failing exit code, after writing
 /// the tables, if a rate fell.
 pub(super) fn run(options: &BenchOptions, quiet: bool) -> Result<u8> {
-    let is_simulation = options.experiments.is_empty();
-    let devices = if is_simulation { Vec::new() } else { named_devices(&options.devices)? };
+    let devices = if options.experiments.is_empty() { Vec::new() } else { named_devices(&options.devices)? };
     let sequences = match &options.seqs {
         None => None,
         Some(path) => read_files(&[path], &ReadOptions::default())?.pop().map(Arc::new),
@@ -261,42 +261,7 @@ pub(super) fn run(options: &BenchOptions, quiet: bool) -> Result<u8> {
     let picture = options.plot.as_deref().map(|path| outputs.create(path)).transpose()?;
     let save = options.save.as_deref().map(|path| outputs.create(path)).transpose()?;
     let before = options.compare.as_deref().map(rates::read).transpose()?;
-    let stop = Arc::clone(&interrupt);
-    let say = |what: &str| {
-        if !quiet {
-            log::line(what);
-        }
-    };
-    let bench = bench::BenchRun {
-        experiments: options.experiments.clone(),
-        devices,
-        contenders: options.contenders.clone(),
-        lengths: options.lengths.clone(),
-        counts: options.counts.clone(),
-        work: options.work.clone(),
-        gaps: options.gaps.clone(),
-        seconds: options.seconds,
-        sequences,
-        quick: options.quick,
-        threads: options.threads.map_or(0, NonZeroUsize::get),
-        interrupt,
-    };
-    let mut measurements = if is_simulation {
-        Measurements {
-            header: vec![format!("pairwave {} bench cluster", env!("CARGO_PKG_VERSION"))],
-            tables: Vec::new(),
-        }
-    } else {
-        bench.run(&say)?
-    };
-    if options.cluster {
-        let heard = |what: &str| {
-            say(&format!("cluster: {what}"));
-            if stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
-        };
-        let counts = options.counts.as_deref();
-        measurements.tables.push(ranks::table(counts, options.quick, &heard)?);
-    }
+    let mut measurements = measured(options, devices, sequences, &interrupt, quiet)?;
     measurements.header.iter_mut().for_each(|line| *line = flags::in_text(line));
     let rates = rates::from_measurements(&measurements);
     let compared = before.map(|before| {
@@ -324,6 +289,52 @@ pub(super) fn run(options: &BenchOptions, quiet: bool) -> Result<u8> {
         Some((name, compared)) => verdict(&name, &compared, options.tolerance, quiet),
         None => SUCCESS,
     })
+}
+
+/// Runs the experiments on these devices, and the simulation of clusters.
+fn measured(
+    options: &BenchOptions,
+    devices: Vec<Device>,
+    sequences: Option<Arc<SequenceStore>>,
+    interrupt: &Arc<AtomicBool>,
+    quiet: bool,
+) -> Result<Measurements> {
+    let say = |what: &str| {
+        if !quiet {
+            log::line(what);
+        }
+    };
+    let bench = bench::BenchRun {
+        experiments: options.experiments.clone(),
+        devices,
+        contenders: options.contenders.clone(),
+        lengths: options.lengths.clone(),
+        counts: options.counts.clone(),
+        work: options.work.clone(),
+        gaps: options.gaps.clone(),
+        seconds: options.seconds,
+        sequences,
+        quick: options.quick,
+        threads: options.threads.map_or(0, NonZeroUsize::get),
+        interrupt: Arc::clone(interrupt),
+    };
+    let mut measurements = if options.experiments.is_empty() {
+        Measurements {
+            header: vec![format!("pairwave {} bench cluster", env!("CARGO_PKG_VERSION"))],
+            tables: Vec::new(),
+        }
+    } else {
+        bench.run(&say)?
+    };
+    if options.cluster {
+        let heard = |what: &str| {
+            say(&format!("cluster: {what}"));
+            if interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+        };
+        let counts = options.counts.as_deref();
+        measurements.tables.push(ranks::table(counts, options.quick, &heard)?);
+    }
+    Ok(measurements)
 }
 
 /// Reports the result of a comparison.

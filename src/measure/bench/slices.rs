@@ -133,15 +133,20 @@ fn measure_kernel(
             table.push(status, cells);
         }
     }
-    table.charts.push(TableChart {
+    table.charts.push(width_chart(kernel, gaps, length));
+    Ok(())
+}
+
+/// Returns the chart of the rates of a kernel by the width of slices.
+fn width_chart(kernel: &Kernel, gaps: GapKind, length: u32) -> TableChart {
+    TableChart {
         title: format!("{} by slice width: {} gaps, {length} symbols", kernel.stem, gaps.name()),
         kind: ChartKind::Lines { log_x: false, log_y: false },
         x: "slice_columns",
         y: "kernel_gcups",
         series: vec!["workgroup_invocations"],
         only: vec![("kernel", kernel.stem.into()), ("gaps", gaps.name().into())],
-    });
-    Ok(())
+    }
 }
 
 /// Returns the workgroup memory of a setting in bytes.

@@ -167,32 +167,8 @@ impl PairsDeviceState {
         scoring: OffsetScoring,
     ) -> Result<[Arc<ResidentSequences>; 2]> {
         let [queries, targets] = self.stores.for_batch(&self.kernels.gpu, site.residents, batch)?;
-        let query_end = |id| queries.end_word(&batch.chunk.queries, id);
         let wants_traceback = batch.chunk.filter.has_alignments() && scoring.carries_matches();
-        let rows_words = extent.target_symbols.div_ceil(4).max(1);
-        let fit_variant = |directions| {
-            let with_arenas = |arenas| {
-                self.kernels.shape.matrix.variant(
-                    scan,
-                    batch,
-                    &extent,
-                    &self.kernels.gpu.description,
-                    arenas,
-                    directions,
-                )
-            };
-            // A small batch needs one arena. The driver compiles a kernel with one arena in a tenth
-            // of the time.
-            let mut variant = with_arenas(1);
-            let tasks = batch.pairs().div_ceil(variant.slots() as u64) + batch.blocks.len() as u64;
-            let quads = variant.tasks_together(tasks) * variant.task_quads(extent.query_symbols, rows_words);
-            if quads > self.arenas.quads() {
-                let all = self.arenas.count();
-                let needed = quads.div_ceil(self.arenas.quads()).next_power_of_two().min(all.into()) as u32;
-                variant = with_arenas(if scan == Scan::Checkpoint { needed } else { all });
-            }
-            MatrixTasks::new(batch, &variant, self.arenas.quads(), query_end).map(|list| (variant, list))
-        };
+        let fit_variant = |directions| self.fit_matrix(scan, batch, &extent, &queries, directions);
         let fitting = if wants_traceback { fit_variant(true) } else { None };
         let Some((variant, list)) = fitting.or_else(|| fit_variant(false)) else {
             return Err(self
@@ -238,6 +214,35 @@ impl PairsDeviceState {
         };
         slot.record(&self.kernels.gpu, work, &arenas)?;
         Ok([queries, targets])
+    }
+
+    /// Returns the variant of a kernel that can store directions, and its tasks, for a batch with
+    /// `queries` on the device. Returns `None` if the memory does not suffice for a pair.
+    fn fit_matrix(
+        &self,
+        scan: Scan,
+        batch: &PairsBatch,
+        extent: &BatchLengths,
+        queries: &ResidentSequences,
+        directions: bool,
+    ) -> Option<(matrix::MatrixVariant, MatrixTasks)> {
+        let with_arenas = |arenas| {
+            let description = &self.kernels.gpu.description;
+            self.kernels.shape.matrix.variant(scan, batch, extent, description, arenas, directions)
+        };
+        // A small batch needs one arena. The driver compiles a kernel with one arena in a tenth of
+        // the time.
+        let mut variant = with_arenas(1);
+        let tasks = batch.pairs().div_ceil(variant.slots() as u64) + batch.blocks.len() as u64;
+        let rows_words = extent.target_symbols.div_ceil(4).max(1);
+        let quads = variant.tasks_together(tasks) * variant.task_quads(extent.query_symbols, rows_words);
+        if quads > self.arenas.quads() {
+            let all = self.arenas.count();
+            let needed = quads.div_ceil(self.arenas.quads()).next_power_of_two().min(all.into()) as u32;
+            variant = with_arenas(if scan == Scan::Checkpoint { needed } else { all });
+        }
+        let query_end = |id| queries.end_word(&batch.chunk.queries, id);
+        MatrixTasks::new(batch, &variant, self.arenas.quads(), query_end).map(|list| (variant, list))
     }
 
     /// Checks that no dispatch of a batch occupies the device too long or exceeds the device's

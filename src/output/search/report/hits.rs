@@ -82,6 +82,15 @@ struct PageQuery {
 /// subject, and 1 for the minus strand.
 type HitRow = (u64, usize, String, String, i64, String, u64, u32, u32, u32, u32, u8);
 
+/// Subjects that the part of a query adds to the page.
+#[derive(Default)]
+struct AddedSubjects {
+    /// The subjects as in [`PageQuery`].
+    subjects: Vec<(String, String, u32, u32, u32)>,
+    /// Letters of their stored parts, one part after another.
+    letters: Vec<u8>,
+}
+
 impl TableHit {
     fn new(context: &Context, pair: &OutputPair<'_>) -> Result<Self> {
         let columns = context.columns(pair)?;
@@ -128,7 +137,7 @@ impl WrittenSubjects {
     ) -> Result<Vec<TableHit>> {
         let mut table = Vec::with_capacity(hits.len());
         let mut rows = Vec::with_capacity(hits.len());
-        let (mut subjects, mut letters, mut cigars) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut added, mut cigars) = (AddedSubjects::default(), Vec::new());
         let mut further = Vec::new();
         let mut previous: Option<(u64, u32)> = None;
         let mut span: Option<Range<u32>> = None;
@@ -142,24 +151,7 @@ impl WrittenSubjects {
             }
             previous = Some((hit.record, shown.part));
             let aligned = context.columns(&pair)?.whole_target;
-            let known = self.0.get(&hit.record).filter(|known| known.part.start <= aligned.start);
-            let (home, index) = match known.filter(|known| known.part.end >= aligned.end) {
-                Some(known) => (known.home, known.index),
-                None => {
-                    let part = stored_part(aligned, shown.length);
-                    subjects.push((
-                        shown.name.clone(),
-                        shown.title.clone(),
-                        shown.length,
-                        part.start,
-                        part.end - part.start,
-                    ));
-                    push_letters(&hit.subjects, hit.subject, part.clone(), &mut letters);
-                    let index = subjects.len() - 1;
-                    self.0.insert(hit.record, WrittenSubject { home, index, part });
-                    (home, index)
-                }
-            };
+            let (home, index) = self.index_of(home, hit, &shown, aligned, &mut added);
             if !cigars.is_empty() {
                 cigars.push(b' ');
             }
@@ -190,12 +182,12 @@ impl WrittenSubjects {
         let mut packed = cigars;
         packed.push(b'\n');
         push_letters(&all.search.queries, query, span.clone(), &mut packed);
-        packed.append(&mut letters);
+        packed.append(&mut added.letters);
         let part = PageQuery {
             length: all.search.queries.length(query),
             from: span.start,
             letters: span.end - span.start,
-            subjects,
+            subjects: added.subjects,
             hits: rows,
             further,
             size: packed.len(),
@@ -203,6 +195,29 @@ impl WrittenSubjects {
         };
         push_script_json(out, &part)?;
         Ok(table)
+    }
+
+    /// Returns home and index of the subject of a hit. If the page lacks the aligned part, adds the
+    /// subject to those of the query, whose index is `home`.
+    fn index_of(
+        &mut self,
+        home: u64,
+        hit: &SearchHit,
+        shown: &TableHit,
+        aligned: Range32,
+        added: &mut AddedSubjects,
+    ) -> (u64, usize) {
+        let known = self.0.get(&hit.record).filter(|known| known.part.start <= aligned.start);
+        if let Some(known) = known.filter(|known| known.part.end >= aligned.end) {
+            return (known.home, known.index);
+        }
+        let part = stored_part(aligned, shown.length);
+        let (name, title) = (shown.name.clone(), shown.title.clone());
+        added.subjects.push((name, title, shown.length, part.start, part.end - part.start));
+        push_letters(&hit.subjects, hit.subject, part.clone(), &mut added.letters);
+        let index = added.subjects.len() - 1;
+        self.0.insert(hit.record, WrittenSubject { home, index, part });
+        (home, index)
     }
 }
 
