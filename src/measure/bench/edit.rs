@@ -112,7 +112,8 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     let longest = lengths.iter().max().map_or(0, |&length| SimulatedReads::region_symbols(EditMode::Infix, length));
     let symbols = if context.quick { QUICK_GENOME } else { GENOME }.max(2 * longest);
     let genome = genome(symbols as usize, SEED);
-    let mut gpu = context.adapter().map(|adapter| EditAdapter { adapter, pool: &context.pool, engine: None });
+    let mut gpu =
+        context.adapter().map(|adapter| EditAdapter { adapter, pool: &context.pool, engine: None, usual: None });
     for case in CASES {
         let [mut gpu_sizes, mut cpu_sizes] = [ReadSpeeds::default(), ReadSpeeds::default()];
         for &length in &lengths {
@@ -138,11 +139,13 @@ struct EditAdapter<'a> {
     adapter: &'a FoundAdapter,
     pool: &'a Arc<rayon::ThreadPool>,
     engine: Option<EditGpu>,
+    /// The sizes of kernels in jobs, once an engine was opened.
+    usual: Option<EditShape>,
 }
 
 impl EditAdapter<'_> {
-    /// Runs `work` on the engine, with the given kernel or the engine's own choice. An engine that
-    /// fails is not used again.
+    /// Runs `work` on the engine, with the given kernel and setting, or as the engine chooses them in
+    /// jobs. An engine that fails is not used again.
     fn with<T>(
         &mut self,
         kernel: Option<&'static Kernel>,
@@ -153,7 +156,7 @@ impl EditAdapter<'_> {
             Some(engine) => engine,
             None => EditGpu::open(self.adapter)?.with_pool(Arc::clone(self.pool)),
         };
-        let mut shape = engine.shape();
+        let mut shape = *self.usual.get_or_insert_with(|| engine.shape());
         if let Some(setting) = setting {
             shape.lanes = Some(setting.lanes);
             (shape.subgroup_words, shape.workgroup_words) = (setting.words, setting.words);
