@@ -30,7 +30,7 @@ use crate::seq::SequenceId;
 /// Maximum number of pairs in a chunk. The results of a chunk are kept until all of them are there.
 const CHUNK_PAIRS: u64 = 1 << 12;
 
-// ---- The job: its fields are what the user asks for. The units of its blocks are pairs.
+// ---- The job: its fields are the request of the user. The units of its blocks are pairs.
 
 /// Hamming distances of all pairs of texts, in their order.
 struct HammingDistances {

@@ -26,8 +26,8 @@ impl Pam {
         }
     }
 
-    /// Rejects rules by which a code of the PAM does not equal a base that it stands for. No place
-    /// would satisfy them.
+    /// Rejects rules that make a code of the PAM unequal to one of its bases. Such rules would hide
+    /// places without a message.
     pub(super) fn check_rules(&self, equality: &Equality) -> Result<()> {
         let is_unequal =
             |code: Code| [1, 2, 4, 8].iter().any(|base| code & base != 0 && !equality.is_match(code, *base));

@@ -198,7 +198,7 @@ impl WrittenSubjects {
     }
 
     /// Returns home and index of the subject of a hit. If the page lacks the aligned part, adds the
-    /// subject to those of the query, whose index is `home`.
+    /// subject to the subjects of this query. `home` is the index of the query.
     fn index_of(
         &mut self,
         home: u64,
