@@ -157,7 +157,7 @@ fn strips_without_values_are_skipped() {
         let case = LongCase::new(&query, &target, &scoring);
         let best = case.best(0..case.n()).expect("they are alike").score;
         let cells = u64::from(case.m()) * u64::from(case.n());
-        // Every engine has every score that is known before, in one of three rounds.
+        // The known score changes from round to round, so that every engine has all three of them.
         for (turn, engine) in (round..).zip(&mut engines) {
             let known = [best, best * 3 / 4, best / 3][turn % 3];
             // If there is a cut, the second panel is clear until the alignment crosses its left

@@ -112,7 +112,7 @@ fn maximum_evalues_select_what_search_would() {
         let expected: Vec<LongRecordHit> = all.iter().filter(|row| evalue(row) <= limit).cloned().collect();
         counts.insert(expected.len());
         let max_evalue = Some(MaxEvalue::new(limit, &scoring, size).unwrap());
-        // On a device with a limit that some rows exceed, and with one that no row exceeds.
+        // A device computes two of the limits: no row exceeds the first, and some rows exceed the second.
         let on_device = [1000.0, 1e-3].contains(&limit).then(|| with_threads(gpu(), 2));
         for engines in [cpu(1), textbooks()].into_iter().chain(on_device) {
             let limited = LongRecordPairs { max_evalue, ..job.clone() };

@@ -26,8 +26,8 @@ impl Pam {
         }
     }
 
-    /// Rejects rules that make a code of the PAM unequal to one of its bases. Such rules would hide
-    /// places without a message.
+    /// Rejects rules of equality under which a code of the PAM does not match all of its bases: the
+    /// search would miss places, and nothing would say so.
     pub(super) fn check_rules(&self, equality: &Equality) -> Result<()> {
         let is_unequal =
             |code: Code| [1, 2, 4, 8].iter().any(|base| code & base != 0 && !equality.is_match(code, *base));
