@@ -1,7 +1,9 @@
-//! Turns panics of engines into errors: after a panic the job continues without the device.
+//! Turns panics of engines into errors, after which the job continues without the device, and locks
+//! data that outlives a panic.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Calls `f` and returns the message of a panic as an error. After a panic, the caller must drop
 /// the data that `f` was changing and must not use it.
@@ -10,6 +12,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// The message of the panic.
 pub fn catch_panic<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|panic| text(&*panic))
+}
+
+/// Locks a mutex, even if a thread panicked while it held the lock. The data must be valid after
+/// every statement of code that holds the lock.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn text(panic: &(dyn Any + Send)) -> String {

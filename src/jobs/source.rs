@@ -3,10 +3,11 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::block::Block;
 use crate::engine::Work;
+use crate::engine::guard::lock;
 use crate::engine::queue::{ChunkSource, QueuedChunk, Upcoming};
 
 /// Answer of a source that is asked for a block.
@@ -63,11 +64,6 @@ impl BlockSource for ListedBlocks {
     fn pending_cells(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.pending_cells)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code panics while it has one of these locks, so the data is always valid.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Subtracts cells that engines have received from the cells of available blocks.

@@ -6,9 +6,10 @@ use rayon::Scope;
 
 use super::options::{Iterate, ProfileOptions};
 use super::progressive::{
-    Children, Guide, JoinStates, PendingJoin, Progressive, ProgressiveAligner, ProgressiveRun, even_weights, lock,
+    Children, Guide, JoinStates, PendingJoin, Progressive, ProgressiveAligner, ProgressiveRun, even_weights,
 };
 use super::work::{ProfileBlock, ProfileChunk, ProfileMerge, ProfilePair, ProfileWork};
+use crate::engine::guard::lock;
 use crate::engine::owner::{BatchOutcome, Control, run_queue};
 use crate::engine::queue::{WorkQueue, wall_clock};
 use crate::engine::stats::RunStats;

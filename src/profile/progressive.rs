@@ -13,6 +13,7 @@ use super::path::{self, ColumnStep};
 use super::work::ProfilePair;
 use crate::alignment::MultipleAlignment;
 use crate::alignment::join::move_places;
+use crate::engine::guard::lock;
 use crate::error::{Error, Result};
 use crate::seq::SequenceStore;
 use crate::simd::InstructionSet;
@@ -567,8 +568,4 @@ fn fits(costs: &ProfileCosts, penalties: &[Penalties; 2]) -> bool {
     let symbols: i64 = penalties.iter().flat_map(|side| &side.extend).map(|&extend| i64::from(extend)).sum();
     let openings: i64 = penalties.iter().map(|side| most(&side.open)).sum();
     most(costs.table.scores()) * columns + symbols + 8 * openings < 1 << 29
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
 }

@@ -7,7 +7,7 @@
 
 use std::mem;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ use super::PairResult;
 use super::align::PairAligner;
 use crate::alignment::Cigar;
 use crate::engine::buffer_pool::{BufferPool, PooledVec};
-use crate::engine::guard::catch_panic;
+use crate::engine::guard::{catch_panic, lock};
 use crate::engine::postprocess::Postprocess;
 use crate::error::{Error, Result};
 use crate::jobs::block::{BlockSink, Encode};
@@ -36,10 +36,6 @@ const MAX_PIECE_BYTES: usize = 1 << 30;
 const BYTES_PER_STEP: usize = 1 << 18;
 /// Approximate bytes of a line that is not encoded yet.
 const BYTES_PER_SCORE: usize = 32;
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
 
 /// Reused memory of a thread that encodes rows.
 #[derive(Default)]

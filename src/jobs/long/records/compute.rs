@@ -6,8 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use super::queue::{PairQueue, PairSpeeds, PairsOfThreads, SMALL_CELLS, WaitingPair, lock};
+use super::queue::{PairQueue, PairSpeeds, PairsOfThreads, SMALL_CELLS, WaitingPair};
 use super::{LongRecordHit, LongRecordPairs, TopPer};
+use crate::engine::guard::lock;
 use crate::engine::patience::PATIENCE;
 use crate::engine::stats::RunStats;
 use crate::error::{Error, Result};

@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use super::LongRecordPairs;
+use crate::engine::guard::lock;
 
 /// Maximum number of cells of a small pair, which one thread computes: at most about a second.
 pub(super) const SMALL_CELLS: u64 = 1 << 32;
@@ -144,11 +145,6 @@ impl PairsOfThreads {
         }
         PairsOfThreads { together: longest_first, alone }
     }
-}
-
-/// Locks a mutex, even if a thread panicked while it held the lock.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
