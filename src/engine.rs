@@ -22,6 +22,7 @@ pub mod sizing;
 pub mod stats;
 pub mod thread_engine;
 pub mod threads;
+pub(crate) mod watch;
 pub mod work;
 
 use std::sync::Arc;

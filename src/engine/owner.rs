@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::ordered::ReorderWindow;
-use super::patience::{GRACE, PATIENCE};
 use super::postprocess::Postprocess;
 use super::pump::{self, PumpMessage};
 use super::queue::{self, ChunkInfo, ChunkSource, LeaseEnd, WorkLease, WorkQueue};
 use super::sizing::SpeedRecord;
 use super::stats::{EngineStats, RunStats};
 use super::threads::no_thread;
+use super::watch::{EngineWatch, no_answer};
 use super::{Batch, BatchReport, Engine, Work};
 use crate::error::{Error, Result};
 
@@ -216,15 +216,13 @@ fn drive<W: Work>(
     mut sink: impl FnMut(BatchOutcome<W>) -> Result<()>,
 ) -> Result<RunStats> {
     let start = Instant::now();
-    let patience = control.patience.unwrap_or(PATIENCE);
-    let tick = TICK.min(patience / 4);
     let _stop = StopAtTheEnd(Arc::clone(&queue));
     let engines = std::mem::take(&mut engine_set.members);
     let (sender, receiver) = sync_channel(WAITING_REPORTS.max(engines.len()));
+    let mut watch = EngineWatch::new(receiver, control.patience, TICK);
     let mut owner = Owner { queue, sender, pool: control.pool.clone(), keep: engine_set.keep, members: Vec::new() };
     let mut reserve = Some(reserve);
-    let (mut failure, mut ending): (Option<Error>, Option<Instant>) = (None, None);
-    let mut looked = Instant::now();
+    let mut failure: Option<Error> = None;
 
     let mut done = |owner: &mut Owner<W>, lease: &WorkLease<W>, report: W::Report, finished: LeaseEnd| {
         let outcome = outcome_of(lease, report);
@@ -243,23 +241,19 @@ fn drive<W: Work>(
 
     owner.start(engines);
     while owner.members.iter().any(|member| member.alive) {
-        match receiver.recv_timeout(tick) {
-            Ok(PumpMessage::Done { lease, report, finished }) => failed = done(&mut owner, &lease, report, finished),
-            Ok(message) => owner.handle(message),
-            Err(RecvTimeoutError::Timeout) => {}
-            // Unreachable, because the owner itself holds a sender.
-            Err(RecvTimeoutError::Disconnected) => break,
+        // Does not end here, because the owner itself holds a sender.
+        let Some(event) = watch.wait() else { break };
+        match event.message {
+            Some(PumpMessage::Done { lease, report, finished }) => failed = done(&mut owner, &lease, report, finished),
+            Some(message) => owner.handle(message),
+            None => {}
         }
-        // Time while this thread did not run does not count as silence. It may have been busy in
-        // `sink`, or the process may have been stopped.
-        let awake = looked.elapsed().min(2 * tick);
-        looked = Instant::now();
-        for (engine, silent) in owner.queue.newly_overdue(awake, patience) {
+        for (engine, silent) in owner.queue.newly_overdue(event.awake, watch.patience) {
             owner.abandon(engine, silent);
         }
         if failed || control.interrupt.load(Ordering::Relaxed) {
             owner.queue.stop();
-            if ending.get_or_insert_with(Instant::now).elapsed() > GRACE {
+            if watch.is_grace_over() {
                 break;
             }
         } else if owner.needs_reserve() {
@@ -270,13 +264,13 @@ fn drive<W: Work>(
         }
     }
     // An engine may have sent finished work before it was abandoned.
-    while let Ok(message) = receiver.try_recv() {
+    while let Some(message) = watch.arrived() {
         match message {
             PumpMessage::Done { lease, report, finished } => _ = done(&mut owner, &lease, report, finished),
             message => owner.handle(message),
         }
     }
-    owner.wait_for_threads(&receiver, ending.unwrap_or_else(Instant::now) + GRACE);
+    owner.wait_for_threads(&mut watch);
     engine_set.members = owner.returned_engines();
     match failure {
         Some(error) => Err(error),
@@ -352,8 +346,7 @@ impl<W: Work> Owner<W> {
         let member = &mut self.members[engine];
         member.alive = false;
         if let Some(error) = error {
-            tracing::warn!("{} failed; the other engines take over its work: {error}", member.stats.name);
-            member.stats.lost = Some(error);
+            member.stats.record_loss(error);
         }
     }
 
@@ -363,7 +356,7 @@ impl<W: Work> Owner<W> {
         if self.queue.retire(engine) {
             let member = &mut self.members[engine];
             (member.gone, member.thread) = (true, None);
-            self.record_end(engine, Some(format!("no answer for {:.1} s", silent.as_secs_f64())));
+            self.record_end(engine, Some(no_answer(silent)));
         }
     }
 
@@ -383,14 +376,14 @@ impl<W: Work> Owner<W> {
         Error::Internal(format!("no engine is left: {}", last.unwrap_or("the job started with none")))
     }
 
-    /// Waits until the devices are closed, or until `end`.
-    fn wait_for_threads(&mut self, receiver: &Receiver<PumpMessage<W>>, end: Instant) {
+    /// Waits until the devices are closed, or until their time to close is over.
+    fn wait_for_threads(&mut self, watch: &mut EngineWatch<PumpMessage<W>>) {
         self.queue.stop();
         while self.members.iter().any(|member| !member.gone) {
-            match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(PumpMessage::Gone { engine, kept }) => self.record_return(engine, kept),
-                Ok(_) => {}
-                Err(_) => break,
+            match watch.last_message() {
+                Some(PumpMessage::Gone { engine, kept }) => self.record_return(engine, kept),
+                Some(_) => {}
+                None => break,
             }
         }
         for member in self.members.iter_mut().filter(|member| member.gone) {

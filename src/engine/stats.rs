@@ -55,6 +55,12 @@ impl EngineStats {
         self.finished_at = self.finished_at.max(finished.at);
     }
 
+    /// Records that the engine was abandoned, and warns the user.
+    pub(crate) fn record_loss(&mut self, reason: String) {
+        tracing::warn!("{} failed; the other engines take over its work: {reason}", self.name);
+        self.lost = Some(reason);
+    }
+
     /// Adds another thread of the same row.
     fn merge(&mut self, other: EngineStats) {
         self.threads += other.threads;

@@ -1,14 +1,14 @@
 //! The engines of a job, their watchdog and their statistics.
 
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
 
 use super::TICK;
 use crate::engine::guard::catch_panic;
 use crate::engine::heartbeat::{Heartbeat, WatchClock};
-use crate::engine::patience::GRACE;
 use crate::engine::stats::EngineStats;
+use crate::engine::watch::{EngineWatch, no_answer};
 use crate::error::{Error, Result, plain};
 use crate::long::LongEngine;
 
@@ -196,11 +196,13 @@ impl EnginePool {
         }
         let (sender, receiver) = channel();
         let mut away = self.start(ids, task, sender);
-        let tick = TICK.min(self.patience / 4);
-        let (mut results, mut looked, mut ending) = (Vec::new(), Instant::now(), None);
+        let mut watch = EngineWatch::new(receiver, Some(self.patience), TICK);
+        let mut results = Vec::new();
         while !away.is_empty() {
-            match receiver.recv_timeout(tick) {
-                Ok((mut member, done)) => match away.iter().position(|there| there.id == member.id) {
+            // Does not end here, because every thread sends its member back.
+            let Some(event) = watch.wait() else { break };
+            if let Some((mut member, done)) = event.message {
+                match away.iter().position(|there| there.id == member.id) {
                     Some(index) => {
                         away.remove(index);
                         match done {
@@ -214,24 +216,17 @@ impl EnginePool {
                     }
                     // The engine was abandoned. Its result is ignored.
                     None => close(member.engine),
-                },
-                Err(RecvTimeoutError::Timeout) => {}
-                // Cannot happen: every thread sends its member back.
-                Err(RecvTimeoutError::Disconnected) => break,
+                }
             }
-            // While the process is stopped, this thread does not run. Such time does not count as
-            // silence.
-            self.clock.advance(looked.elapsed().min(2 * tick));
-            looked = Instant::now();
-            let patience = self.patience;
-            let silent = |there: &RunningMember| there.heartbeat.abandon_if_silent(patience);
+            self.clock.advance(event.awake);
+            let silent = |there: &RunningMember| there.heartbeat.abandon_if_silent(watch.patience);
             let silent_member = away.iter().enumerate().find_map(|(index, there)| Some((index, silent(there)?)));
             if let Some((index, silent)) = silent_member {
                 let there = away.remove(index);
                 lost(there.id);
-                self.record_abandoned(there, format!("no answer for {:.1} s", silent.as_secs_f64()));
+                self.record_abandoned(there, no_answer(silent));
             }
-            if is_over() && ending.get_or_insert_with(Instant::now).elapsed() > GRACE {
+            if is_over() && watch.is_grace_over() {
                 break;
             }
         }
@@ -291,9 +286,9 @@ impl EnginePool {
     /// Records that a member was abandoned.
     fn record_abandoned(&mut self, away: RunningMember, why: String) {
         let RunningMember { heartbeat, mut stats, .. } = away;
-        tracing::warn!("{} failed; the other engines take over its work: {why}", stats.name);
         let (cells, busy) = heartbeat.work_done();
-        (stats.cells, stats.busy_seconds, stats.lost) = (cells, busy.as_secs_f64(), Some(why));
+        (stats.cells, stats.busy_seconds) = (cells, busy.as_secs_f64());
+        stats.record_loss(why);
         self.gone.push(stats);
     }
 
@@ -393,7 +388,6 @@ impl PoolMember {
     }
 
     fn remove_member(&mut self, why: String) {
-        tracing::warn!("{} failed; the other engines take over its work: {why}", self.stats.name);
-        self.stats.lost = Some(why);
+        self.stats.record_loss(why);
     }
 }
