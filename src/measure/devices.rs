@@ -38,7 +38,7 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
     match device {
         Device::Adapter(adapter) => {
             if self_test {
-                report.self_test = self_test::on_adapter(adapter);
+                report.self_test = self_test::on_adapter(adapter, &|_| true);
             }
             if bench {
                 report.bench = speeds::measure_adapter(adapter)?;

@@ -134,9 +134,12 @@ fn test_kernels<T>(
     kernels.map(|kernel| KernelTest::new(kernel.stem, run(kernel))).collect()
 }
 
-/// Tests every kernel that an adapter can run.
-pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
-    let families: [fn(&FoundAdapter) -> Vec<KernelTest>; 8] = [
+/// Decides which kernels are tested.
+pub type KernelFilter<'a> = &'a dyn Fn(&&'static Kernel) -> bool;
+
+/// Tests the kernels that an adapter can run and that `is_tested` accepts.
+pub fn on_adapter(adapter: &FoundAdapter, is_tested: KernelFilter<'_>) -> Vec<KernelTest> {
+    let families: [fn(&FoundAdapter, KernelFilter<'_>) -> Vec<KernelTest>; 8] = [
         pairs::on_adapter,
         local::on_adapter,
         edit::on_adapter,
@@ -146,7 +149,7 @@ pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
         posterior::on_adapter,
         profile::on_adapter,
     ];
-    families.iter().flat_map(|test| test(adapter)).collect()
+    families.iter().flat_map(|test| test(adapter, is_tested)).collect()
 }
 
 /// Tests the CPU code that jobs use.

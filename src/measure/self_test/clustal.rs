@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{KernelTest, OracleCase, SelfTest, checked, test_kernels};
+use super::{KernelFilter, KernelTest, OracleCase, SelfTest, checked, test_kernels};
 use crate::clustal::gpu::ClustalGpu;
 use crate::clustal::{Clustal, ClustalBatch, ClustalChunk, ClustalCosts, PairIdentities, oracle};
 use crate::engine::Engine;
@@ -71,8 +71,8 @@ impl SelfTest for ClustalTest {
 
 /// Tests the kernels on an adapter. Both directions of `sw_ends` are tested together with the
 /// kernel that follows it.
-pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
-    test_kernels(own_kernels(), Ok(ClustalTest::families()), |test, kernel| {
+pub(super) fn on_adapter(adapter: &FoundAdapter, is_tested: KernelFilter<'_>) -> Vec<KernelTest> {
+    test_kernels(own_kernels().filter(is_tested), Ok(ClustalTest::families()), |test, kernel| {
         let last = if kernel.is_later_stage() { find("nw_forward_reverse") } else { Some(kernel) };
         test.test(&mut ClustalGpu::open(adapter)?.with_kernel(last))
     })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{KernelTest, OracleCase, SelfTest, checked, kernels_of, test_kernels};
+use super::{KernelFilter, KernelTest, OracleCase, SelfTest, checked, kernels_of, test_kernels};
 use crate::edit::cpu::EditWorker;
 use crate::edit::gpu::EditGpu;
 use crate::edit::kernels::myers::LaneGrouping;
@@ -127,16 +127,20 @@ impl SelfTest for EditTest {
 }
 
 /// Tests every kernel on an adapter.
-pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
-    test_kernels(kernels_of(Family::Edit, adapter), Ok(EditTest::with_half_of_the_variants()), |test, kernel| {
-        let engine = EditGpu::open(adapter)?;
-        let mut shape = engine.shape();
-        if kernel.lane_grouping().is_some_and(LaneGrouping::divides_pairs) {
-            shape.lanes = Some(TEST_LANES);
-            (shape.subgroup_words, shape.workgroup_words) = (TEST_WORDS, TEST_WORDS);
-        }
-        test.test(&mut engine.with_kernel(Some(kernel)).with_shape(shape))
-    })
+pub(super) fn on_adapter(adapter: &FoundAdapter, is_tested: KernelFilter<'_>) -> Vec<KernelTest> {
+    test_kernels(
+        kernels_of(Family::Edit, adapter).filter(is_tested),
+        Ok(EditTest::with_half_of_the_variants()),
+        |test, kernel| {
+            let engine = EditGpu::open(adapter)?;
+            let mut shape = engine.shape();
+            if kernel.lane_grouping().is_some_and(LaneGrouping::divides_pairs) {
+                shape.lanes = Some(TEST_LANES);
+                (shape.subgroup_words, shape.workgroup_words) = (TEST_WORDS, TEST_WORDS);
+            }
+            test.test(&mut engine.with_kernel(Some(kernel)).with_shape(shape))
+        },
+    )
 }
 
 /// Tests the CPU code. It does not compute overlaps.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::pairs::{PairsTest, batches, local_scorings};
-use super::{KernelTest, SelfTest, computed, kernels_of, test_kernels};
+use super::{KernelFilter, KernelTest, SelfTest, computed, kernels_of, test_kernels};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
@@ -95,10 +95,10 @@ impl SelfTest for LocalTest {
 
 /// Tests every kernel for local scores on an adapter. Some scores exceed 16-bit floats and are
 /// computed again.
-pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
+pub(super) fn on_adapter(adapter: &FoundAdapter, is_tested: KernelFilter<'_>) -> Vec<KernelTest> {
     let alone = PairsTest::by_schemes(&local_scorings(), &ResultFilter::Alignments, false);
     let tests = LocalTest::new().map(|relatives| (alone, relatives));
-    test_kernels(kernels_of(Family::Local, adapter), tests, |(alone, relatives), kernel| {
+    test_kernels(kernels_of(Family::Local, adapter).filter(is_tested), tests, |(alone, relatives), kernel| {
         let engine = || Ok(PairsGpu::open(adapter, Config::for_adapter(adapter))?.with_kernel(Some(kernel)));
         Ok(alone.test(&mut engine()?)? + relatives.test(&mut engine()?)?)
     })

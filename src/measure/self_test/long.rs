@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{KernelTest, SelfTest};
+use super::{KernelFilter, KernelTest, SelfTest};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, KERNELS};
@@ -112,14 +112,17 @@ impl SelfTest for LongTest {
 }
 
 /// Tests the kernels on an adapter. All traceback kernels are tested together.
-pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
+pub(super) fn on_adapter(adapter: &FoundAdapter, is_tested: KernelFilter<'_>) -> Vec<KernelTest> {
+    let mut kernels = KERNELS.iter().filter(|kernel| kernel.family() == Family::Long).filter(is_tested).peekable();
+    if kernels.peek().is_none() {
+        return Vec::new();
+    }
     let test = |want| {
         let shape = StripedShape { cells: Some(4), ..StripedShape::default() };
         let engine = GpuLong::open(adapter)?.with_shape(shape);
         LongTest::with_schemes(want).test(&mut SharedEngine::new(Box::new(engine)))
     };
     let [scores, alignments] = [LongWant::Score, LongWant::Alignment].map(|want| KernelTest::new("", test(want)));
-    let kernels = KERNELS.iter().filter(|kernel| kernel.family() == Family::Long);
     let result = |follows| if follows { &alignments } else { &scores };
     kernels.map(|kernel| KernelTest { kernel: kernel.stem.into(), ..result(kernel.is_later_stage()).clone() }).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{KernelTest, SelfTest, available_results, computed, kernels_of, test_kernels};
+use super::{KernelFilter, KernelTest, SelfTest, available_results, computed, kernels_of, test_kernels};
 use crate::alignment::Cigar;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -78,8 +78,8 @@ impl SelfTest for PairsTest {
 }
 
 /// Tests every kernel for global alignments that an adapter can run.
-pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
-    test_kernels(kernels_of(Family::Pairs, adapter), Ok(scorings()), |scorings, kernel| {
+pub(super) fn on_adapter(adapter: &FoundAdapter, is_tested: KernelFilter<'_>) -> Vec<KernelTest> {
+    test_kernels(kernels_of(Family::Pairs, adapter).filter(is_tested), Ok(scorings()), |scorings, kernel| {
         let mut engine = PairsGpu::open(adapter, Config::for_adapter(adapter))?.with_kernel(Some(kernel));
         PairsTest::by_schemes(scorings, &available_results(kernel), kernel.scan().is_some()).test(&mut engine)
     })

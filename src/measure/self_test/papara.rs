@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{KernelTest, OracleCase, SelfTest, checked, kernels_of, test_kernels};
+use super::{KernelFilter, KernelTest, OracleCase, SelfTest, checked, kernels_of, test_kernels};
 use crate::engine::mock::TextbookKind;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
@@ -110,8 +110,8 @@ impl SelfTest for PhyloTest {
 }
 
 /// Tests every kernel that an adapter can run.
-pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
-    test_kernels(kernels_of(Family::Phylo, adapter), PhyloTest::with_all_schemes(), |test, kernel| {
+pub(super) fn on_adapter(adapter: &FoundAdapter, is_tested: KernelFilter<'_>) -> Vec<KernelTest> {
+    test_kernels(kernels_of(Family::Phylo, adapter).filter(is_tested), PhyloTest::with_all_schemes(), |test, kernel| {
         let mut pairs = 0;
         // Tests both widths of columns, even if one of them does not suit the reads.
         for width in 0..2 {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{KernelTest, OracleCase, SelfTest, checked, test_kernels};
+use super::{KernelFilter, KernelTest, OracleCase, SelfTest, checked, test_kernels};
 use crate::engine::thread_engine::CpuKind;
 use crate::engine::{Batch, Engine};
 use crate::error::{Error, Result};
@@ -67,8 +67,8 @@ impl SelfTest for PosteriorTest {
 
 /// Tests the kernels on an adapter. The forward sums are tested together with the kernel that
 /// follows them.
-pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
-    test_kernels(own_kernels(), PosteriorTest::families(), |test, kernel| {
+pub(super) fn on_adapter(adapter: &FoundAdapter, is_tested: KernelFilter<'_>) -> Vec<KernelTest> {
+    test_kernels(own_kernels().filter(is_tested), PosteriorTest::families(), |test, kernel| {
         let last = if kernel.is_later_stage() { find("posterior_backward") } else { Some(kernel) };
         test.test(&mut PosteriorGpu::open(adapter)?.with_kernel(last))
     })

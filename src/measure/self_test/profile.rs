@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{KernelTest, OracleCase, SelfTest, checked, test_kernels};
+use super::{KernelFilter, KernelTest, OracleCase, SelfTest, checked, test_kernels};
 use crate::engine::{Batch, Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
@@ -70,8 +70,10 @@ impl SelfTest for ProfileTest {
 }
 
 /// Tests all kernels on an adapter together.
-pub(super) fn on_adapter(adapter: &FoundAdapter) -> Vec<KernelTest> {
-    test_kernels(own_kernels(), ProfileTest::with_lengths(), |test, _| test.test(&mut ProfileGpu::open(adapter)?))
+pub(super) fn on_adapter(adapter: &FoundAdapter, is_tested: KernelFilter<'_>) -> Vec<KernelTest> {
+    test_kernels(own_kernels().filter(is_tested), ProfileTest::with_lengths(), |test, _| {
+        test.test(&mut ProfileGpu::open(adapter)?)
+    })
 }
 
 /// Returns profiles of random columns. Each column has two letters, and one letter is in most
