@@ -54,6 +54,8 @@ mod numbers;
 mod paf;
 mod phylip;
 mod picture;
+#[cfg(feature = "plot")]
+mod point;
 mod sam;
 #[cfg(feature = "plot")]
 mod strokes;

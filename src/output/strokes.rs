@@ -1,6 +1,8 @@
 //! Letters made of lines, for pictures without a font: printable ASCII on a grid of 4 by 8, in
 //! which rows 0 to 6 are above the base line.
 
+use super::point::Point;
+
 /// Distance between letters in grid units.
 const ADVANCE: f64 = 5.5;
 /// Height of a capital letter in grid units.
@@ -51,7 +53,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
 
 /// Returns the lines of a text. x increases along the text and y downwards, and y = 0 is the middle
 /// of a capital letter.
-pub(super) fn lines(text: &str, size: f64) -> Vec<Vec<(f64, f64)>> {
+pub(super) fn lines(text: &str, size: f64) -> Vec<Vec<Point>> {
     let unit = unit(size);
     let mut lines = Vec::new();
     for (index, letter) in text.chars().enumerate() {
@@ -64,7 +66,7 @@ pub(super) fn lines(text: &str, size: f64) -> Vec<Vec<(f64, f64)>> {
         let point = |point: &str| {
             let mut digits = point.bytes().map(|digit| f64::from(digit - b'0'));
             let (x, y) = (digits.next().unwrap_or(0.0), digits.next().unwrap_or(0.0));
-            ((left + x) * unit, (y - CAPITAL / 2.0) * unit)
+            Point::new((left + x) * unit, (y - CAPITAL / 2.0) * unit)
         };
         lines.extend(glyph.split(',').map(|line| line.split(' ').map(point).collect::<Vec<_>>()));
     }
@@ -104,7 +106,7 @@ mod tests {
     #[test]
     fn text_width_equals_drawn_width() {
         assert_eq!((width("", 12.0), lines(" ", 12.0).len()), (0.0, 0));
-        let right = lines("HaH", 60.0).iter().flatten().map(|point| point.0).fold(0.0, f64::max);
+        let right = lines("HaH", 60.0).iter().flatten().map(|point| point.x).fold(0.0, f64::max);
         assert!((right - width("HaH", 60.0)).abs() < 1e-9);
         assert_eq!(lines("\u{e9}", 12.0).len(), 1);
     }

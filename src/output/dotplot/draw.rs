@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::output::long_context::{LongContext, LongPairAlignment, cut};
 use crate::output::plot::colours::{LINE_COLOURS, Rgb};
 use crate::output::plot::drawing::{Caption, CaptionAnchor, Drawing, DrawnShape, MARGIN, TEXT_SIZE, text_width};
+use crate::output::point::{Point, Size};
 use crate::seq::Alphabet;
 
 /// Width and height of the matrix in units.
@@ -70,12 +71,13 @@ impl<'a> DotPlotLayout<'a> {
 /// Returns an error if any of them has only a score.
 pub(super) fn drawing(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Result<Drawing> {
     let layout = DotPlotLayout::new(context);
-    let mut drawing = Drawing { size: (layout.left + SIDE + RIGHT, TOP + SIDE + MARGIN), ..Drawing::default() };
+    let size = Size { width: layout.left + SIDE + RIGHT, height: TOP + SIDE + MARGIN };
+    let mut drawing = Drawing { size, ..Drawing::default() };
     push_grid(&mut drawing, &layout);
     push_labels(&mut drawing, &layout);
     push_axis_titles(&mut drawing, &layout, context.alphabet());
     let middle = layout.left + SIDE / 2.0;
-    let title = Caption::new(title(context, alignments)?, (middle, TITLE_Y), TITLE_SIZE);
+    let title = Caption::new(title(context, alignments)?, Point::new(middle, TITLE_Y), TITLE_SIZE);
     drawing.text(Caption { anchor: CaptionAnchor::Middle, ..title });
     push_legend(&mut drawing, layout.left, alignments);
     push_paths(&mut drawing, &layout, context, alignments)?;
@@ -89,7 +91,7 @@ fn push_grid(drawing: &mut Drawing, layout: &DotPlotLayout<'_>) {
     let up = layout.queries.lines(SIDE).into_iter().map(|line| sharp(layout.y(line)));
     let ends = across.map(|x| [x, TOP, x, bottom]).chain(up.map(|y| [left, y, right, y])).collect();
     drawing.shapes.push(DrawnShape::Lines { colour: GRID, width: 1.0, ends });
-    drawing.frame((left, TOP), (SIDE, SIDE));
+    drawing.frame(Point::new(left, TOP), Size::square(SIDE));
 }
 
 /// Draws the texts next to both axes.
@@ -103,10 +105,10 @@ fn push_labels(drawing: &mut Drawing, layout: &DotPlotLayout<'_>) {
         let (x, y) = (layout.x(label.middle), TOP + SIDE + LABEL_GAP);
         let (y, anchor) =
             if is_upright { (y, CaptionAnchor::End) } else { (y + TEXT_SIZE / 2.0, CaptionAnchor::Middle) };
-        drawing.text(Caption { anchor, is_upright, ..caption(label, (x, y)) });
+        drawing.text(Caption { anchor, is_upright, ..caption(label, Point { x, y }) });
     }
     for label in &layout.query_labels.labels {
-        let at = (layout.left - LABEL_GAP, layout.y(label.middle));
+        let at = Point::new(layout.left - LABEL_GAP, layout.y(label.middle));
         drawing.text(Caption { anchor: CaptionAnchor::End, ..caption(label, at) });
     }
 }
@@ -120,8 +122,8 @@ fn push_axis_titles(drawing: &mut Drawing, layout: &DotPlotLayout<'_>, alphabet:
     };
     let half = AXIS_TITLE_SIZE / 2.0;
     let below = TOP + SIDE + LABEL_GAP + layout.target_labels.depth + AXIS_TITLE_GAP;
-    push(&layout.targets, (layout.left + SIDE / 2.0, below + half), false);
-    push(&layout.queries, (MARGIN + half, TOP + SIDE / 2.0), true);
+    push(&layout.targets, Point::new(layout.left + SIDE / 2.0, below + half), false);
+    push(&layout.queries, Point::new(MARGIN + half, TOP + SIDE / 2.0), true);
 }
 
 /// Draws a line in the colour of each strand that has alignments, with the name of the strand.
@@ -130,11 +132,11 @@ fn push_legend(drawing: &mut Drawing, left: f64, alignments: &[LongPairAlignment
     let mut x = left;
     for (is_reverse, name) in strands {
         if alignments.iter().any(|one| one.is_reverse == is_reverse) {
-            let points = vec![(x, LEGEND_Y), (x + LEGEND_LINE, LEGEND_Y)];
+            let points = [x, x + LEGEND_LINE].map(|x| Point::new(x, LEGEND_Y)).to_vec();
             let (colour, width) = (strand_colour(is_reverse), LINE_WIDTH);
             drawing.shapes.push(DrawnShape::Path { colour, width, points, tip: String::new() });
             x += LEGEND_LINE + LABEL_GAP;
-            drawing.text(Caption::new(name, (x, LEGEND_Y), LEGEND_SIZE));
+            drawing.text(Caption::new(name, Point::new(x, LEGEND_Y), LEGEND_SIZE));
             x += text_width(name, LEGEND_SIZE) + LEGEND_GAP;
         }
     }
@@ -152,12 +154,12 @@ fn push_paths(
     let mut shapes = Vec::new();
     for one in if context.circular().any() { &parts } else { alignments } {
         let path = HitPath::new(context, one, [&layout.targets, &layout.queries])?;
-        let mut points = path.drawn(|(target, query)| (layout.x(target), layout.y(query)));
+        let mut points = path.drawn(|point| Point::new(layout.x(point.target), layout.y(point.query)));
         let (first, last) = (points[0], points[points.len() - 1]);
-        let length = f64::hypot(last.0 - first.0, last.1 - first.1);
+        let length = f64::hypot(last.x - first.x, last.y - first.y);
         let is_dot = length < MIN_LINE;
         if is_dot {
-            points = vec![((first.0 + last.0) / 2.0, (first.1 + last.1) / 2.0)];
+            points = vec![Point::new((first.x + last.x) / 2.0, (first.y + last.y) / 2.0)];
         }
         let (colour, width) = (strand_colour(path.is_reverse), if is_dot { DOT_WIDTH } else { LINE_WIDTH });
         shapes.push((length, DrawnShape::Path { colour, width, points, tip: path.tip }));

@@ -5,15 +5,22 @@ use crate::error::{Error, Result};
 use crate::output::Range32;
 use crate::output::columns::AlignmentColumns;
 use crate::output::long_context::{LongContext, LongPairAlignment};
+use crate::output::point::Point;
 
 /// Greatest distance between a point of a path and the drawn line, in units.
 const TOLERANCE: f64 = 0.1;
 
+/// A point of a path, in symbols along both axes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AxisPoint {
+    pub(super) target: f64,
+    pub(super) query: f64,
+}
+
 /// The path of an alignment, without its end gaps.
 pub(super) struct HitPath {
     pub(super) is_reverse: bool,
-    /// Points in symbols: along the axis of the targets, and of the queries.
-    points: Vec<(f64, f64)>,
+    points: Vec<AxisPoint>,
     /// Description of the alignment.
     pub(super) tip: String,
 }
@@ -34,7 +41,7 @@ impl HitPath {
         let (before_target, before_query) = (targets.start(alignment.target_id), queries.start(alignment.query_id));
         let position = |i: u32, j: u32| {
             let i = if alignment.is_reverse { query_length - i } else { i };
-            (before_target + f64::from(j), before_query + f64::from(i))
+            AxisPoint { target: before_target + f64::from(j), query: before_query + f64::from(i) }
         };
         let mut points = vec![position(i, j)];
         for (length, op) in columns.inner_runs(cigar) {
@@ -47,7 +54,7 @@ impl HitPath {
     }
 
     /// Returns the points in units, without those that are too close to a straight line to see.
-    pub(super) fn drawn(&self, to_units: impl Fn((f64, f64)) -> (f64, f64)) -> Vec<(f64, f64)> {
+    pub(super) fn drawn(&self, to_units: impl Fn(AxisPoint) -> Point) -> Vec<Point> {
         simplified(self.points.iter().map(|&point| to_units(point)))
     }
 }
@@ -80,24 +87,25 @@ fn tip(
 /// most [`TOLERANCE`].
 #[derive(Debug, Clone, Copy)]
 struct DirectionCone {
-    low: (f64, f64),
-    high: (f64, f64),
+    low: Point,
+    high: Point,
 }
 
 /// Returns a positive number if `b` lies counterclockwise of `a`.
-fn cross(a: (f64, f64), b: (f64, f64)) -> f64 {
-    a.0 * b.1 - a.1 * b.0
+fn cross(a: Point, b: Point) -> f64 {
+    a.x * b.y - a.y * b.x
 }
 
 impl DirectionCone {
     /// Returns the directions that pass a point at this offset. Every direction passes a close point.
-    fn around((x, y): (f64, f64)) -> Option<Self> {
+    fn around(offset: Point) -> Option<Self> {
+        let Point { x, y } = offset;
         let length = (x * x + y * y).sqrt();
-        let (across, down) = (-y / length * TOLERANCE, x / length * TOLERANCE);
-        (length > TOLERANCE).then_some(DirectionCone { low: (x - across, y - down), high: (x + across, y + down) })
+        let side = Point::new(-y / length * TOLERANCE, x / length * TOLERANCE);
+        (length > TOLERANCE).then_some(DirectionCone { low: offset - side, high: offset + side })
     }
 
-    fn contains(&self, offset: (f64, f64)) -> bool {
+    fn contains(&self, offset: Point) -> bool {
         cross(self.low, offset) >= 0.0 && cross(offset, self.high) >= 0.0
     }
 
@@ -111,17 +119,16 @@ impl DirectionCone {
 
 /// Drops points of a path that runs in one direction along each axis. Every dropped point is at most
 /// [`TOLERANCE`] away from the remaining lines.
-fn simplified(mut points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+fn simplified(mut points: impl Iterator<Item = Point>) -> Vec<Point> {
     let Some(mut anchor) = points.next() else { return Vec::new() };
     let (mut kept, mut last) = (vec![anchor], anchor);
     let mut cone: Option<DirectionCone> = None;
     for point in points {
-        let offset = |anchor: (f64, f64)| (point.0 - anchor.0, point.1 - anchor.1);
-        if cone.is_some_and(|cone| !cone.contains(offset(anchor))) {
+        if cone.is_some_and(|cone| !cone.contains(point - anchor)) {
             kept.push(last);
             (anchor, cone) = (last, None);
         }
-        cone = match (cone, DirectionCone::around(offset(anchor))) {
+        cone = match (cone, DirectionCone::around(point - anchor)) {
             (Some(cone), Some(next)) => Some(cone.intersection(&next)),
             (cone, next) => cone.or(next),
         };
@@ -138,10 +145,10 @@ mod tests {
     use super::*;
 
     /// Returns the distance between a point and the nearest line of a path.
-    fn distance(point: (f64, f64), path: &[(f64, f64)]) -> f64 {
-        let to_line = |ends: &[(f64, f64)]| {
-            let (across, down) = (ends[1].0 - ends[0].0, ends[1].1 - ends[0].1);
-            let (x, y) = (point.0 - ends[0].0, point.1 - ends[0].1);
+    fn distance(point: Point, path: &[Point]) -> f64 {
+        let to_line = |ends: &[Point]| {
+            let Point { x: across, y: down } = ends[1] - ends[0];
+            let Point { x, y } = point - ends[0];
             let share = ((x * across + y * down) / (across * across + down * down)).clamp(0.0, 1.0);
             f64::hypot(x - share * across, y - share * down)
         };
@@ -153,19 +160,19 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         for step in [0.0004, 0.03, 0.3, 5.0] {
             for _ in 0..20 {
-                let mut at = (0.0, 0.0);
+                let mut at = Point::default();
                 let mut points = vec![at];
-                while points.len() < 2000 && at.0 < 700.0 {
+                while points.len() < 2000 && at.x < 700.0 {
                     let length = step * random.f64();
                     at = match random.u8(..8) {
-                        0 => (at.0 + length, at.1),
-                        1 => (at.0, at.1 - length),
-                        _ => (at.0 + length, at.1 - length),
+                        0 => Point::new(at.x + length, at.y),
+                        1 => Point::new(at.x, at.y - length),
+                        _ => Point::new(at.x + length, at.y - length),
                     };
                     points.push(at);
                 }
                 let path = simplified(points.iter().copied());
-                assert!(path.len() <= points.len() && path[0] == (0.0, 0.0) && path[path.len() - 1] == at);
+                assert!(path.len() <= points.len() && path[0] == Point::default() && path[path.len() - 1] == at);
                 for point in &points {
                     assert!(distance(*point, &path) <= TOLERANCE + 1e-9, "{point:?} {path:?}");
                 }
@@ -175,14 +182,15 @@ mod tests {
 
     #[test]
     fn straight_paths_have_two_points() {
-        let diagonal = |number: u32| (f64::from(number) * 0.007, 700.0 - f64::from(number) * 0.007);
+        let diagonal = |number: u32| Point::new(f64::from(number) * 0.007, 700.0 - f64::from(number) * 0.007);
         assert_eq!(simplified((0..=100_000).map(diagonal)), [diagonal(0), diagonal(100_000)]);
         // Short gaps on alternating sides.
-        let stairs = |number: u32| (f64::from(number.div_ceil(2)) * 0.02, f64::from(number / 2) * 0.02);
+        let stairs = |number: u32| Point::new(f64::from(number.div_ceil(2)) * 0.02, f64::from(number / 2) * 0.02);
         assert_eq!(simplified((0..=70_000).map(stairs)).len(), 2);
-        assert_eq!(simplified([(1.0, 2.0)].into_iter()), [(1.0, 2.0)]);
-        assert_eq!(simplified([(1.0, 2.0); 3].into_iter()), [(1.0, 2.0)]);
-        let corner = [(0.0, 0.0), (9.0, 9.0), (9.0, 12.0), (12.0, 15.0)];
+        let point = Point::new(1.0, 2.0);
+        assert_eq!(simplified([point].into_iter()), [point]);
+        assert_eq!(simplified([point; 3].into_iter()), [point]);
+        let corner = [(0.0, 0.0), (9.0, 9.0), (9.0, 12.0), (12.0, 15.0)].map(|(x, y)| Point { x, y });
         assert_eq!(simplified(corner.into_iter()), corner);
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use super::colours::{self, Rgb};
 use super::drawing::{Caption, CaptionAnchor, Drawing, DrawnShape, drawn};
 use crate::error::{Error, Result};
+use crate::output::point::{Point, Size};
 use crate::output::strokes;
 
 /// Greatest number of units of a picture that is drawn at two pixels per unit. Larger pictures have
@@ -16,9 +17,10 @@ const MAX_DOUBLED: f64 = 8e6;
 /// # Errors
 /// Returns [`Error::Internal`] if the image cannot be encoded.
 pub(super) fn bytes(drawing: &Drawing) -> Result<Vec<u8>> {
-    let scale = if drawing.size.0 * drawing.size.1 > MAX_DOUBLED { 1 } else { 2 };
+    let Size { width, height } = drawing.size;
+    let scale = if width * height > MAX_DOUBLED { 1 } else { 2 };
     let side = |units: f64| units.ceil().max(1.0) as usize * scale;
-    let (width, height) = (side(drawing.size.0), side(drawing.size.1));
+    let (width, height) = (side(width), side(height));
     let pixels = vec![255; 3 * width * height];
     let mut bitmap = Bitmap { width, height, scale: scale as f64, pixels, coverage: Vec::new() };
     for shape in &drawing.shapes {
@@ -29,8 +31,8 @@ pub(super) fn bytes(drawing: &Drawing) -> Result<Vec<u8>> {
                 for [x, y, to_x, to_y] in ends {
                     let (left, right) = (x.min(*to_x), x.max(*to_x));
                     let (top, bottom) = (y.min(*to_y), y.max(*to_y));
-                    let size = (right - left + width, bottom - top + width);
-                    bitmap.fill((left - half, top - half), size, *colour);
+                    let size = Size { width: right - left + width, height: bottom - top + width };
+                    bitmap.fill(Point::new(left - half, top - half), size, *colour);
                 }
             }
             DrawnShape::Path { colour, width, points, .. } => bitmap.trace(points, *width, *colour),
@@ -38,8 +40,8 @@ pub(super) fn bytes(drawing: &Drawing) -> Result<Vec<u8>> {
                 let cell = *cell as f64;
                 for (row, levels) in levels.chunks((*columns).max(1)).enumerate() {
                     for (column, level) in levels.iter().enumerate() {
-                        let at = (at.0 + cell * column as f64, at.1 + cell * row as f64);
-                        bitmap.fill(at, (cell, cell), colours::of_level(*level));
+                        let offset = Point::new(cell * column as f64, cell * row as f64);
+                        bitmap.fill(*at + offset, Size::square(cell), colours::of_level(*level));
                     }
                 }
             }
@@ -64,13 +66,13 @@ struct Bitmap {
 
 impl Bitmap {
     /// Fills a rectangle that is given in units. It is at least one pixel wide and high.
-    fn fill(&mut self, at: (f64, f64), size: (f64, f64), colour: Rgb) {
+    fn fill(&mut self, at: Point, size: Size, colour: Rgb) {
         let range = |start: f64, length: f64, end: usize| {
             let first = (start * self.scale).round().max(0.0) as usize;
             let last = ((start + length) * self.scale).round().max(0.0) as usize;
             first.min(end)..last.max(first + 1).min(end)
         };
-        let (columns, rows) = (range(at.0, size.0, self.width), range(at.1, size.1, self.height));
+        let (columns, rows) = (range(at.x, size.width, self.width), range(at.y, size.height, self.height));
         for row in rows {
             let start = row * self.width;
             let line = &mut self.pixels[3 * (start + columns.start)..3 * (start + columns.end)];
@@ -79,13 +81,13 @@ impl Bitmap {
     }
 
     /// Draws a line between two points that are given in units.
-    fn stroke(&mut self, from: (f64, f64), to: (f64, f64), colour: Rgb) {
-        let (across, down) = (to.0 - from.0, to.1 - from.1);
+    fn stroke(&mut self, from: Point, to: Point, colour: Rgb) {
+        let Point { x: across, y: down } = to - from;
         let steps = (across.abs().max(down.abs()) * self.scale).ceil().max(1.0);
-        let pen = (1.0, 1.0);
+        let pen = Size::square(1.0);
         for step in 0..=steps as usize {
             let share = step as f64 / steps;
-            self.fill((from.0 + across * share - 0.5, from.1 + down * share - 0.5), pen, colour);
+            self.fill(Point::new(from.x + across * share - 0.5, from.y + down * share - 0.5), pen, colour);
         }
     }
 
@@ -93,8 +95,9 @@ impl Bitmap {
     ///
     /// A pixel is covered by the line that is nearest to its centre, and blended once: lines of the
     /// same path that overlap look like one.
-    fn trace(&mut self, points: &[(f64, f64)], width: f64, colour: Rgb) {
-        let points: Vec<(f64, f64)> = points.iter().map(|&(x, y)| (x * self.scale, y * self.scale)).collect();
+    fn trace(&mut self, points: &[Point], width: f64, colour: Rgb) {
+        let scaled = |&Point { x, y }: &Point| Point::new(x * self.scale, y * self.scale);
+        let points: Vec<Point> = points.iter().map(scaled).collect();
         let radius = width / 2.0 * self.scale;
         self.coverage.resize(self.width * self.height, 0.0);
         let mut covered = Vec::new();
@@ -114,21 +117,21 @@ impl Bitmap {
 
     /// Increases the coverage of the pixels that a line touches. Appends the pixels that no earlier
     /// line of the path covers. The ends and the radius are given in pixels.
-    fn cover(&mut self, from: (f64, f64), to: (f64, f64), radius: f64, covered: &mut Vec<usize>) {
+    fn cover(&mut self, from: Point, to: Point, radius: f64, covered: &mut Vec<usize>) {
         let reach = radius + 0.5;
-        let (across, down) = (to.0 - from.0, to.1 - from.1);
+        let Point { x: across, y: down } = to - from;
         let square = across * across + down * down;
         let limit = |position: f64, end: usize| (position.floor().max(0.0) as usize).min(end);
-        let (top, bottom) = (from.1.min(to.1) - reach, from.1.max(to.1) + reach);
+        let (top, bottom) = (from.y.min(to.y) - reach, from.y.max(to.y) + reach);
         for row in limit(top, self.height)..limit(bottom + 1.0, self.height) {
             let y = row as f64 + 0.5;
             // The part of the line that is near the row.
-            let share = |y: f64| if down == 0.0 { 0.0 } else { ((y - from.1) / down).clamp(0.0, 1.0) };
+            let share = |y: f64| if down == 0.0 { 0.0 } else { ((y - from.y) / down).clamp(0.0, 1.0) };
             let (near, far) = if down == 0.0 { (0.0, 1.0) } else { (share(y - reach), share(y + reach)) };
-            let (near, far) = (from.0 + near * across, from.0 + far * across);
+            let (near, far) = (from.x + near * across, from.x + far * across);
             let (left, right) = (near.min(far) - reach, near.max(far) + reach);
             for column in limit(left, self.width)..limit(right + 1.0, self.width) {
-                let (x_offset, y_offset) = (column as f64 + 0.5 - from.0, y - from.1);
+                let (x_offset, y_offset) = (column as f64 + 0.5 - from.x, y - from.y);
                 let projection = x_offset * across + y_offset * down;
                 let nearest = if square > 0.0 { (projection / square).clamp(0.0, 1.0) } else { 0.0 };
                 let (x_rest, y_rest) = (x_offset - nearest * across, y_offset - nearest * down);
@@ -152,9 +155,9 @@ impl Bitmap {
             CaptionAnchor::Middle => strokes::width(&text, caption.size) / 2.0,
             CaptionAnchor::End => strokes::width(&text, caption.size),
         };
-        let point = |(x, y): (f64, f64)| {
-            let (x, y) = if caption.is_upright { (y, before - x) } else { (x - before, y) };
-            (caption.at.0 + x, caption.at.1 + y)
+        let point = |Point { x, y }: Point| {
+            let offset = if caption.is_upright { Point::new(y, before - x) } else { Point::new(x - before, y) };
+            caption.at + offset
         };
         for line in strokes::lines(&text, caption.size) {
             for ends in line.windows(2) {
@@ -224,22 +227,23 @@ pub(super) mod tests {
     }
 
     /// Returns the darkness of every pixel of a black path, from 0 to 255, and the width in pixels.
-    fn darkness(points: Vec<(f64, f64)>) -> (usize, Vec<u8>) {
+    fn darkness(points: Vec<Point>) -> (usize, Vec<u8>) {
         let path = DrawnShape::Path { colour: [0; 3], width: 2.0, points, tip: String::new() };
-        let drawing = Drawing { size: (30.0, 20.0), shapes: vec![path] };
+        let drawing = Drawing { size: Size { width: 30.0, height: 20.0 }, shapes: vec![path] };
         let (width, _, pixels) = decoded(&bytes(&drawing).unwrap());
         (width as usize, pixels.chunks_exact(3).map(|pixel| 255 - pixel[0]).collect())
     }
 
-    fn area(points: Vec<(f64, f64)>) -> f64 {
+    fn area(points: Vec<Point>) -> f64 {
         darkness(points).1.into_iter().map(f64::from).sum::<f64>() / 255.0
     }
 
     #[test]
     fn paths_cover_their_area_at_any_slope_and_place() {
         let round_ends = std::f64::consts::PI * 4.0;
-        for (from, to) in [((3.0, 9.0), (23.0, 9.0)), ((5.3, 4.1), (21.9, 15.2)), ((20.0, 3.7), (14.2, 14.9))] {
-            let length: f64 = 2.0 * f64::hypot(to.0 - from.0, to.1 - from.1);
+        for [x, y, to_x, to_y] in [[3.0, 9.0, 23.0, 9.0], [5.3, 4.1, 21.9, 15.2], [20.0, 3.7, 14.2, 14.9]] {
+            let (from, to) = (Point::new(x, y), Point::new(to_x, to_y));
+            let length: f64 = 2.0 * f64::hypot(to_x - x, to_y - y);
             let expected = 4.0 * length + round_ends;
             let all = area(vec![from, to]);
             assert!((all - expected).abs() < 0.03 * expected, "{from:?} {to:?}: {all}, not {expected}");
@@ -248,15 +252,16 @@ pub(super) mod tests {
                 assert!((area(same) - all).abs() < 0.5, "{from:?} {to:?}");
             }
         }
-        let dot = area(vec![(9.3, 9.8)]);
+        let dot = area(vec![Point::new(9.3, 9.8)]);
         assert!((dot - round_ends).abs() < 0.05 * round_ends, "{dot}");
         assert_eq!(area(vec![]), 0.0);
-        assert_eq!(area(vec![(-50.0, -50.0), (-40.0, 90.0), (500.0, 90.0)]), 0.0);
+        let outside = [(-50.0, -50.0), (-40.0, 90.0), (500.0, 90.0)].map(|(x, y)| Point { x, y });
+        assert_eq!(area(outside.into()), 0.0);
     }
 
     #[test]
     fn edges_of_paths_are_smooth() {
-        let (width, pixels) = darkness(vec![(-10.0, 1.0), (40.0, 17.0)]);
+        let (width, pixels) = darkness(vec![Point::new(-10.0, 1.0), Point::new(40.0, 17.0)]);
         // Each column has a dark core and few pixels of other shades.
         for column in 0..width {
             let shades: Vec<u8> =
@@ -270,16 +275,16 @@ pub(super) mod tests {
 
     #[test]
     fn shapes_are_drawn_at_two_pixels_per_unit() {
-        let mut drawing = Drawing { size: (20.0, 10.0), ..Drawing::default() };
+        let mut drawing = Drawing { size: Size { width: 20.0, height: 10.0 }, ..Drawing::default() };
         let (red, blue) = ([255, 0, 0], [0, 0, 255]);
-        let (at, size) = ((1.0, 1.0), (2.0, 3.0));
+        let (at, size) = (Point::new(1.0, 1.0), Size { width: 2.0, height: 3.0 });
         drawing.shapes.push(DrawnShape::Rectangle { at, size, colour: red, tip: String::new() });
         drawing.shapes.push(DrawnShape::Lines { colour: blue, width: 1.0, ends: vec![[5.0, 5.0, 9.0, 5.0]] });
         let (width, height, pixels) = decoded(&bytes(&drawing).unwrap());
         assert_eq!((width, height), (40, 20));
         let count = |colour: Rgb| pixels.chunks_exact(3).filter(|pixel| **pixel == colour).count();
         assert_eq!((count(red), count(blue)), (4 * 6, 10 * 2));
-        drawing.text(Caption::new("X\u{2026}", (2.0, 30.0), 12.0));
+        drawing.text(Caption::new("X\u{2026}", Point::new(2.0, 30.0), 12.0));
         let (_, height, pixels) = decoded(&bytes(&drawing).unwrap());
         assert!(height > 60 && pixels.chunks_exact(3).filter(|pixel| **pixel == [0; 3]).count() > 40);
     }

@@ -1,6 +1,7 @@
 //! The shapes of a picture.
 
 use super::colours::{BLACK, Rgb};
+use crate::output::point::{Point, Size};
 use crate::output::strokes;
 
 /// Distance between the border of a picture and its contents, in units.
@@ -15,8 +16,8 @@ pub(in crate::output) const LINE: f64 = 18.0;
 /// A picture that is laid out. Coordinates are in units, to the right and downwards.
 #[derive(Debug, Default)]
 pub(in crate::output) struct Drawing {
-    /// Width and height, increased by [`Drawing::text`] if necessary.
-    pub(in crate::output) size: (f64, f64),
+    /// Size, increased by [`Drawing::text`] if necessary.
+    pub(in crate::output) size: Size,
     pub(in crate::output) shapes: Vec<DrawnShape>,
 }
 
@@ -26,8 +27,8 @@ pub(in crate::output) enum DrawnShape {
     /// A filled rectangle.
     Rectangle {
         /// Left and upper end.
-        at: (f64, f64),
-        size: (f64, f64),
+        at: Point,
+        size: Size,
         colour: Rgb,
         /// Text that appears at the pointer; empty for none.
         tip: String,
@@ -44,14 +45,14 @@ pub(in crate::output) enum DrawnShape {
     Path {
         colour: Rgb,
         width: f64,
-        points: Vec<(f64, f64)>,
+        points: Vec<Point>,
         /// Text that appears at the pointer; empty for none.
         tip: String,
     },
     /// Square cells in rows.
     Cells {
         /// Left and upper end.
-        at: (f64, f64),
+        at: Point,
         /// Width of a cell in units.
         cell: usize,
         /// Number of cells in a row.
@@ -76,7 +77,7 @@ pub(in crate::output) enum CaptionAnchor {
 pub(in crate::output) struct Caption {
     pub(in crate::output) text: String,
     /// Position of the anchor, at half the height of capital letters.
-    pub(in crate::output) at: (f64, f64),
+    pub(in crate::output) at: Point,
     pub(in crate::output) anchor: CaptionAnchor,
     /// Height of the letters in units.
     pub(in crate::output) size: f64,
@@ -89,7 +90,7 @@ pub(in crate::output) struct Caption {
 
 impl Caption {
     /// Returns a black text that starts at this position.
-    pub(in crate::output) fn new(text: impl Into<String>, at: (f64, f64), size: f64) -> Self {
+    pub(in crate::output) fn new(text: impl Into<String>, at: Point, size: f64) -> Self {
         let (text, anchor) = (text.into(), CaptionAnchor::Start);
         Caption { text, at, anchor, size, colour: BLACK, is_upright: false, tip: String::new() }
     }
@@ -102,7 +103,7 @@ impl Caption {
             CaptionAnchor::Middle => width / 2.0,
             CaptionAnchor::End => width,
         };
-        let (x, y) = self.at;
+        let Point { x, y } = self.at;
         if self.is_upright {
             [x - half, y + before - width, x + half, y + before]
         } else {
@@ -115,13 +116,15 @@ impl Drawing {
     /// Adds a text. The picture grows so that it contains the text and a margin.
     pub(in crate::output) fn text(&mut self, caption: Caption) {
         let [_, _, right, bottom] = caption.bounds();
-        self.size = (self.size.0.max(right + MARGIN), self.size.1.max(bottom + MARGIN));
+        let Size { width, height } = self.size;
+        self.size = Size { width: width.max(right + MARGIN), height: height.max(bottom + MARGIN) };
         self.shapes.push(DrawnShape::Text(caption));
     }
 
-    /// Adds the outline of a rectangle.
-    pub(in crate::output) fn frame(&mut self, (left, top): (f64, f64), (width, height): (f64, f64)) {
-        let (right, bottom) = (left + width, top + height);
+    /// Adds the outline of a rectangle. `corner` is its left and upper end.
+    pub(in crate::output) fn frame(&mut self, corner: Point, size: Size) {
+        let Point { x: left, y: top } = corner;
+        let (right, bottom) = (left + size.width, top + size.height);
         let ends = vec![
             [left, top, right, top],
             [left, bottom, right, bottom],
@@ -132,9 +135,9 @@ impl Drawing {
     }
 
     /// Adds lines of notes from this position downwards.
-    pub(super) fn draw_notes(&mut self, notes: &[String], at: (f64, f64)) {
+    pub(super) fn draw_notes(&mut self, notes: &[String], at: Point) {
         for (number, note) in (0..).zip(notes) {
-            self.text(Caption::new(note, (at.0, at.1 + LINE * f64::from(number)), TEXT_SIZE));
+            self.text(Caption::new(note, Point { y: at.y + LINE * f64::from(number), ..at }, TEXT_SIZE));
         }
     }
 }
@@ -186,7 +189,7 @@ mod tests {
 
     #[test]
     fn bounds_contain_the_letters() {
-        let caption = Caption { anchor: CaptionAnchor::End, ..Caption::new("WWii", (100.0, 50.0), 10.0) };
+        let caption = Caption { anchor: CaptionAnchor::End, ..Caption::new("WWii", Point::new(100.0, 50.0), 10.0) };
         let [left, top, right, bottom] = caption.bounds();
         assert_eq!((top, right, bottom), (45.0, 100.0, 55.0));
         assert!(left <= 100.0 - 2.0 * 9.9 - 2.0 * 2.8, "{left}");

@@ -10,6 +10,7 @@ use super::names::{DrawnName, drawn_names, shortened};
 use crate::error::Result;
 use crate::output::Output;
 use crate::output::picture::Picture;
+use crate::output::point::{Point, Size};
 use crate::output::ticks::ticks;
 
 /// Greatest number of rows with names.
@@ -151,15 +152,15 @@ impl HeatMap<'_> {
         };
         let mut drawing = Drawing::default();
         let title = shortened(self.title, TITLE_CHARS);
-        drawing.text(Caption::new(title, (MARGIN, MARGIN + TITLE_SIZE / 2.0), TITLE_SIZE));
-        drawing.text(Caption::new(self.legend, (MARGIN, MARGIN + TITLE_SIZE / 2.0 + LINE), TEXT_SIZE));
+        drawing.text(Caption::new(title, Point::new(MARGIN, MARGIN + TITLE_SIZE / 2.0), TITLE_SIZE));
+        drawing.text(Caption::new(self.legend, Point::new(MARGIN, MARGIN + TITLE_SIZE / 2.0 + LINE), TEXT_SIZE));
         push_names(&mut drawing, &names, size, &layout);
         let ticks = cells.ticks();
         push_cells(&mut drawing, &cells, &names, &ticks, &layout);
         push_bar(&mut drawing, &ticks, &layout);
         let below = layout.top + layout.side.max(BAR.1) + LINE;
-        drawing.draw_notes(&notes(rows, cells.rows_per_cell), (MARGIN, below));
-        drawing.size.1 = drawing.size.1.max(layout.top + layout.side.max(BAR.1) + MARGIN);
+        drawing.draw_notes(&notes(rows, cells.rows_per_cell), Point::new(MARGIN, below));
+        drawing.size.height = drawing.size.height.max(layout.top + layout.side.max(BAR.1) + MARGIN);
         drawing
     }
 }
@@ -181,8 +182,9 @@ fn push_names(drawing: &mut Drawing, names: &[DrawnName], size: f64, layout: &Ma
     for (index, name) in names.iter().enumerate() {
         let middle = (index as f64 + 0.5) * layout.cell as f64;
         let tip = if name.short == name.whole { String::new() } else { name.whole.clone() };
-        let row = Caption { tip, ..Caption::new(&name.short, (layout.left - 6.0, layout.top + middle), size) };
-        let at = (layout.left + middle, layout.top - 6.0);
+        let before = Point::new(layout.left - 6.0, layout.top + middle);
+        let row = Caption { tip, ..Caption::new(&name.short, before, size) };
+        let at = Point::new(layout.left + middle, layout.top - 6.0);
         drawing.text(Caption { at, is_upright: true, ..row.clone() });
         drawing.text(Caption { anchor: CaptionAnchor::End, ..row });
     }
@@ -192,22 +194,22 @@ fn push_names(drawing: &mut Drawing, names: &[DrawnName], size: f64, layout: &Ma
 fn push_cells(drawing: &mut Drawing, cells: &CellMeans, names: &[DrawnName], ticks: &[f64], layout: &MatrixLayout) {
     let (low, high) = (ticks[0], ticks[ticks.len() - 1]);
     let level = |mean: f64| ((mean - low) / (high - low) * 255.0).round().clamp(0.0, 255.0) as u8;
-    let (left, top) = (layout.left, layout.top);
+    let corner = Point::new(layout.left, layout.top);
     if cells.side > MAX_TIPS {
         let levels = cells.means.iter().map(|mean| level(*mean)).collect();
         let (cell, columns) = (layout.cell, cells.side);
-        drawing.shapes.push(DrawnShape::Cells { at: (left, top), cell, columns, levels });
+        drawing.shapes.push(DrawnShape::Cells { at: corner, cell, columns, levels });
     } else {
         let cell = layout.cell as f64;
         for (index, mean) in cells.means.iter().enumerate() {
             let (row, column) = (index / cells.side, index % cells.side);
             let tip = format!("{}, {}: {mean:.4}", names[row].short, names[column].short);
-            let at = (left + column as f64 * cell, top + row as f64 * cell);
-            let (size, colour) = ((cell, cell), colours::of_level(level(*mean)));
+            let at = corner + Point::new(column as f64 * cell, row as f64 * cell);
+            let (size, colour) = (Size::square(cell), colours::of_level(level(*mean)));
             drawing.shapes.push(DrawnShape::Rectangle { at, size, colour, tip });
         }
     }
-    drawing.frame((left, top), (layout.side, layout.side));
+    drawing.frame(corner, Size::square(layout.side));
 }
 
 /// Draws the colour bar to the right of the matrix. High numbers are at the top.
@@ -217,17 +219,17 @@ fn push_bar(drawing: &mut Drawing, ticks: &[f64], layout: &MatrixLayout) {
     let step = height / f64::from(steps);
     for index in 0..steps {
         let level = u32::from(index) * 255 / u32::from(steps - 1);
-        let at = (left, top + height - step * f64::from(index + 1));
-        let (size, colour) = ((width, step), colours::of_level(level as u8));
+        let at = Point::new(left, top + height - step * f64::from(index + 1));
+        let (size, colour) = (Size { width, height: step }, colours::of_level(level as u8));
         drawing.shapes.push(DrawnShape::Rectangle { at, size, colour, tip: String::new() });
     }
-    drawing.frame((left, top), (width, height));
+    drawing.frame(Point::new(left, top), Size { width, height });
     let (low, high) = (ticks[0], ticks[ticks.len() - 1]);
     let mut marks = Vec::new();
     for (tick, label) in ticks.iter().zip(tick_labels(ticks)) {
         let y = top + height * (high - tick) / (high - low);
         marks.push([left + width, y, left + width + 4.0, y]);
-        drawing.text(Caption::new(label, (left + width + 8.0, y), TEXT_SIZE));
+        drawing.text(Caption::new(label, Point::new(left + width + 8.0, y), TEXT_SIZE));
     }
     drawing.shapes.push(DrawnShape::Lines { colour: BLACK, width: 1.0, ends: marks });
 }
@@ -357,7 +359,7 @@ mod tests {
         assert_eq!(png, written(Picture::Png));
         let (width, height, pixels) = decoded(&png);
         let size = map.drawing().size;
-        assert_eq!((width, height), (2 * size.0.ceil() as u32, 2 * size.1.ceil() as u32));
+        assert_eq!((width, height), (2 * size.width.ceil() as u32, 2 * size.height.ceil() as u32));
         let count = |colour: [u8; 3]| pixels.chunks_exact(3).filter(|pixel| **pixel == colour).count();
         // Three dark cells on the diagonal, and six light ones, except for the frame.
         let cell = 4 * 28 * 28;

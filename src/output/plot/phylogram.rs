@@ -6,6 +6,7 @@ use super::names::{drawn_names, printable, shortened};
 use crate::error::Result;
 use crate::output::Output;
 use crate::output::picture::Picture;
+use crate::output::point::{Point, Size};
 use crate::tree::newick::NewickNode;
 
 /// Greatest number of leaves with names.
@@ -157,15 +158,17 @@ impl Phylogram<'_> {
 
     fn drawing(&self) -> Drawing {
         let layout = TreeLayout::new(self.nodes);
-        let mut drawing = Drawing { size: (LEFT + WIDTH + MARGIN, layout.bottom() + MARGIN), ..Drawing::default() };
+        let size = Size { width: LEFT + WIDTH + MARGIN, height: layout.bottom() + MARGIN };
+        let mut drawing = Drawing { size, ..Drawing::default() };
         let title = shortened(self.title, TITLE_CHARS);
-        drawing.text(Caption::new(title, (MARGIN, MARGIN + TITLE_SIZE / 2.0), TITLE_SIZE));
+        drawing.text(Caption::new(title, Point::new(MARGIN, MARGIN + TITLE_SIZE / 2.0), TITLE_SIZE));
         self.push_branches(&mut drawing, &layout);
         let hidden = if layout.has_names { self.push_labels(&mut drawing, &layout) } else { 0 };
         let below = layout.bottom() + LINE;
         let has_bar = push_scale_bar(&mut drawing, &layout, below);
         let notes = self.notes(&layout, hidden);
-        drawing.draw_notes(&notes, (MARGIN, below + if has_bar { 2.0 * LINE + 4.0 } else { 0.0 }));
+        let notes_y = below + if has_bar { 2.0 * LINE + 4.0 } else { 0.0 };
+        drawing.draw_notes(&notes, Point::new(MARGIN, notes_y));
         drawing
     }
 
@@ -207,7 +210,7 @@ impl Phylogram<'_> {
         let names = drawn_names(&leaves.iter().map(|&leaf| label(leaf)).collect::<Vec<_>>(), NAME_CHARS);
         let mut occupied = OccupiedRows { rows: vec![Vec::new(); leaves.len()] };
         for (&leaf, name) in leaves.iter().zip(names) {
-            let at = (layout.x(layout.places[leaf].depth) + 6.0, layout.y(leaf));
+            let at = Point::new(layout.x(layout.places[leaf].depth) + 6.0, layout.y(leaf));
             let tip = if name.short == name.whole { String::new() } else { name.whole };
             let caption = Caption { tip, ..Caption::new(name.short, at, NAME_SIZE) };
             occupied.add(caption.bounds());
@@ -217,12 +220,13 @@ impl Phylogram<'_> {
         for node in (1..self.nodes.len()).filter(|node| !is_leaf(node) && !label(*node).is_empty()) {
             let (x, y) = (layout.x(layout.places[node].depth), layout.y(node));
             let text = printable(label(node));
-            let (at, size) = ((x - 1.5, y - 1.5), (3.0, 3.0));
+            let (at, size) = (Point::new(x - 1.5, y - 1.5), Size::square(3.0));
             drawing.shapes.push(DrawnShape::Rectangle { at, size, colour: GREY, tip: text.clone() });
+            let before = Point::new(x - 3.0, y - 2.0 - SUPPORT_SIZE / 2.0);
             let caption = Caption {
                 anchor: CaptionAnchor::End,
                 colour: GREY,
-                ..Caption::new(shortened(&text, 8), (x - 3.0, y - 2.0 - SUPPORT_SIZE / 2.0), SUPPORT_SIZE)
+                ..Caption::new(shortened(&text, 8), before, SUPPORT_SIZE)
             };
             let bounds = caption.bounds();
             if bounds[0] >= 0.0 && occupied.add(bounds) {
@@ -263,7 +267,7 @@ fn push_scale_bar(drawing: &mut Drawing, layout: &TreeLayout, y: f64) -> bool {
     drawing.shapes.push(DrawnShape::Lines { colour: BLACK, width: 1.0, ends });
     drawing.text(Caption {
         anchor: CaptionAnchor::Middle,
-        ..Caption::new(rounded(length, length), ((left + right) / 2.0, y + 14.0), TEXT_SIZE)
+        ..Caption::new(rounded(length, length), Point::new((left + right) / 2.0, y + 14.0), TEXT_SIZE)
     });
     true
 }
@@ -287,7 +291,7 @@ mod tests {
     }
 
     /// Returns the texts of a drawing with their positions.
-    fn captions(drawing: &Drawing) -> Vec<(&str, (f64, f64))> {
+    fn captions(drawing: &Drawing) -> Vec<(&str, Point)> {
         let mut captions = Vec::new();
         for shape in &drawing.shapes {
             if let DrawnShape::Text(caption) = shape {
@@ -297,7 +301,7 @@ mod tests {
         captions
     }
 
-    fn position(drawing: &Drawing, name: &str) -> (f64, f64) {
+    fn position(drawing: &Drawing, name: &str) -> Point {
         captions(drawing).into_iter().find(|(text, _)| *text == name).unwrap_or_else(|| panic!("{name}")).1
     }
 
@@ -313,13 +317,13 @@ mod tests {
     #[test]
     fn branches_are_to_scale() {
         let drawing = drawing("((a:1,'b & c':3)95:1,d:2,e:0.5)TRICHOTOMY;");
-        let x = |name: &str| position(&drawing, name).0 - 6.0 - LEFT;
+        let x = |name: &str| position(&drawing, name).x - 6.0 - LEFT;
         // The farthest leaf is 4 from the root.
         assert_eq!(["a", "b & c", "d", "e"].map(x), [300.0, 600.0, 300.0, 75.0]);
-        let y = |name: &str| position(&drawing, name).1 - TOP;
+        let y = |name: &str| position(&drawing, name).y - TOP;
         assert_eq!(["a", "b & c", "d", "e"].map(y), [7.0, 21.0, 35.0, 49.0]);
         // The bar is the greatest round length within a quarter of the width.
-        assert_eq!(position(&drawing, "1").0, LEFT + 75.0);
+        assert_eq!(position(&drawing, "1").x, LEFT + 75.0);
         let svg = text(&drawing);
         assert!(svg.contains(">b &amp; c<") && svg.contains(">genes &lt;1&gt;.fa<") && !svg.contains("TRICHOTOMY"));
         assert!(svg.contains("M48 57H198M198 50V64"), "the branch to the inner node, and its children: {svg}");
@@ -336,7 +340,7 @@ mod tests {
             assert_texts_are_apart(&drawing);
             let leaves = newick::nodes(tree.as_bytes()).unwrap().iter().filter(|node| node.children.is_empty()).count();
             let sizes = drawing.shapes.iter().filter_map(|shape| match shape {
-                DrawnShape::Text(caption) if caption.size == NAME_SIZE => Some(caption.at.1),
+                DrawnShape::Text(caption) if caption.size == NAME_SIZE => Some(caption.at.y),
                 _ => None,
             });
             let rows: Vec<f64> = sizes.collect();
@@ -367,11 +371,11 @@ mod tests {
     #[test]
     fn lengths_below_0_and_missing_ones_are_drawn_as_0() {
         let drawing = drawing("((a:-1,b:1)x:1,c);");
-        assert_eq!(["a", "b", "c"].map(|name| position(&drawing, name).0 - 6.0 - LEFT), [300.0, 600.0, 0.0]);
+        assert_eq!(["a", "b", "c"].map(|name| position(&drawing, name).x - 6.0 - LEFT), [300.0, 600.0, 0.0]);
         assert!(text(&drawing).contains("Branches with a length below 0, drawn as 0: 1"));
         // Without any length there is no scale.
         let flat = super::tests::drawing("(a:0,b:0);");
-        assert_eq!(["a", "b"].map(|name| position(&flat, name).0), [LEFT + 6.0; 2]);
+        assert_eq!(["a", "b"].map(|name| position(&flat, name).x), [LEFT + 6.0; 2]);
         assert_eq!(captions(&flat).len(), 3);
     }
 
@@ -380,7 +384,7 @@ mod tests {
         let svg = |leaves: usize| {
             let tree: Vec<String> = (0..leaves).map(|leaf| format!("(l{leaf}:0.1,m{leaf}:0.2)9:0.3")).collect();
             let drawing = drawing(&format!("({});", tree.join(",")));
-            assert!(drawing.size.1 < MAX_HEIGHT + 200.0);
+            assert!(drawing.size.height < MAX_HEIGHT + 200.0);
             text(&drawing)
         };
         let few = svg(501);

@@ -8,6 +8,7 @@ use super::colours::Rgb;
 use super::drawing::{Caption, CaptionAnchor, Drawing, DrawnShape};
 use crate::error::Result;
 use crate::output::markup::{push_base64, push_html};
+use crate::output::point::Point;
 
 /// First line of a file.
 pub(in crate::output) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
@@ -52,7 +53,7 @@ pub(super) fn element(drawing: &Drawing) -> Result<String> {
 }
 
 fn push_element(out: &mut Vec<u8>, drawing: &Drawing) -> Result<()> {
-    let (width, height) = (drawing.size.0.ceil(), drawing.size.1.ceil());
+    let (width, height) = (drawing.size.width.ceil(), drawing.size.height.ceil());
     put(out, format_args!("<svg version=\"1.1\" "));
     put(out, format_args!("xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "));
     put(out, format_args!("width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" "));
@@ -67,7 +68,7 @@ fn push_element(out: &mut Vec<u8>, drawing: &Drawing) -> Result<()> {
         }
         match shape {
             DrawnShape::Rectangle { at, size, colour, tip } => {
-                let [x, y, width, height] = [at.0, at.1, size.0, size.1].map(number);
+                let [x, y, width, height] = [at.x, at.y, size.width, size.height].map(number);
                 put(out, format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" "));
                 put(out, format_args!("fill=\"{}\"", hexadecimal(*colour)));
                 if tip.is_empty() {
@@ -92,7 +93,7 @@ fn push_element(out: &mut Vec<u8>, drawing: &Drawing) -> Result<()> {
             DrawnShape::Cells { at, cell, columns, levels } => {
                 let (width, height) = (columns * cell, levels.len() / (*columns).max(1) * cell);
                 if width > 0 && height > 0 {
-                    let [x, y] = [at.0, at.1].map(number);
+                    let [x, y] = [at.x, at.y].map(number);
                     put(out, format_args!("<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" "));
                     put(out, format_args!("image-rendering=\"optimizeSpeed\" xlink:href=\"data:image/png;base64,"));
                     push_base64(out, &encode_levels(levels, *columns, *cell)?);
@@ -108,19 +109,19 @@ fn push_element(out: &mut Vec<u8>, drawing: &Drawing) -> Result<()> {
 
 /// Appends connected lines. Each line is the difference of two rounded points, so that errors do not
 /// add up.
-fn push_path(out: &mut Vec<u8>, colour: Rgb, width: f64, points: &[(f64, f64)], tip: &str) {
-    let hundredths = |&(x, y): &(f64, f64)| ((100.0 * x).round(), (100.0 * y).round());
+fn push_path(out: &mut Vec<u8>, colour: Rgb, width: f64, points: &[Point], tip: &str) {
+    let hundredths = |&Point { x, y }: &Point| Point::new((100.0 * x).round(), (100.0 * y).round());
     let Some((first, rest)) = points.split_first() else { return };
     let (colour, width) = (hexadecimal(colour), number(width));
     let mut last = hundredths(first);
     put(out, format_args!("<path stroke=\"{colour}\" stroke-width=\"{width}\" "));
-    put(out, format_args!("d=\"M{} {}", number(last.0 / 100.0), number(last.1 / 100.0)));
+    put(out, format_args!("d=\"M{} {}", number(last.x / 100.0), number(last.y / 100.0)));
     // A line without length is a dot, because its ends are round.
     if rest.is_empty() {
         put(out, format_args!("h0"));
     }
     for point in rest.iter().map(hundredths) {
-        let [across, down] = [point.0 - last.0, point.1 - last.1].map(|difference| number(difference / 100.0));
+        let [across, down] = [point.x - last.x, point.y - last.y].map(|difference| number(difference / 100.0));
         put(out, format_args!("l{across} {down}"));
         last = point;
     }
@@ -141,7 +142,7 @@ fn push_tip(out: &mut Vec<u8>, tip: &str) {
 }
 
 fn push_caption(out: &mut Vec<u8>, caption: &Caption) {
-    let (x, y) = caption.at;
+    let Point { x, y } = caption.at;
     let down = BASE * caption.size;
     let place = if caption.is_upright {
         let [x, y] = [x + down, y].map(number);
@@ -208,7 +209,10 @@ pub(in crate::output) mod tests {
             .collect();
         for (index, one) in captions.iter().enumerate() {
             let [left, top, right, bottom] = one.bounds();
-            assert!(left >= 0.0 && top >= 0.0 && right <= drawing.size.0 && bottom <= drawing.size.1, "{one:?}");
+            assert!(
+                left >= 0.0 && top >= 0.0 && right <= drawing.size.width && bottom <= drawing.size.height,
+                "{one:?}"
+            );
             for other in &captions[..index] {
                 let [other_left, other_top, other_right, other_bottom] = other.bounds();
                 let is_apart = right <= other_left || other_right <= left || bottom <= other_top || other_bottom <= top;
@@ -221,7 +225,11 @@ pub(in crate::output) mod tests {
     fn texts_are_escaped() {
         let mut drawing = Drawing::default();
         let text = "a<b & \"c\">'d'";
-        drawing.text(Caption { tip: text.into(), is_upright: true, ..Caption::new(text, (20.0, 200.0), 10.0) });
+        drawing.text(Caption {
+            tip: text.into(),
+            is_upright: true,
+            ..Caption::new(text, Point::new(20.0, 200.0), 10.0)
+        });
         let svg = String::from_utf8(bytes(&drawing).unwrap()).unwrap();
         assert_eq!(svg.matches(">a&lt;b &amp; \"c\"&gt;'d'</").count(), 2);
         assert_eq!(elements(&svg, ["svg", "text", "title", "rect"]), [1, 1, 1, 1]);
@@ -234,6 +242,7 @@ pub(in crate::output) mod tests {
         for (points, tip) in
             [(vec![(1.004, 2.0), (2.008, 2.504), (1.0, 2.0)], "a<b"), (vec![(3.0, 4.0)], ""), (vec![], "")]
         {
+            let points = points.into_iter().map(|(x, y)| Point { x, y }).collect();
             drawing.shapes.push(DrawnShape::Path { colour, width, points, tip: tip.into() });
         }
         let svg = String::from_utf8(bytes(&drawing).unwrap()).unwrap();

@@ -47,7 +47,7 @@ fn texts(drawing: &Drawing) -> Vec<&Caption> {
 struct TippedPath<'a> {
     colour: Rgb,
     width: f64,
-    points: &'a [(f64, f64)],
+    points: &'a [Point],
     tip: &'a str,
 }
 
@@ -109,7 +109,7 @@ fn short_hits_are_dots_above_lines() {
     let drawing = drawing(&context, &alignments).unwrap();
     let [blue, vermilion] = [LINE_COLOURS[0], LINE_COLOURS[1]];
     let left =
-        texts(&drawing).iter().find(|text| text.text == "0" && text.anchor == CaptionAnchor::Middle).unwrap().at.0;
+        texts(&drawing).iter().find(|text| text.text == "0" && text.anchor == CaptionAnchor::Middle).unwrap().at.x;
     let (bottom, unit) = (TOP + SIDE, SIDE / 2e6);
     let paths = paths(&drawing);
     let seen: Vec<(Rgb, f64, usize, &str)> =
@@ -123,14 +123,14 @@ fn short_hits_are_dots_above_lines() {
             (blue, 4.0, 1, "query a&b 4001-4100, target genome 100001-100100, forward strand, score 100"),
         ]
     );
-    let near = |one: (f64, f64), other: (f64, f64)| f64::hypot(one.0 - other.0, one.1 - other.1) < 1e-6;
+    let near = |point: Point, x: f64, y: f64| f64::hypot(point.x - x, point.y - y) < 1e-6;
     assert!(
-        near(paths[0].points[0], (left + 1.5e6 * unit, bottom))
-            && near(paths[0].points[1], (left + SIDE, TOP + SIDE / 2.0))
+        near(paths[0].points[0], left + 1.5e6 * unit, bottom)
+            && near(paths[0].points[1], left + SIDE, TOP + SIDE / 2.0)
     );
     // The query of the other strand runs downwards.
-    assert!(near(paths[1].points[0], (left + 5e3 * unit, bottom - 22e3 * unit)));
-    assert!(near(paths[3].points[0], (left + 100_050.0 * unit, bottom - 8100.0 * unit)));
+    assert!(near(paths[1].points[0], left + 5e3 * unit, bottom - 22e3 * unit));
+    assert!(near(paths[3].points[0], left + 100_050.0 * unit, bottom - 8100.0 * unit));
     let svg = String::from_utf8(draw(Picture::Svg, &context, &alignments).unwrap()).unwrap();
     // The grid, the frame, the legend and the paths.
     assert_eq!(elements(&svg, ["svg", "path", "title"]), [1, 2 + 2 + 4, 4]);
