@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::overhang_cost::{OverhangCost, OverhangCosts};
+use super::overhang_cost::{OverhangCost, OverhangCosts, SearchedText};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::Equality;
@@ -105,6 +105,15 @@ impl ExactRows {
     }
 }
 
+/// A pattern, or the reverse complement of one, with its exact rows.
+#[derive(Debug, Clone, Copy)]
+pub struct ExactPattern<'a> {
+    /// Symbols of the pattern.
+    pub codes: &'a [Code],
+    /// Rows of these symbols that must match exactly.
+    pub rows: &'a ExactRows,
+}
+
 /// The start of the parts that a sweep compares a pattern with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartStart {
@@ -125,25 +134,26 @@ pub struct ExactColumns {
 
 impl ExactColumns {
     /// Calls `visit` with every end within the limit and the distance of a part that ends there, in
-    /// increasing order. The empty part at the start of the text counts. `costs` defines whether
-    /// rows may hang over the ends of the text; at an end beyond the text, rows hang
-    /// over. Rows above the limit are skipped (Ukkonen 1985).
+    /// increasing order. The empty part at the start of the text counts. The costs of `text`
+    /// define whether rows may hang over its ends; at an end beyond the text, rows hang over. Rows
+    /// above the limit are skipped (Ukkonen 1985).
     pub fn search(
         &mut self,
-        (pattern, exact): (&[Code], &ExactRows),
-        (text, start): (&[Code], PartStart),
-        costs: OverhangCosts,
+        pattern: ExactPattern<'_>,
+        text: SearchedText<'_>,
+        start: PartStart,
         limit: u32,
         equality: &Equality,
         mut visit: impl FnMut(u32, u32),
     ) {
-        let m = pattern.len();
-        self.begin(exact, costs.start, limit);
+        let SearchedText { codes: text, costs } = text;
+        let m = pattern.codes.len();
+        self.begin(pattern.rows, costs.start, limit);
         if self.column[m] <= limit {
             visit(0, self.column[m]);
         }
         for (end, &symbol) in (1..).zip(text) {
-            if !self.advance((pattern, exact), (symbol, start), limit, equality) {
+            if !self.advance(pattern, symbol, start, limit, equality) {
                 return;
             }
             if self.column[m] <= limit {
@@ -153,7 +163,7 @@ impl ExactColumns {
         let Some(cost) = costs.end else { return };
         for symbols in 1..=cost.max_after(m as u32, limit) {
             let row = m - symbols as usize;
-            if exact.is_exact[row] {
+            if pattern.rows.is_exact[row] {
                 break;
             }
             if row <= self.last && self.column[row].saturating_add(cost.symbols(symbols)) <= limit {
@@ -167,13 +177,14 @@ impl ExactColumns {
     /// is within the limit.
     pub fn last_column(
         &mut self,
-        pattern: (&[Code], &ExactRows),
-        (text, start): (&[Code], PartStart),
+        pattern: ExactPattern<'_>,
+        text: &[Code],
+        start: PartStart,
         limit: u32,
         equality: &Equality,
     ) -> Option<&[u32]> {
-        self.begin(pattern.1, None, limit);
-        let is_within = text.iter().all(|&symbol| self.advance(pattern, (symbol, start), limit, equality));
+        self.begin(pattern.rows, None, limit);
+        let is_within = text.iter().all(|&symbol| self.advance(pattern, symbol, start, limit, equality));
         is_within.then(|| &self.column[..=self.last])
     }
 
@@ -203,11 +214,13 @@ impl ExactColumns {
     #[inline(always)]
     fn advance(
         &mut self,
-        (pattern, exact): (&[Code], &ExactRows),
-        (symbol, start): (Code, PartStart),
+        pattern: ExactPattern<'_>,
+        symbol: Code,
+        start: PartStart,
         limit: u32,
         equality: &Equality,
     ) -> bool {
+        let ExactPattern { codes: pattern, rows: exact } = pattern;
         let above_limit = limit.saturating_add(1);
         let column = &mut self.column;
         let mut diagonal = column[0];
@@ -256,56 +269,50 @@ pub struct PlaceToAlign {
 }
 
 /// Aligns a pattern with the longest part at a place. `pattern` is the reverse complement if the
-/// strand is minus, and `exact` has its rows. Returns the part and the alignment's columns. The rule
-/// of [`crate::trace`] selects among the alignments that satisfy the condition.
+/// strand is minus. Returns the part and the alignment's columns. The rule of [`crate::trace`]
+/// selects among the alignments that satisfy the condition.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if the least distance is another one.
 pub fn align_place(
-    pattern: &[Code],
+    pattern: ExactPattern<'_>,
     text: &[Code],
     place: PlaceToAlign,
-    exact: &ExactRows,
     equality: &Equality,
 ) -> Result<(Range<u32>, Cigar)> {
     let PlaceToAlign { strand, position, distance } = place;
-    let (reach, at) = (pattern.len() + distance as usize, position as usize);
+    let (reach, at) = (pattern.codes.len() + distance as usize, position as usize);
     let wrong = || Error::Internal(format!("no alignment with exact symbols has distance {distance}"));
     let part = if strand == Strand::Minus {
         let window = &text[at..text.len().min(at + reach)];
-        let symbols = longest_part(pattern, window, exact, distance, equality).ok_or_else(wrong)?;
+        let symbols = longest_part(pattern, window, distance, equality).ok_or_else(wrong)?;
         position..position + symbols
     } else {
         let reversed = |codes: &[Code]| codes.iter().rev().copied().collect::<Vec<Code>>();
         let window = reversed(&text[at.saturating_sub(reach)..at]);
-        let symbols = longest_part(&reversed(pattern), &window, &exact.reversed(), distance, equality);
+        let (codes, rows) = (&reversed(pattern.codes), &pattern.rows.reversed());
+        let symbols = longest_part(ExactPattern { codes, rows }, &window, distance, equality);
         position - symbols.ok_or_else(wrong)?..position
     };
     let symbols = &text[part.start as usize..part.end as usize];
-    Ok((part, align_whole(pattern, symbols, distance, exact, equality)?))
+    Ok((part, align_whole(pattern, symbols, distance, equality)?))
 }
 
 /// Aligns a pattern with a whole part, like [`align_place`]. Returns the alignment's columns.
 ///
 /// # Errors
 /// Returns [`Error::Internal`] if the least distance is another one.
-pub fn align_whole(
-    pattern: &[Code],
-    part: &[Code],
-    distance: u32,
-    exact: &ExactRows,
-    equality: &Equality,
-) -> Result<Cigar> {
+pub fn align_whole(pattern: ExactPattern<'_>, part: &[Code], distance: u32, equality: &Equality) -> Result<Cigar> {
     let wrong = || Error::Internal(format!("no alignment with exact symbols has distance {distance}"));
-    trace(pattern, part, exact, distance, equality).ok_or_else(wrong)
+    trace(pattern, part, distance, equality).ok_or_else(wrong)
 }
 
 /// Returns the number of symbols of the longest part that starts with the text and has this
 /// distance. Returns `None` if it is not the least distance.
-fn longest_part(pattern: &[Code], text: &[Code], exact: &ExactRows, distance: u32, equality: &Equality) -> Option<u32> {
+fn longest_part(pattern: ExactPattern<'_>, codes: &[Code], distance: u32, equality: &Equality) -> Option<u32> {
     let (mut longest, mut least) = (None, u32::MAX);
-    let (part, costs) = ((text, PartStart::TextStart), OverhangCosts::default());
-    ExactColumns::default().search((pattern, exact), part, costs, distance, equality, |end, edits| {
+    let text = SearchedText { codes, costs: OverhangCosts::default() };
+    ExactColumns::default().search(pattern, text, PartStart::TextStart, distance, equality, |end, edits| {
         least = least.min(edits);
         longest = (edits == distance).then_some(end).or(longest);
     });
@@ -318,7 +325,8 @@ const UNREACHED: i64 = i64::MAX / 2;
 
 /// Aligns a pattern end to end with a part. Returns `None` if the distance is another one. An
 /// alignment with d edits has only cells at most d columns from the diagonal.
-fn trace(pattern: &[Code], part: &[Code], exact: &ExactRows, distance: u32, equality: &Equality) -> Option<Cigar> {
+fn trace(pattern: ExactPattern<'_>, part: &[Code], distance: u32, equality: &Equality) -> Option<Cigar> {
+    let ExactPattern { codes: pattern, rows: exact } = pattern;
     let (m, n, reach) = (pattern.len(), part.len(), distance as usize);
     let width = 2 * reach + 1;
     // Cell (i, j) has index j - i + reach in row i.

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::exact::{ExactColumns, ExactRows, PartStart};
+use super::exact::{ExactColumns, ExactPattern, PartStart};
 use super::overhang_cost::OverhangCost;
 use crate::score::Equality;
 use crate::seq::{Code, Strand};
@@ -56,28 +56,28 @@ pub struct OverhangPlace {
 
 impl OverhangPlace {
     /// Returns the symbols that hang over both ends of the text. `pattern` is the reverse
-    /// complement on the minus strand, and `exact` has its rows.
+    /// complement on the minus strand.
     ///
     /// If the part can reach the other end of the text, it does so: it is then the longest part. As
     /// few symbols as possible hang over this end, except that a symbol hangs over rather than
     /// being an insertion next to the end.
-    pub fn overhang(&self, pattern: &[Code], text: &[Code], exact: &ExactRows, equality: &Equality) -> Overhang {
+    pub fn overhang(&self, pattern: ExactPattern<'_>, text: &[Code], equality: &Equality) -> Overhang {
         let OverhangPlace { strand, position, distance, overhang, cost } = *self;
         let limit = distance - overhang.cost(cost);
-        let rest = overhang.rest(pattern.len());
-        let (pattern, rows) = (&pattern[rest.clone()], exact.part(rest));
+        let rest = overhang.rest(pattern.codes.len());
+        let (codes, rows) = (&pattern.codes[rest.clone()], &pattern.rows.part(rest));
         if strand == Strand::Minus {
             let text = &text[position as usize..];
-            let after = opposite_symbols((pattern, &rows), text, (cost, limit), equality);
+            let after = opposite_symbols(ExactPattern { codes, rows }, text, cost, limit, equality);
             return Overhang { after, ..overhang };
         }
         let reversed = |codes: &[Code]| codes.iter().rev().copied().collect::<Vec<Code>>();
         let text = &text[..position as usize];
-        if text.len() > pattern.len() + limit as usize {
+        if text.len() > codes.len() + limit as usize {
             return overhang;
         }
-        let (pattern, text) = (reversed(pattern), reversed(text));
-        let before = opposite_symbols((&pattern, &rows.reversed()), &text, (cost, limit), equality);
+        let pattern = ExactPattern { codes: &reversed(codes), rows: &rows.reversed() };
+        let before = opposite_symbols(pattern, &reversed(text), cost, limit, equality);
         Overhang { before, ..overhang }
     }
 }
@@ -86,26 +86,28 @@ impl OverhangPlace {
 /// the pattern is aligned with the whole text. `limit` is the least distance of all alignments that
 /// start where the text starts. Returns 0 if no such alignment reaches the end of the text.
 fn opposite_symbols(
-    (pattern, exact): (&[Code], &ExactRows),
+    pattern: ExactPattern<'_>,
     text: &[Code],
-    (cost, limit): (OverhangCost, u32),
+    cost: OverhangCost,
+    limit: u32,
     equality: &Equality,
 ) -> u32 {
-    if text.len() > pattern.len() + limit as usize {
+    let m = pattern.codes.len();
+    if text.len() > m + limit as usize {
         return 0;
     }
     let mut columns = ExactColumns::default();
-    let Some(edits) = columns.last_column((pattern, exact), (text, PartStart::TextStart), limit, equality) else {
+    let Some(edits) = columns.last_column(pattern, text, PartStart::TextStart, limit, equality) else {
         return 0;
     };
     // The number of edits if this number of symbols hangs over.
-    let edits = |symbols: usize| pattern.len().checked_sub(symbols).and_then(|rows| edits.get(rows)).copied();
+    let edits = |symbols: usize| m.checked_sub(symbols).and_then(|rows| edits.get(rows)).copied();
     let has_limit = |symbols: usize| {
-        exact.may_hang_over(pattern.len() - symbols)
+        pattern.rows.may_hang_over(m - symbols)
             && edits(symbols).is_some_and(|edits| edits + cost.symbols(symbols as u32) == limit)
     };
-    let Some(mut symbols) = (0..=pattern.len()).find(|&symbols| has_limit(symbols)) else { return 0 };
-    while symbols < pattern.len() && has_limit(symbols + 1) && edits(symbols + 1) < edits(symbols) {
+    let Some(mut symbols) = (0..=m).find(|&symbols| has_limit(symbols)) else { return 0 };
+    while symbols < m && has_limit(symbols + 1) && edits(symbols + 1) < edits(symbols) {
         symbols += 1;
     }
     symbols as u32

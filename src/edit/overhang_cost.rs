@@ -1,6 +1,7 @@
 //! Costs of symbols that hang over an end of a text.
 
 use crate::error::{Error, Result};
+use crate::seq::Code;
 
 /// The cost of each pattern symbol beyond an end of a text, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,6 +42,15 @@ pub struct OverhangCosts {
     pub start: Option<OverhangCost>,
     /// Cost after the end of the part.
     pub end: Option<OverhangCost>,
+}
+
+/// A part of a text that is searched.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchedText<'a> {
+    /// Symbols of the part.
+    pub codes: &'a [Code],
+    /// Costs of symbols that hang over its ends.
+    pub costs: OverhangCosts,
 }
 
 #[cfg(test)]

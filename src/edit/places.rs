@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::Region;
-use super::exact::{ExactColumns, ExactRows, PartStart};
-use super::overhang_cost::{OverhangCost, OverhangCosts};
+use super::exact::{ExactColumns, ExactPattern, ExactRows, PartStart};
+use super::overhang_cost::{OverhangCost, OverhangCosts, SearchedText};
 use super::tiles::TextTiles;
 use crate::score::Equality;
 use crate::seq::{Code, SequenceStore, Strand};
@@ -165,10 +165,12 @@ impl PlaceSearch {
         let mut places = Vec::new();
         for part in parts_to_search(window, n, reach, tile.has_parts) {
             let costs = [part.start == 0, part.end == n].map(|is_end| overhang.filter(|_| is_end));
-            let searched = &codes[part.start as usize..part.end as usize];
+            let part_codes = &codes[part.start as usize..part.end as usize];
             if strand == Strand::Plus {
                 let costs = OverhangCosts { start: costs[0], end: costs[1] };
-                self.columns.search((pattern, exact), (searched, costs), limit, equality, |end, distance| {
+                let sought = ExactPattern { codes: pattern, rows: exact };
+                let searched = SearchedText { codes: part_codes, costs };
+                self.columns.search(sought, searched, limit, equality, |end, distance| {
                     let position = i64::from(part.start) + i64::from(end);
                     if position > i64::from(core.start) || core.start == 0 {
                         places.push(Place { position, distance });
@@ -182,9 +184,10 @@ impl PlaceSearch {
             reversed_pattern.clear();
             reversed_pattern.extend(pattern.iter().rev());
             reversed_text.clear();
-            reversed_text.extend(searched.iter().rev());
-            let (pattern, searched) = ((&reversed_pattern[..], exact), (&reversed_text[..], costs));
-            self.columns.search(pattern, searched, limit, equality, |before, distance| {
+            reversed_text.extend(part_codes.iter().rev());
+            let sought = ExactPattern { codes: reversed_pattern, rows: exact };
+            let searched = SearchedText { codes: reversed_text, costs };
+            self.columns.search(sought, searched, limit, equality, |before, distance| {
                 let position = i64::from(part.end) - i64::from(before);
                 if position < i64::from(core.end) || core.end == n {
                     places.push(Place { position, distance });
@@ -217,24 +220,25 @@ struct PlaceColumns {
 
 impl PlaceColumns {
     /// Calls `visit` with every end within the limit and the least distance of a part that ends
-    /// there, in increasing order. The empty part at the start of the text counts. `costs` defines
-    /// whether the pattern may hang over the ends of the text, so that ends beyond it exist.
+    /// there, in increasing order. The empty part at the start of the text counts. The costs of
+    /// `text` define whether the pattern may hang over its ends, so that ends beyond it exist.
     fn search(
         &mut self,
-        (pattern, exact): (&[Code], &ExactRows),
-        (text, costs): (&[Code], OverhangCosts),
+        pattern: ExactPattern<'_>,
+        text: SearchedText<'_>,
         limit: u32,
         equality: &Equality,
         mut visit: impl FnMut(u32, u32),
     ) {
-        if exact.is_empty() {
-            return self.active.search(pattern, (text, costs), limit, equality, visit);
+        if pattern.rows.is_empty() {
+            return self.active.search(pattern.codes, text, limit, equality, visit);
         }
         // Exact rows only increase distances. So an end within the limit is also within it without
         // them, and its part is in the window before it.
-        let (n, reach) = (text.len() as u32, (pattern.len() as u32).saturating_add(limit));
+        let SearchedText { codes, costs } = text;
+        let (n, reach) = (codes.len() as u32, (pattern.codes.len() as u32).saturating_add(limit));
         let mut windows: Vec<Range<u32>> = Vec::new();
-        self.active.search(pattern, (text, costs), limit, equality, |end, _| {
+        self.active.search(pattern.codes, text, limit, equality, |end, _| {
             let (start, end) = (end.saturating_sub(reach), end.min(n));
             match windows.last_mut() {
                 Some(last) if start <= last.end => last.end = end,
@@ -242,12 +246,13 @@ impl PlaceColumns {
             }
         });
         for window in windows {
-            let part = &text[window.start as usize..window.end as usize];
+            let codes = &codes[window.start as usize..window.end as usize];
             let costs = OverhangCosts {
                 start: costs.start.filter(|_| window.start == 0),
                 end: costs.end.filter(|_| window.end == n),
             };
-            self.exact.search((pattern, exact), (part, PartStart::Any), costs, limit, equality, |end, distance| {
+            let part = SearchedText { codes, costs };
+            self.exact.search(pattern, part, PartStart::Any, limit, equality, |end, distance| {
                 visit(window.start + end, distance);
             });
         }
@@ -278,11 +283,12 @@ impl ActiveColumns {
     fn search(
         &mut self,
         pattern: &[Code],
-        (text, costs): (&[Code], OverhangCosts),
+        text: SearchedText<'_>,
         limit: u32,
         equality: &Equality,
         mut visit: impl FnMut(u32, u32),
     ) {
+        let SearchedText { codes: text, costs } = text;
         let m = pattern.len();
         if m == 0 {
             (0..=text.len() as u32).for_each(|end| visit(end, 0));

@@ -61,8 +61,9 @@ fn ends_and_alignments_have_the_distances_of_the_definition() {
         let expected: Vec<(u32, u32)> = within.collect();
         let mut ends = Vec::new();
         let mut columns = ExactColumns::default();
-        let (part, costs) = ((&text[..], PartStart::Any), OverhangCosts::default());
-        columns.search((&pattern, &exact), part, costs, limit, &equality, |end, distance| {
+        let searched = SearchedText { codes: &text, costs: OverhangCosts::default() };
+        let exact_pattern = ExactPattern { codes: &pattern, rows: &exact };
+        columns.search(exact_pattern, searched, PartStart::Any, limit, &equality, |end, distance| {
             ends.push((end, distance));
         });
         assert_eq!(ends, expected, "seed {seed} case {case}: {pattern:?} {exact:?} {text:?} {limit}");
@@ -75,7 +76,8 @@ fn ends_and_alignments_have_the_distances_of_the_definition() {
             {
                 let place = PlaceToAlign { strand, position, distance };
                 let rows = if strand == Strand::Minus { exact.reversed() } else { exact.clone() };
-                let (part, cigar) = align_place(pattern, text, place, &rows, &equality).unwrap();
+                let (part, cigar) =
+                    align_place(ExactPattern { codes: pattern, rows: &rows }, text, place, &equality).unwrap();
                 let symbols = &text[part.start as usize..part.end as usize];
                 assert_eq!(verify(&cigar, pattern, symbols, &equality.scoring()).unwrap(), -i64::from(distance));
                 assert!(rows.are_exact_in(&cigar), "case {case} {strand:?}: {cigar} {exact:?}");
@@ -101,7 +103,8 @@ fn without_exact_rows_alignments_are_the_canonical_ones() {
             let distance = distance.unwrap();
             let canonical = tracer.align(&pattern, &text, EditDistance { distance, end }, workspace).unwrap();
             let place = PlaceToAlign { strand: Strand::Plus, position: end, distance };
-            let (part, cigar) = align_place(&pattern, &text, place, &exact, &equality).unwrap();
+            let exact_pattern = ExactPattern { codes: &pattern, rows: &exact };
+            let (part, cigar) = align_place(exact_pattern, &text, place, &equality).unwrap();
             assert_eq!((part, cigar), (canonical.0..end, canonical.1), "{pattern:?} {text:?}");
         }
     }
@@ -110,10 +113,11 @@ fn without_exact_rows_alignments_are_the_canonical_ones() {
 #[test]
 fn wrong_distances_are_detected() {
     let (pattern, text) = ([1, 2, 4, 8], [8, 1, 2, 8, 8]);
-    let exact = ExactSymbols { ranges: Vec::new(), last: 1 }.rows(4);
+    let rows = &ExactSymbols { ranges: Vec::new(), last: 1 }.rows(4);
+    let pattern = ExactPattern { codes: &pattern, rows };
     let equality = Equality::dna(Ambiguity::Overlap, true);
     for distance in [0, 2] {
         let place = PlaceToAlign { strand: Strand::Plus, position: 5, distance };
-        assert!(matches!(align_place(&pattern, &text, place, &exact, &equality), Err(Error::Internal(_))));
+        assert!(matches!(align_place(pattern, &text, place, &equality), Err(Error::Internal(_))));
     }
 }

@@ -72,11 +72,13 @@ fn few_symbols_hang_over_but_none_next_to_the_end_is_inserted() {
             let overhang = Overhang::default();
             OverhangPlace { strand, position, distance, overhang, cost }
         };
-        let plus = place(Strand::Plus, n).overhang(&pattern, &text, &rows, &equality);
+        let exact_pattern = ExactPattern { codes: &pattern, rows: &rows };
+        let plus = place(Strand::Plus, n).overhang(exact_pattern, &text, &equality);
         let what = format!("seed {seed} case {case}: {pattern:?} {text:?} {rows:?} {cost:?}");
         assert_eq!(plus, Overhang { before: expected, after: 0 }, "{what}");
         let (pattern, text) = (reverse_complement(&pattern), reverse_complement(&text));
-        let minus = place(Strand::Minus, 0).overhang(&pattern, &text, &rows.reversed(), &equality);
+        let exact_pattern = ExactPattern { codes: &pattern, rows: &rows.reversed() };
+        let minus = place(Strand::Minus, 0).overhang(exact_pattern, &text, &equality);
         assert_eq!(minus, Overhang { before: 0, after: expected }, "{what}");
         (count, hanging) = (count + 1, hanging + u32::from(expected > 0));
     }

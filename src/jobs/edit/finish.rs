@@ -11,7 +11,7 @@ use super::collect::CompleteResults;
 use super::pieces::PieceBorders;
 use super::{EditAlignment, EditDistances, EditResult};
 use crate::alignment::{Cigar, verify};
-use crate::edit::exact::{self, ExactRows, PlaceToAlign, align_place};
+use crate::edit::exact::{self, ExactPattern, ExactRows, PlaceToAlign, align_place};
 use crate::edit::overhang::{Overhang, OverhangPlace};
 use crate::edit::plan::Against;
 use crate::edit::tiles::TextTiles;
@@ -404,12 +404,14 @@ impl EditAligner<'_> {
         if let Some(cost) = self.job.overhang_cost()? {
             let EditResult { strand, end: position, distance, overhang, .. } = *result;
             let place = OverhangPlace { strand, position, distance, overhang, cost };
-            result.overhang = place.overhang(pattern, symbols, &exact, &self.job.scheme.equality);
+            let exact_pattern = ExactPattern { codes: pattern, rows: &exact };
+            result.overhang = place.overhang(exact_pattern, symbols, &self.job.scheme.equality);
             edits -= result.overhang.cost(cost);
         }
         let rows = result.overhang.rest(pattern.len());
         let (pattern, exact) = (&pattern[rows.clone()], exact.part(rows));
-        let (before, cigar) = self.align_rows((pattern, &exact), symbols, (result, edits), workspace)?;
+        let exact_pattern = ExactPattern { codes: pattern, rows: &exact };
+        let (before, cigar) = self.align_rows(exact_pattern, symbols, result, edits, workspace)?;
         let start = result.region.start;
         if self.job.check {
             let part = &symbols[before as usize..(result.end - start) as usize];
@@ -428,15 +430,17 @@ impl EditAligner<'_> {
     }
 
     /// Aligns the rows of a pattern that do not hang over with the part of its region that the
-    /// result names, with this number of edits. Returns the number of symbols of the region before
+    /// result names, with `edits` edits. Returns the number of symbols of the region before
     /// the part, and the columns. Sets the end of a part on the minus strand.
     fn align_rows(
         &self,
-        (pattern, exact_rows): (&[Code], &ExactRows),
+        exact_pattern: ExactPattern<'_>,
         symbols: &[Code],
-        (result, edits): (&mut EditResult, u32),
+        result: &mut EditResult,
+        edits: u32,
         workspace: &mut EditWorkspace,
     ) -> Result<(u32, Cigar)> {
+        let pattern = exact_pattern.codes;
         let hanging = match result.strand {
             Strand::Plus => (result.overhang.before, 0..result.end),
             Strand::Minus => (result.overhang.after, result.end..symbols.len() as u32),
@@ -446,14 +450,14 @@ impl EditAligner<'_> {
             let whole = &symbols[part.start as usize..part.end as usize];
             let cigar = match self.job.exact.is_empty() {
                 true => self.tracer.align_whole(pattern, whole, edits, workspace)?,
-                false => exact::align_whole(pattern, whole, edits, exact_rows, &self.job.scheme.equality)?,
+                false => exact::align_whole(exact_pattern, whole, edits, &self.job.scheme.equality)?,
             };
             result.end = part.end;
             return Ok((part.start, cigar));
         }
         if !self.job.exact.is_empty() {
             let place = PlaceToAlign { strand: result.strand, position: result.end, distance: edits };
-            let (part, cigar) = align_place(pattern, symbols, place, exact_rows, &self.job.scheme.equality)?;
+            let (part, cigar) = align_place(exact_pattern, symbols, place, &self.job.scheme.equality)?;
             result.end = part.end;
             return Ok((part.start, cigar));
         }

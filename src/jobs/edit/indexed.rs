@@ -75,7 +75,8 @@ impl PatternSearch {
         &mut self,
         job: &EditDistances,
         patterns: &SequenceStore,
-        (queries, chunk): (Range<SequenceId>, &Arc<EditChunk>),
+        queries: Range<SequenceId>,
+        chunk: &Arc<EditChunk>,
         execution: Execution<'_>,
     ) -> Result<BatchDistances> {
         let Execution { run, threads } = execution;
@@ -138,7 +139,7 @@ impl EditDistances {
         while let Upcoming::Chunk((range, chunk, blocks)) = chunks.next_chunk() {
             execution.run.check_interrupt()?;
             let begin = Instant::now();
-            let distances = search.distances(self, patterns, (range.clone(), &chunk), execution)?;
+            let distances = search.distances(self, patterns, range.clone(), &chunk, execution)?;
             row.batches += 1;
             row.pairs += blocks.iter().map(|(_, block)| block.pairs()).sum::<u64>();
             row.cells += blocks.iter().map(|(_, block)| block.cells).sum::<u64>();

@@ -190,7 +190,7 @@ impl ScoreFloors {
                 }
                 let is_proven = rows
                     .as_ref()
-                    .is_some_and(|(queries, targets)| self.is_proven(queries, targets, (*query, target), planned));
+                    .is_some_and(|(queries, targets)| self.is_proven(queries, targets, *query, target, planned));
                 if is_proven {
                     proven += 1;
                     symbols += u64::from(planned.targets().length(target));
@@ -213,7 +213,8 @@ impl ScoreFloors {
         &self,
         queries: &StoreRows,
         targets: &StoreRows,
-        (query, target): (SequenceId, SequenceId),
+        query: SequenceId,
+        target: SequenceId,
         planned: &PairsSpec,
     ) -> bool {
         let (m, n) = (planned.queries.length(query), planned.targets().length(target));
