@@ -26,6 +26,13 @@ impl CircularSides {
     }
 }
 
+/// Two values of a pair, such as its lengths: a value for each sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Sides<T> {
+    pub query: T,
+    pub target: T,
+}
+
 /// Converts a part of a sequence of `length` symbols to the other strand. The conversion is its own
 /// inverse. The end of a part that crosses the origin exceeds the length.
 pub(crate) fn on_other_strand(part: &Range<u32>, length: u32) -> Range<u32> {
@@ -47,19 +54,15 @@ pub(crate) struct LinearPart {
 /// Cuts an alignment at the origins of query and target. `starts` are its first symbols, and
 /// `lengths` the numbers of symbols; a sequence without a length is not cut. An insertion at the
 /// target's origin belongs to the part before it, and a deletion at the query's origin as well.
-pub(crate) fn cut_at_origins(
-    cigar: &Cigar,
-    starts: (u32, u32),
-    lengths: (Option<u32>, Option<u32>),
-) -> Vec<LinearPart> {
-    let (mut i, mut j) = starts;
+pub(crate) fn cut_at_origins(cigar: &Cigar, starts: Sides<u32>, lengths: Sides<Option<u32>>) -> Vec<LinearPart> {
+    let Sides { query: mut i, target: mut j } = starts;
     let new_part = |i, j| LinearPart { query: i..i, target: j..j, cigar: Cigar::new() };
     let mut parts = Vec::new();
     let mut part = new_part(i, j);
     for (mut length, op) in cigar.iter() {
         while length > 0 {
-            let query_wraps = op.consumes_query() && lengths.0 == Some(i);
-            let target_wraps = op.consumes_target() && lengths.1 == Some(j);
+            let query_wraps = op.consumes_query() && lengths.query == Some(i);
+            let target_wraps = op.consumes_target() && lengths.target == Some(j);
             if query_wraps || target_wraps {
                 (i, j) = (if query_wraps { 0 } else { i }, if target_wraps { 0 } else { j });
                 parts.push(std::mem::replace(&mut part, new_part(i, j)));
@@ -68,8 +71,8 @@ pub(crate) fn cut_at_origins(
                 Some(end) if is_consumed => end - at,
                 _ => u32::MAX,
             };
-            let step =
-                length.min(room(lengths.0, i, op.consumes_query())).min(room(lengths.1, j, op.consumes_target()));
+            let query_room = room(lengths.query, i, op.consumes_query());
+            let step = length.min(query_room).min(room(lengths.target, j, op.consumes_target()));
             part.cigar.push(step, op);
             (i, j) = (i + if op.consumes_query() { step } else { 0 }, j + if op.consumes_target() { step } else { 0 });
             (part.query.end, part.target.end) = (i, j);
@@ -123,7 +126,9 @@ mod tests {
     use super::*;
     use crate::score::{Gaps, Mode};
 
-    fn cut(cigar: &str, starts: (u32, u32), lengths: (Option<u32>, Option<u32>)) -> Vec<String> {
+    /// Returns the parts of an alignment that starts at these symbols.
+    fn cut(cigar: &str, query: u32, target: u32, lengths: Sides<Option<u32>>) -> Vec<String> {
+        let starts = Sides { query, target };
         let parts = cut_at_origins(&cigar.parse().unwrap(), starts, lengths);
         let text = |part: &LinearPart| format!("{:?} {:?} {}", part.query, part.target, part.cigar);
         parts.iter().map(text).collect()
@@ -131,24 +136,27 @@ mod tests {
 
     #[test]
     fn alignments_are_cut_at_both_origins() {
-        let lengths = (Some(10), Some(8));
-        assert_eq!(cut("5=", (1, 2), lengths), ["1..6 2..7 5="]);
-        assert_eq!(cut("6=", (4, 2), lengths), ["4..10 2..8 6="]);
-        assert_eq!(cut("7=", (4, 2), lengths), ["4..10 2..8 6=", "0..1 0..1 1="]);
-        assert_eq!(cut("7=", (4, 4), lengths), ["4..8 4..8 4=", "8..10 0..2 2=", "0..1 2..3 1="]);
-        assert_eq!(cut("7=", (4, 4), (None, Some(8))), ["4..8 4..8 4=", "8..11 0..3 3="]);
-        assert_eq!(cut("7=", (4, 4), (None, None)), ["4..11 4..11 7="]);
-        assert!(cut("", (4, 4), lengths).is_empty());
+        let lengths = Sides { query: Some(10), target: Some(8) };
+        assert_eq!(cut("5=", 1, 2, lengths), ["1..6 2..7 5="]);
+        assert_eq!(cut("6=", 4, 2, lengths), ["4..10 2..8 6="]);
+        assert_eq!(cut("7=", 4, 2, lengths), ["4..10 2..8 6=", "0..1 0..1 1="]);
+        assert_eq!(cut("7=", 4, 4, lengths), ["4..8 4..8 4=", "8..10 0..2 2=", "0..1 2..3 1="]);
+        assert_eq!(cut("7=", 4, 4, Sides { query: None, ..lengths }), ["4..8 4..8 4=", "8..11 0..3 3="]);
+        assert_eq!(cut("7=", 4, 4, Sides::default()), ["4..11 4..11 7="]);
+        assert!(cut("", 4, 4, lengths).is_empty());
     }
 
     #[test]
     fn gaps_at_origins_are_divided_where_their_symbols_are() {
-        let lengths = (Some(20), Some(8));
+        let lengths = Sides { query: Some(20), target: Some(8) };
         // An insertion belongs to the part before the target's origin.
-        assert_eq!(cut("3=2I3=", (4, 5), lengths), ["4..9 5..8 3=2I", "9..12 0..3 3="]);
-        assert_eq!(cut("3=4D3=", (4, 3), lengths), ["4..7 3..8 3=2D", "7..10 0..5 2D3="]);
+        assert_eq!(cut("3=2I3=", 4, 5, lengths), ["4..9 5..8 3=2I", "9..12 0..3 3="]);
+        assert_eq!(cut("3=4D3=", 4, 3, lengths), ["4..7 3..8 3=2D", "7..10 0..5 2D3="]);
         // A part may consist of gaps only.
-        assert_eq!(cut("3=3I2=", (15, 5), (Some(19), Some(8))), ["15..19 5..8 3=1I", "0..2 8..8 2I", "2..4 0..2 2="]);
+        assert_eq!(
+            cut("3=3I2=", 15, 5, Sides { query: Some(19), ..lengths }),
+            ["15..19 5..8 3=1I", "0..2 8..8 2I", "2..4 0..2 2="]
+        );
     }
 
     #[test]

@@ -24,7 +24,7 @@ use super::aligned_part::AlignedPart;
 use super::long_context::{LongContext, LongPairAlignment, LongPaths};
 use super::numbers::push_unsigned;
 use super::{Output, OutputPair};
-use crate::alignment::circular::cut_at_origins;
+use crate::alignment::circular::{Sides, cut_at_origins};
 use crate::error::{Error, Result};
 use crate::seq::{Code, SequenceId};
 use variants::{Variant, VariantCollector, target_letter};
@@ -172,15 +172,16 @@ fn records(context: &LongContext, alignments: &[LongPairAlignment<'_>]) -> Resul
         let (query, target) = (forward.queries.codes(query), forward.targets.codes(target));
         let LongPairAlignment { query_id, target_id, is_reverse, .. } = *alignment;
         let record = |variant| VcfRecord { target_id, variant, query_id, is_reverse };
-        let from = (part.query.start, part.target.start);
+        let from = Sides { query: part.query.start, target: part.target.start };
         if !context.circular().target {
             records.extend(VariantCollector::collect(part.runs(), query, target, from).into_iter().map(record));
             continue;
         }
         // A gap at the origin of the target is a variant at its start and one at its end.
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
-        for part in cut_at_origins(cigar, from, (None, Some(target.len() as u32))) {
-            let from = (part.query.start, part.target.start);
+        let lengths = Sides { query: None, target: Some(target.len() as u32) };
+        for part in cut_at_origins(cigar, from, lengths) {
+            let from = Sides { query: part.query.start, target: part.target.start };
             records.extend(VariantCollector::collect(part.cigar.iter(), query, target, from).into_iter().map(record));
         }
     }

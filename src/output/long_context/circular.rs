@@ -3,7 +3,7 @@
 
 use super::{LongContext, LongPairAlignment};
 use crate::alignment::Cigar;
-use crate::alignment::circular::{cut_at_origins, on_other_strand};
+use crate::alignment::circular::{Sides, cut_at_origins, on_other_strand};
 use crate::error::Result;
 use crate::output::Range32;
 
@@ -45,8 +45,8 @@ pub(in crate::output) fn cut<'a>(
     for (number, whole) in (1..).zip(alignments) {
         let (alignment, query, target) = context.alignment(whole)?;
         let (m, n) = (query.len() as u32, target.len() as u32);
-        let lengths = (circular.query.then_some(m), circular.target.then_some(n));
-        let starts = (alignment.query_start, alignment.target_start);
+        let lengths = Sides { query: circular.query.then_some(m), target: circular.target.then_some(n) };
+        let starts = Sides { query: alignment.query_start, target: alignment.target_start };
         let cores =
             cut_at_origins(&alignment.cigar, starts, lengths).into_iter().filter_map(|part| part.without_end_gaps());
         let cores: Vec<_> = cores.collect();

@@ -17,6 +17,7 @@
 //! whose two letters have a base in common is no variant.
 
 use crate::alignment::Op;
+use crate::alignment::circular::Sides;
 use crate::seq::alphabet::ANY_BASE;
 use crate::seq::{Alphabet, Code};
 
@@ -65,17 +66,17 @@ pub(super) struct VariantCollector<'a> {
 }
 
 impl<'a> VariantCollector<'a> {
-    /// Returns the variants of an alignment with these runs. It starts with symbol `from.0` of
-    /// `query` and symbol `from.1` of `target`.
+    /// Returns the variants of an alignment with these runs. It starts with symbol
+    /// `from.query` of the query and symbol `from.target` of the target.
     pub(super) fn collect(
         runs: impl Iterator<Item = (u32, Op)>,
         query: &[Code],
         target: &'a [Code],
-        from: (u32, u32),
+        from: Sides<u32>,
     ) -> Vec<Variant> {
         let mut collector = VariantCollector { target, variants: Vec::new() };
         let query_code = |position: u32| query[position as usize % query.len()];
-        let (mut i, mut j) = from;
+        let Sides { query: mut i, target: mut j } = from;
         for (length, op) in runs {
             let (end_i, end_j) = (i + length, j + length);
             match op {

@@ -20,7 +20,7 @@ fn variants(target: &str, query: &str) -> Vec<String> {
         cigar.push(1, op);
     }
     let [target, query] = [target, query].map(|row| codes(&row.replace('-', "")));
-    let found = VariantCollector::collect(cigar.iter(), &query, &target, (0, 0));
+    let found = VariantCollector::collect(cigar.iter(), &query, &target, Sides::default());
     let text = |variant: &Variant| {
         let Variant { start, end, letters, query } = variant;
         let replaced: String = (*start..*end).map(|at| char::from(target_letter(target[at as usize]))).collect();
