@@ -52,7 +52,7 @@ pub mod kernels;
 pub mod mock;
 pub mod oracle;
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
@@ -206,20 +206,65 @@ impl BestSoFar {
     }
 }
 
+/// The rows or columns between two borders.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(from = "(u32, u32)", into = "(u32, u32)")]
+pub struct BorderSpan {
+    /// Row of the upper border, or column of the left border. The cells come after it.
+    pub first: u32,
+    /// Row of the lower border, or column of the right border. It contains the last cells.
+    pub last: u32,
+}
+
+impl BorderSpan {
+    /// Creates the span from one border to another.
+    pub const fn new(first: u32, last: u32) -> Self {
+        BorderSpan { first, last }
+    }
+
+    /// Returns the number of rows or columns of cells.
+    pub fn length(self) -> u32 {
+        self.last - self.first
+    }
+
+    /// Returns the rows or columns from one border to the other, both included.
+    pub fn lines(self) -> RangeInclusive<u32> {
+        self.first..=self.last
+    }
+
+    /// Returns whether a row or column contains cells of the span.
+    pub fn contains(self, line: u32) -> bool {
+        self.first < line && line <= self.last
+    }
+}
+
+impl From<(u32, u32)> for BorderSpan {
+    fn from((first, last): (u32, u32)) -> Self {
+        BorderSpan { first, last }
+    }
+}
+
+impl From<BorderSpan> for (u32, u32) {
+    fn from(span: BorderSpan) -> Self {
+        (span.first, span.last)
+    }
+}
+
 /// A panel to compute. Row i and column j of the matrix belong to symbols i - 1 and j - 1. The
-/// panel contains the cells with `rows.0 < i <= rows.1` and `columns.0 < j <= columns.1`.
+/// panel contains the cells with `rows.first < i <= rows.last` and `columns.first < j <=
+/// columns.last`.
 #[derive(Debug, Clone, Copy)]
 pub struct PanelSweep<'a> {
     /// The pair.
     pub pair: &'a LongPair,
     /// Rows of the upper and the lower border.
-    pub rows: (u32, u32),
+    pub rows: BorderSpan,
     /// Columns of the left and the right border.
-    pub columns: (u32, u32),
-    /// The border along `rows.0`, from `columns.0` to `columns.1`.
+    pub columns: BorderSpan,
+    /// The border along `rows.first`, from `columns.first` to `columns.last`.
     pub top: &'a Border,
-    /// Distance of the marks: [`SweepSink::push_row`] receives the borders along the rows `rows.0 +
-    /// k * mark_every`, and along `rows.1`. A multiple of 64.
+    /// Distance of the marks: [`SweepSink::push_row`] receives the borders along the rows
+    /// `rows.first + k * mark_every`, and along `rows.last`. A multiple of 64.
     pub mark_every: u32,
     /// Approximate distance of the columns inside the panel whose borders
     /// [`SweepSink::push_column`] receives, if the engine [keeps such
@@ -255,7 +300,7 @@ pub trait LeftSource: Sync {
 /// Receives the results of a sweep while it runs.
 pub trait SweepSink: Sync {
     /// Receives the panel's last column from row `first` on. Rows come in order without gaps, from
-    /// `rows.0` on.
+    /// `rows.first` on.
     fn push_right_border(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()>;
 
     /// Receives the border along a marked row, over all columns of the panel.
@@ -330,12 +375,12 @@ pub struct TraceRegion<'a> {
     /// The pair.
     pub pair: &'a LongPair,
     /// Rows of the upper and the lower border.
-    pub rows: (u32, u32),
+    pub rows: BorderSpan,
     /// Columns of the left and the right border.
-    pub columns: (u32, u32),
-    /// The border along `rows.0`, from `columns.0` to `columns.1`.
+    pub columns: BorderSpan,
+    /// The border along `rows.first`, from `columns.first` to `columns.last`.
     pub top: &'a Border,
-    /// The border along `columns.0`, from `rows.0` to `rows.1`.
+    /// The border along `columns.first`, from `rows.first` to `rows.last`.
     pub left: &'a Border,
     /// The point where the traceback enters the region from below or from the right. It is in the
     /// region, which includes the last row and column.

@@ -27,7 +27,8 @@ use self::trace::TraceKernels;
 use self::width::{ANY_KINDS, NARROW_CELLS, STRIPS, any_kinds, suiting_cells, suiting_classes};
 use super::kernels::striped::{BLOCK_ROWS, StripedVariant, record_bytes};
 use super::{
-    BestCell, LeftSource, LongEngine, Method, PanelSweep, SLIVER, SweepResult, SweepSink, TraceRegion, TracebackResult,
+    BestCell, BorderSpan, LeftSource, LongEngine, Method, PanelSweep, SLIVER, SweepResult, SweepSink, TraceRegion,
+    TracebackResult,
 };
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
@@ -251,7 +252,7 @@ impl GpuLong {
     /// `kinds` different symbols.
     fn variant(&self, sweep: &PanelSweep, kinds: u32, keep: RecordPolicy, schedule: Schedule) -> StripedVariant {
         let pair = sweep.pair;
-        let columns = sweep.columns.1 - sweep.columns.0;
+        let columns = sweep.columns.length();
         let best = !keep.quiet;
         let wanted = self.lanes();
         let shuffle = self.shape.shuffle && self.subgroup == Some(wanted);
@@ -421,23 +422,23 @@ impl LongEngine for GpuLong {
         if !sweep.pair.fits() {
             return Err(self.gpu.refusal("scores of this pair can exceed 32 bits"));
         }
-        if sweep.rows.0 == sweep.rows.1 || sweep.columns.0 == sweep.columns.1 {
+        if sweep.rows.first == sweep.rows.last || sweep.columns.first == sweep.columns.last {
             finish::hand_empty(sweep, left, sink)?;
             return Ok(SweepResult::default());
         }
-        let columns = sweep.columns.1 - sweep.columns.0;
-        let end = sweep.rows.1 - (sweep.rows.1 - sweep.rows.0) % BLOCK_ROWS;
-        if end == sweep.rows.0 {
+        let columns = sweep.columns.length();
+        let end = sweep.rows.last - sweep.rows.length() % BLOCK_ROWS;
+        if end == sweep.rows.first {
             let corner = sweep.top.h.len() - 1;
-            sink.push_right_border(sweep.rows.0, &sweep.top.h[corner..], &sweep.top.gap[corner..])?;
+            sink.push_right_border(sweep.rows.first, &sweep.top.h[corner..], &sweep.top.gap[corner..])?;
             let last = finish(sweep, end, sweep.top.clone(), left, &[])?;
             sink.push_right_border(end + 1, &last.right.h, &last.right.gap)?;
-            sink.push_row(sweep.rows.1, last.bottom)?;
-            sink.progress(u64::from(sweep.rows.1 - end) * u64::from(columns), None);
+            sink.push_row(sweep.rows.last, last.bottom)?;
+            sink.progress(u64::from(sweep.rows.last - end) * u64::from(columns), None);
             last.best.iter().for_each(|best| sweep.best.raise(best.score));
             return Ok(SweepResult { best: last.best, pruned_cells: 0 });
         }
-        let whole = PanelSweep { rows: (sweep.rows.0, end), ..*sweep };
+        let whole = PanelSweep { rows: BorderSpan { last: end, ..sweep.rows }, ..*sweep };
         let chunk = self.retained_chunk(sweep);
         let least = RecordPolicy {
             columns: sweep.keep_every,
@@ -450,15 +451,15 @@ impl LongEngine for GpuLong {
         let keep = chunk.map_or(least, |chunk| RecordPolicy { columns: Some(1), mark_every: chunk, ..least });
         let (plan, mut swept) = self.run(&whole, keep, least, left, sink)?;
         let begin = std::time::Instant::now();
-        let border = self.hand_marks(&whole, &plan, sweep.rows.1, sink)?;
+        let border = self.hand_marks(&whole, &plan, sweep.rows.last, sink)?;
         let kept = (1..plan.whole_borders() - 1).map(|n| n * plan.params.keep_strips * plan.strip);
         let kept: Vec<u32> = kept.map(|column| column - plan.params.padding).collect();
         let mut last = Vec::new();
         if let Some(border) = border {
             let finished = finish(sweep, end, border, left, &kept)?;
             sink.push_right_border(end + 1, &finished.right.h, &finished.right.gap)?;
-            sink.push_row(sweep.rows.1, finished.bottom)?;
-            sink.progress(u64::from(sweep.rows.1 - end) * u64::from(columns), None);
+            sink.push_row(sweep.rows.last, finished.bottom)?;
+            sink.progress(u64::from(sweep.rows.last - end) * u64::from(columns), None);
             swept.best = BestCell::better(swept.best, finished.best);
             // The traceback may start in the last rows, so their left border must be on the device.
             let vertical = self.buffers.vertical.get().expect("a panel was computed");

@@ -4,8 +4,8 @@
 use std::sync::atomic::Ordering;
 
 use super::{
-    BestCell, Border, LeftSource, LongEngine, LongPair, Method, NEG_INF, PanelSweep, PathPoint, PathState, SweepResult,
-    SweepSink, TraceRegion, TracebackResult,
+    BestCell, Border, BorderSpan, LeftSource, LongEngine, LongPair, Method, NEG_INF, PanelSweep, PathPoint, PathState,
+    SweepResult, SweepSink, TraceRegion, TracebackResult,
 };
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
@@ -85,7 +85,9 @@ impl LongEngine for Textbook {
     }
 
     fn sweep(&mut self, sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<SweepResult> {
-        let (pair, (first_row, last_row), (first, last)) = (sweep.pair, sweep.rows, sweep.columns);
+        let pair = sweep.pair;
+        let BorderSpan { first: first_row, last: last_row } = sweep.rows;
+        let BorderSpan { first, last } = sweep.columns;
         let (open, extend) = (i64::from(pair.scoring.gaps.first), i64::from(pair.scoring.gaps.next));
         let wide = |values: &[i32]| values.iter().copied().map(i64::from).collect::<Vec<i64>>();
         let (mut h, mut gap) = (wide(&sweep.top.h), wide(&sweep.top.gap));
@@ -166,7 +168,7 @@ struct RegionMatrices {
 
 impl RegionMatrices {
     fn fill(region: &TraceRegion) -> Result<RegionMatrices> {
-        let (pair, (row, _), (column, _)) = (region.pair, region.rows, region.columns);
+        let (pair, row, column) = (region.pair, region.rows.first, region.columns.first);
         let (rows, columns) = ((region.from.i - row) as usize, (region.from.j - column) as usize);
         let (open, extend) = (i64::from(pair.scoring.gaps.first), i64::from(pair.scoring.gaps.next));
         let width = columns + 1;
@@ -208,12 +210,12 @@ impl RegionMatrices {
         let mut cigar = Cigar::new();
         let mut ended = false;
         loop {
-            let at = (i - region.rows.0) as usize * self.width + (j - region.columns.0) as usize;
+            let at = (i - region.rows.first) as usize * self.width + (j - region.columns.first) as usize;
             if state == PathState::H && pair.is_local() && self.h[at] == 0 {
                 ended = true;
                 break;
             }
-            if i == region.rows.0 || j == region.columns.0 {
+            if i == region.rows.first || j == region.columns.first {
                 break;
             }
             match state {

@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
     use crate::long::mock::Textbook;
-    use crate::long::{LongPair, PathPoint, PathState};
+    use crate::long::{BorderSpan, LongPair, PathPoint, PathState};
     use crate::score::{Mode, Scoring};
 
     /// Blocks in every traceback until the test releases it.
@@ -134,7 +134,7 @@ mod tests {
             let pair = &LongPair { query: [1, 2, 4].into(), target: [1, 2, 4].into(), scoring };
             let (top, left, interrupt) = (&pair.top_border(0..3), &pair.left_border(0..3), &AtomicBool::new(false));
             let from = PathPoint { i: 3, j: 3, state: PathState::H };
-            let (rows, columns, method) = ((0, 3), (0, 3), Method::default());
+            let (rows, columns, method) = (BorderSpan::new(0, 3), BorderSpan::new(0, 3), Method::default());
             let (strip, chunk) = (None, None);
             engine.trace(&TraceRegion { pair, rows, columns, top, left, from, method, strip, chunk, interrupt })
         }

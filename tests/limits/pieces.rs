@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::*;
 use pairwave::long::cpu::CpuLong;
-use pairwave::long::{LongEngine, LongPair, PathPoint, PathState, TraceRegion};
+use pairwave::long::{BorderSpan, LongEngine, LongPair, PathPoint, PathState, TraceRegion};
 use support::long::{LongCase, check_sweep, check_trace_whole};
 use support::long_cases::METHODS;
 
@@ -118,7 +118,7 @@ fn local_paths_allow_gap_costs_beyond_32_bits() {
         let codes: Arc<[Code]> = query.as_slice().into();
         let pair = LongPair { query: Arc::clone(&codes), target: codes, scoring: Arc::new(scoring) };
         assert!(pair.fits());
-        let (rows, interrupt) = ((0, 2_400), AtomicBool::new(false));
+        let (rows, interrupt) = (BorderSpan::new(0, 2_400), AtomicBool::new(false));
         let (top, left) = (pair.top_border(0..2_400), pair.left_border(0..2_400));
         for level in InstructionSet::available() {
             let mut engine = CpuLong::new(1).with_instruction_set(level);

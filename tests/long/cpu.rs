@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pairwave::error::{Error, Result};
 use pairwave::long::cpu::CpuLong;
 use pairwave::long::{
-    BestCell, BestSoFar, Border, LeftSource, LongEngine, LongPair, Method, PanelSweep, PathPoint, PathState,
-    SweepResult, SweepSink, TraceRegion, TracebackResult,
+    BestCell, BestSoFar, Border, BorderSpan, LeftSource, LongEngine, LongPair, Method, PanelSweep, PathPoint,
+    PathState, SweepResult, SweepSink, TraceRegion, TracebackResult,
 };
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
@@ -97,7 +97,7 @@ fn hundred_squared<'a>(
     best: &'a BestSoFar,
     interrupt: &'a AtomicBool,
 ) -> PanelSweep<'a> {
-    let (rows, columns) = ((0, 100), (0, 100));
+    let (rows, columns) = (BorderSpan::new(0, 100), BorderSpan::new(0, 100));
     let (mark_every, keep_every, is_kept, prune) = (64, None, true, false);
     PanelSweep { pair, rows, columns, top, mark_every, keep_every, is_kept, prune, best, interrupt }
 }
@@ -108,7 +108,7 @@ fn an_interrupt_ends_sweep_and_trace() {
     let mut engine = CpuLong::new(2).with_tile(16, 16);
     let (top, left) = (case.pair.top_border(0..100), case.pair.left_border(0..100));
     let (pair, interrupt) = (&case.pair, &AtomicBool::new(true));
-    let (rows, columns, best) = ((0, 100), (0, 100), &BestSoFar::default());
+    let (rows, columns, best) = (BorderSpan::new(0, 100), BorderSpan::new(0, 100), &BestSoFar::default());
     let sweep = hundred_squared(pair, &top, best, interrupt);
     let source = Dripping::new(left.clone(), 0, 1);
     assert!(matches!(engine.sweep(&sweep, &source, &SweepOutput::default()), Err(Error::Interrupted)));

@@ -9,7 +9,7 @@ use support::warnings;
 use pairwave::Error;
 use pairwave::gpu::memory::MIN_BYTES;
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
-use pairwave::long::{BestSoFar, LongEngine, PanelSweep, TraceRegion};
+use pairwave::long::{BestSoFar, BorderSpan, LongEngine, PanelSweep, TraceRegion};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
 use support::adapter_called;
@@ -54,8 +54,8 @@ fn check_refused(engine: &mut GpuLong, case: &LongCase, what: &str) {
     let (top, interrupt, best) = (pair.top_border(0..n), AtomicBool::new(false), BestSoFar::default());
     let sweep = PanelSweep {
         pair,
-        rows: (0, m),
-        columns: (0, n),
+        rows: BorderSpan::new(0, m),
+        columns: BorderSpan::new(0, n),
         top: &top,
         mark_every: 64,
         keep_every: None,
@@ -131,7 +131,7 @@ fn an_engine_without_memory_refuses_and_stays_usable() {
     let (m, n, pair) = (case.m(), case.n(), &case.pair);
     let (top, left, interrupt) = (pair.top_border(0..n), pair.left_border(0..m), AtomicBool::new(false));
     let from = case.from().expect("it is not empty");
-    let (rows, columns, method) = ((0, m), (0, n), METHODS[2]);
+    let (rows, columns, method) = (BorderSpan::new(0, m), BorderSpan::new(0, n), METHODS[2]);
     let (strip, chunk) = (None, None);
     let region =
         TraceRegion { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt: &interrupt };

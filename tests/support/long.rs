@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use pairwave::error::Result;
 use pairwave::long::oracle::{LongMatrices, OraclePath};
 use pairwave::long::{
-    BestCell, BestSoFar, Border, LeftSource, LongEngine, LongPair, Method, PanelSweep, PathPoint, PathState, SweepSink,
-    TraceRegion,
+    BestCell, BestSoFar, Border, BorderSpan, LeftSource, LongEngine, LongPair, Method, PanelSweep, PathPoint,
+    PathState, SweepSink, TraceRegion,
 };
 use pairwave::score::Scoring;
 use pairwave::seq::Code;
@@ -206,13 +206,13 @@ pub fn check_pruned_sweep(
     let borders = BorderCheck { pair, prune, path };
     let mut start = 0;
     for end in ends {
-        let (columns, interrupt) = ((start, end), AtomicBool::new(false));
+        let (columns, interrupt) = (BorderSpan::new(start, end), AtomicBool::new(false));
         let top = pair.top_border(start..end);
         // Panels in the middle may skip results that only a traceback would need.
         let is_kept = known.map_or(start == 0, |known| known == 0);
         let sweep = PanelSweep {
             pair,
-            rows: (0, m),
+            rows: BorderSpan::new(0, m),
             columns,
             top: &top,
             mark_every,
@@ -273,14 +273,15 @@ pub fn check_trace(
     (method, strip, chunk): (Method, Option<u32>, Option<u32>),
 ) {
     let LongCase { pair, matrices } = case;
-    let top = matrices.row_border(rows.0 as usize, columns.0 as usize..columns.1 as usize);
-    let left = matrices.column_border(columns.0 as usize, rows.0 as usize..rows.1 as usize);
+    let (rows, columns) = (BorderSpan::from(rows), BorderSpan::from(columns));
+    let top = matrices.row_border(rows.first as usize, columns.first as usize..columns.last as usize);
+    let left = matrices.column_border(columns.first as usize, rows.first as usize..rows.last as usize);
     let interrupt = AtomicBool::new(false);
     let region =
         TraceRegion { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt: &interrupt };
-    assert!(engine.can_trace(rows.1 - rows.0, columns.1 - columns.0, method), "small regions can be traced");
+    assert!(engine.can_trace(rows.length(), columns.length(), method), "small regions can be traced");
     let traced = engine.trace(&region).expect("the region is traced");
-    let expected = matrices.trace_back(from, rows.0 as usize, columns.0 as usize);
+    let expected = matrices.trace_back(from, rows.first as usize, columns.first as usize);
     let what = format!("rows {rows:?}, columns {columns:?}, from {from:?}, {method:?} {strip:?} {chunk:?}");
     assert_eq!(traced.cigar.to_string(), expected.cigar().to_string(), "columns: {what}");
     assert_eq!((traced.to, traced.ended), (Some(expected.to()), expected.ended), "end: {what}");
@@ -296,8 +297,9 @@ pub fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts: &[Mat
     let edges: Vec<(Border, Border)> = parts
         .iter()
         .map(|&(rows, columns, _)| {
-            let top = matrices.row_border(rows.0 as usize, columns.0 as usize..columns.1 as usize);
-            (top, matrices.column_border(columns.0 as usize, rows.0 as usize..rows.1 as usize))
+            let (rows, columns) = (BorderSpan::from(rows), BorderSpan::from(columns));
+            let top = matrices.row_border(rows.first as usize, columns.first as usize..columns.last as usize);
+            (top, matrices.column_border(columns.first as usize, rows.first as usize..rows.last as usize))
         })
         .collect();
     let (interrupt, method, strip, chunk) = (AtomicBool::new(false), Method::default(), None, None);
@@ -305,7 +307,8 @@ pub fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts: &[Mat
         .iter()
         .zip(&edges)
         .map(|(&(rows, columns, _), (top, left))| {
-            let from = PathPoint { i: rows.1, j: columns.1, state: PathState::H };
+            let (rows, columns) = (BorderSpan::from(rows), BorderSpan::from(columns));
+            let from = PathPoint { i: rows.last, j: columns.last, state: PathState::H };
             TraceRegion { pair, rows, columns, top, left, from, method, strip, chunk, interrupt: &interrupt }
         })
         .collect();

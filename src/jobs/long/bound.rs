@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::alignment::CircularSides;
+use crate::alignment::circular::Sides;
 use crate::long::LongPair;
 use crate::seq::{Alphabet, Code};
 
@@ -28,7 +29,7 @@ const MAX_WORDS: usize = 1 << 24;
 const NO_BASE: u8 = 4;
 
 /// Positions in query and target of a common k-mer.
-type KmerAnchor = (u32, u32);
+type KmerAnchor = Sides<u32>;
 
 /// A k-mer and its position.
 type KmerPosition = (u64, u32);
@@ -76,9 +77,9 @@ pub(super) fn bounds(pairs: &[&LongPair], last_target: &mut Option<TargetWords>)
 ///
 /// Every k-mer would occur twice in an unrolled sequence. So only the first copy of each symbol is
 /// searched, and every common k-mer is copied.
-pub(super) fn circular_bounds(pairs: &[&LongPair], lengths: (u32, u32), circular: CircularSides) -> Vec<i32> {
+pub(super) fn circular_bounds(pairs: &[&LongPair], lengths: Sides<u32>, circular: CircularSides) -> Vec<i32> {
     let bound = |pair: &&LongPair| {
-        let (query, target) = (&pair.query[..lengths.0 as usize], &pair.target[..lengths.1 as usize]);
+        let (query, target) = (&pair.query[..lengths.query as usize], &pair.target[..lengths.target as usize]);
         let one_of = sample_divisor(query.len().max(target.len()));
         let (query_words, target_words) = std::thread::scope(|scope| {
             let query_words = scope.spawn(|| words(query, one_of));
@@ -91,12 +92,12 @@ pub(super) fn circular_bounds(pairs: &[&LongPair], lengths: (u32, u32), circular
         };
         let anchors = anchors(&query_words, &target_words).into_iter();
         let mut anchors: Vec<KmerAnchor> = anchors
-            .flat_map(|(i, j)| copies(i, lengths.0, circular.query).map(move |i| (i, j)))
-            .flat_map(|(i, j)| copies(j, lengths.1, circular.target).map(move |j| (i, j)))
+            .flat_map(|at| copies(at.query, lengths.query, circular.query).map(move |query| Sides { query, ..at }))
+            .flat_map(|at| copies(at.target, lengths.target, circular.target).map(move |target| Sides { target, ..at }))
             .collect();
         // A chain contains at most one anchor of a query position, because their target positions
         // decrease.
-        anchors.sort_unstable_by_key(|&(i, j)| (i, Reverse(j)));
+        anchors.sort_unstable_by_key(|at| (at.query, Reverse(at.target)));
         i32::try_from(best_part(pair, &chain(anchors))).unwrap_or(i32::MAX)
     };
     let are_nucleotides = pairs.iter().all(|pair| pair.scoring.alphabet == Alphabet::Dna);
@@ -164,7 +165,8 @@ fn anchors(query: &[KmerPosition], target: &[KmerPosition]) -> Vec<KmerAnchor> {
     let mut anchors = Vec::new();
     for &(word, position) in query {
         while targets.next_if(|other| other.0 < word).is_some() {}
-        anchors.extend(targets.next_if(|other| other.0 == word).map(|other| (position, other.1)));
+        anchors
+            .extend(targets.next_if(|other| other.0 == word).map(|other| Sides { query: position, target: other.1 }));
     }
     anchors.sort_unstable();
     anchors
@@ -177,7 +179,7 @@ fn chain(anchors: Vec<KmerAnchor>) -> Vec<KmerAnchor> {
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(anchors.len());
     for (index, anchor) in anchors.iter().enumerate() {
-        let length = ends.partition_point(|&end| anchors[end].1 < anchor.1);
+        let length = ends.partition_point(|&end| anchors[end].target < anchor.target);
         before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
         if length == ends.len() {
             ends.push(index);
@@ -194,7 +196,7 @@ fn chain(anchors: Vec<KmerAnchor>) -> Vec<KmerAnchor> {
 /// Returns the score of the best part of the path along a chain. The part starts and ends with a
 /// k-mer.
 fn best_part(pair: &LongPair, chain: &[KmerAnchor]) -> i64 {
-    let word = |&(i, j): &KmerAnchor| -> i64 { diagonal(pair, (i, j), KMER as u32).sum() };
+    let word = |&anchor: &KmerAnchor| -> i64 { diagonal(pair, anchor, KMER as u32).sum() };
     let mut best = chain.first().map_or(0, word);
     let mut score = 0;
     for step in chain.windows(2) {
@@ -210,31 +212,35 @@ fn whole_path(pair: &LongPair, chain: &[KmerAnchor]) -> i64 {
     let (Some(first), Some(last)) = (chain.first(), chain.last()) else { return 0 };
     let ends = pair.scoring.end_costs();
     let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
-    let before = first.0.min(first.1);
-    let start: i64 = diagonal(pair, (first.0 - before, first.1 - before), before).sum();
-    let after = (m - last.0).min(n - last.1);
+    let before = first.query.min(first.target);
+    let corner = Sides { query: first.query - before, target: first.target - before };
+    let start: i64 = diagonal(pair, corner, before).sum();
+    let after = (m - last.query).min(n - last.target);
     let end: i64 = diagonal(pair, *last, after).sum();
     let steps: i64 = chain.windows(2).map(|step| path_score(pair, step[0], step[1])).sum();
-    let gaps = ends.cost(first.0.abs_diff(first.1).into()) + ends.cost((m - last.0).abs_diff(n - last.1).into());
+    let gap_before = first.query.abs_diff(first.target);
+    let gap_after = (m - last.query).abs_diff(n - last.target);
+    let gaps = ends.cost(gap_before.into()) + ends.cost(gap_after.into());
     start + steps + end - gaps
 }
 
-/// Returns the scores of `length` pairs of symbols along the diagonal that starts at these
-/// positions.
-fn diagonal(pair: &LongPair, (i, j): KmerAnchor, length: u32) -> impl Iterator<Item = i64> {
-    let (query, target) = (&pair.query[i as usize..][..length as usize], &pair.target[j as usize..][..length as usize]);
+/// Returns the scores of `length` pairs of symbols along the diagonal that starts at `start`.
+fn diagonal(pair: &LongPair, start: KmerAnchor, length: u32) -> impl Iterator<Item = i64> {
+    let query = &pair.query[start.query as usize..][..length as usize];
+    let target = &pair.target[start.target as usize..][..length as usize];
     query.iter().zip(target).map(|(&a, &b)| pair.scoring.substitution.score(a, b).into())
 }
 
 /// Returns the score of the path from an anchor to the next one. If the two are not on one
 /// diagonal, the path has one gap at the position where it costs least.
 fn path_score(pair: &LongPair, from: KmerAnchor, to: KmerAnchor) -> i64 {
-    let (rows, columns) = (to.0 - from.0, to.1 - from.1);
+    let (rows, columns) = (to.query - from.query, to.target - from.target);
     let (length, gap) = (rows.min(columns), rows.abs_diff(columns));
     if gap == 0 {
         return diagonal(pair, from, length).sum();
     }
-    let behind = || diagonal(pair, (to.0 - length, to.1 - length), length);
+    let start = Sides { query: to.query - length, target: to.target - length };
+    let behind = || diagonal(pair, start, length);
     let mut score: i64 = behind().sum();
     let mut best = score;
     for (before, after) in diagonal(pair, from, length).zip(behind()) {
@@ -365,7 +371,7 @@ mod tests {
                 let form = |codes: &[Code], is_circular| if is_circular { unrolled(codes) } else { codes.to_vec() };
                 let pair = pair(&form(&common, is_query), &form(&rotated, is_target));
                 let circular = CircularSides { query: is_query, target: is_target };
-                let lengths = (common.len() as u32, rotated.len() as u32);
+                let lengths = Sides { query: common.len() as u32, target: rotated.len() as u32 };
                 let (bound, best) = (i64::from(circular_bounds(&[&pair], lengths, circular)[0]), best(&pair));
                 assert!(bound <= best && bound * 100 >= best * 80, "seed {seed}: {bound} of {best}");
             }

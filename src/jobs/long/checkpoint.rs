@@ -17,6 +17,7 @@ use twox_hash::XxHash3_64;
 
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
+use crate::long::BorderSpan;
 use crate::long::chain::log_file::{BEGUN, serialization_error, write_whole};
 use crate::long::chain::logs::TileSaver;
 
@@ -112,10 +113,10 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(super) fn tile(&self, pass: &str, tile: usize, rows: (u32, u32), mark_every: Option<u32>) -> Result<TileSaver> {
+    pub(super) fn tile(&self, pass: &str, tile: usize, rows: BorderSpan, mark_every: Option<u32>) -> Result<TileSaver> {
         let directory = self.directory.join(pass).join(tile.to_string());
         fs::create_dir_all(&directory).map_err(|error| Error::io(&directory, error))?;
-        Ok(TileSaver::new(directory, self.every, rows.0..=rows.1, mark_every))
+        Ok(TileSaver::new(directory, self.every, rows.lines(), mark_every))
     }
 
     /// Removes the logs of a sweep that is no longer needed.

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::alignment::circular::on_other_strand;
+use crate::alignment::circular::{Sides, on_other_strand};
 use crate::alignment::{Alignment, Cigar, CircularSides, ForbiddenRectangle, Op};
 use crate::long::LongPair;
 use crate::score::Scoring;
@@ -58,15 +58,15 @@ pub(super) struct CircleOpening {
 /// The relation between the matrix of a strand and the two sequences.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MatrixFrame {
-    /// Lengths of query and target.
-    lengths: (u32, u32),
+    /// Number of symbols of each sequence.
+    lengths: Sides<u32>,
     circular: CircularSides,
     opening: Option<CircleOpening>,
 }
 
 impl MatrixFrame {
     /// Creates the frame of unrolled sequences of these lengths, or of linear ones.
-    pub(super) fn new(lengths: (u32, u32), circular: CircularSides) -> Self {
+    pub(super) fn new(lengths: Sides<u32>, circular: CircularSides) -> Self {
         MatrixFrame { lengths, circular, opening: None }
     }
 
@@ -78,14 +78,15 @@ impl MatrixFrame {
         };
         self.opening = Some(opening);
         LongPair {
-            query: opened(&pair.query, self.lengths.0, opening.query),
-            target: opened(&pair.target, self.lengths.1, opening.target),
+            query: opened(&pair.query, self.lengths.query, opening.query),
+            target: opened(&pair.target, self.lengths.target, opening.target),
             scoring: Arc::clone(&pair.scoring),
         }
     }
 
-    fn first_symbols(&self) -> (u32, u32) {
-        self.opening.map_or((0, 0), |opening| (opening.query, opening.target))
+    fn first_symbols(&self) -> Sides<u32> {
+        let sides = |CircleOpening { query, target, .. }| Sides { query, target };
+        self.opening.map(sides).unwrap_or_default()
     }
 
     /// Returns a part of the query on the strand of the file, for rows of the matrix.
@@ -93,38 +94,39 @@ impl MatrixFrame {
         let part = self.query(rows);
         match strand {
             Strand::Plus => part,
-            Strand::Minus => on_other_strand(&part, self.lengths.0),
+            Strand::Minus => on_other_strand(&part, self.lengths.query),
         }
     }
 
     /// Returns a part of the query on the aligned strand, for rows of the matrix.
     pub(super) fn query(&self, rows: Range<u32>) -> Range<u32> {
-        in_sequence(rows, self.first_symbols().0, self.lengths.0, self.circular.query)
+        in_sequence(rows, self.first_symbols().query, self.lengths.query, self.circular.query)
     }
 
     /// Returns a part of the target, for columns of the matrix.
     pub(super) fn target(&self, columns: Range<u32>) -> Range<u32> {
-        in_sequence(columns, self.first_symbols().1, self.lengths.1, self.circular.target)
+        in_sequence(columns, self.first_symbols().target, self.lengths.target, self.circular.target)
     }
 
     /// Returns the rectangles of the matrix that belong to parts of query and target. The query's
     /// part is on the strand of the file.
     pub(super) fn rectangles(
         &self,
-        (query, target): (&Range<u32>, &Range<u32>),
+        query: &Range<u32>,
+        target: &Range<u32>,
         strand: Strand,
     ) -> Vec<ForbiddenRectangle> {
         let query = match strand {
             Strand::Plus => query.clone(),
-            Strand::Minus => on_other_strand(query, self.lengths.0),
+            Strand::Minus => on_other_strand(query, self.lengths.query),
         };
-        let (first_query, first_target) = self.first_symbols();
+        let first = self.first_symbols();
         let of_matrix = |part: &Range<u32>, first: u32, length: u32, is_circular: bool| {
             let size = if self.opening.is_none() { unrolled_length(length) as i64 } else { length.into() };
             if is_circular { copies(part, first, length, size) } else { vec![part.clone()] }
         };
-        let rows = of_matrix(&query, first_query, self.lengths.0, self.circular.query);
-        let columns = of_matrix(target, first_target, self.lengths.1, self.circular.target);
+        let rows = of_matrix(&query, first.query, self.lengths.query, self.circular.query);
+        let columns = of_matrix(target, first.target, self.lengths.target, self.circular.target);
         let row = |query: &Range<u32>| -> Vec<ForbiddenRectangle> {
             let rectangle = |target: &Range<u32>| ForbiddenRectangle { query: query.clone(), target: target.clone() };
             columns.iter().map(rectangle).collect()
@@ -138,17 +140,21 @@ impl MatrixFrame {
             true => length.into(),
             false => u64::MAX,
         };
-        let limits = (limit(self.lengths.0, self.circular.query), limit(self.lengths.1, self.circular.target));
+        let limits = Sides {
+            query: limit(self.lengths.query, self.circular.query),
+            target: limit(self.lengths.target, self.circular.target),
+        };
         let cigar = &alignment.cigar;
-        if cigar.query_span() <= limits.0 && cigar.target_span() <= limits.1 {
+        if cigar.query_span() <= limits.query && cigar.target_span() <= limits.target {
             return None;
         }
         let part = BestPartFinder { frame: self, pair, limits };
-        let start = (alignment.query_start.into(), alignment.target_start.into());
+        let start = Sides { query: alignment.query_start.into(), target: alignment.target_start.into() };
+        let turn = Sides { query: self.lengths.query.into(), target: self.lengths.target.into() };
         let mut best = part.best(cigar.iter(), start)?;
         if self.circular.query
             && self.circular.target
-            && let Some(circle) = closed_circle(cigar, start, (self.lengths.0.into(), self.lengths.1.into()))
+            && let Some(circle) = closed_circle(cigar, start, turn)
         {
             let twice = circle.runs.iter().chain(&circle.runs).copied();
             best = part.best(twice, circle.start).filter(|other| other.score > best.score).unwrap_or(best);
@@ -158,8 +164,8 @@ impl MatrixFrame {
             false => 0,
         };
         Some(CircleOpening {
-            query: in_sequence(best.i, self.lengths.0, self.circular.query),
-            target: in_sequence(best.j, self.lengths.1, self.circular.target),
+            query: in_sequence(best.i, self.lengths.query, self.circular.query),
+            target: in_sequence(best.j, self.lengths.target, self.circular.target),
             score: best.score,
         })
     }
@@ -201,13 +207,14 @@ struct BestPartFinder<'a> {
     frame: &'a MatrixFrame,
     pair: &'a LongPair,
     /// Maximum numbers of query and target symbols of a part.
-    limits: (u64, u64),
+    limits: Sides<u64>,
 }
 
 impl BestPartFinder<'_> {
-    /// Returns the best part of the columns that start at these symbols: the part with the best
-    /// score, then with the first end, then the shortest part.
-    fn best(&self, runs: impl Iterator<Item = (u32, Op)>, (mut i, mut j): (u64, u64)) -> Option<ScoredStart> {
+    /// Returns the best part of the columns that start at the symbols of `start`: the part with the
+    /// best score, then with the first end, then the shortest part.
+    fn best(&self, runs: impl Iterator<Item = (u32, Op)>, start: Sides<u64>) -> Option<ScoredStart> {
+        let Sides { query: mut i, target: mut j } = start;
         let Scoring { substitution, gaps, .. } = &*self.pair.scoring;
         let (query, target) = self.sequences();
         let mut before = 0;
@@ -225,8 +232,9 @@ impl BestPartFinder<'_> {
                         starts.push_back(ScoredStart { i, j, score: before });
                         let (a, b) = (query[i as usize % query.len()], target[j as usize % target.len()]);
                         (i, j, before) = (i + 1, j + 1, before + i64::from(substitution.score(a, b)));
-                        let is_too_long =
-                            |start: &mut ScoredStart| i - start.i > self.limits.0 || j - start.j > self.limits.1;
+                        let is_too_long = |start: &mut ScoredStart| {
+                            i - start.i > self.limits.query || j - start.j > self.limits.target
+                        };
                         while starts.pop_front_if(is_too_long).is_some() {}
                         let Some(start) = starts.front() else { continue };
                         let score = before - start.score;
@@ -242,8 +250,8 @@ impl BestPartFinder<'_> {
 
     /// Returns query and target, each symbol of a circular sequence once.
     fn sequences(&self) -> (&[Code], &[Code]) {
-        let (m, n) = self.frame.lengths;
-        (&self.pair.query[..m as usize], &self.pair.target[..n as usize])
+        let Sides { query, target } = self.frame.lengths;
+        (&self.pair.query[..query as usize], &self.pair.target[..target as usize])
     }
 }
 
@@ -258,8 +266,8 @@ struct PairColumn {
 }
 
 /// Returns the columns of two symbols of an alignment that starts at these symbols.
-fn pair_columns(cigar: &Cigar, start: (u64, u64)) -> impl Iterator<Item = PairColumn> + '_ {
-    let mut next = PairColumn { i: start.0, j: start.1, column: 0 };
+fn pair_columns(cigar: &Cigar, start: Sides<u64>) -> impl Iterator<Item = PairColumn> + '_ {
+    let mut next = PairColumn { i: start.query, j: start.target, column: 0 };
     cigar.iter().flat_map(move |(length, op)| {
         let (first, length) = (next, u64::from(length));
         next.i += if op.consumes_query() { length } else { 0 };
@@ -273,21 +281,21 @@ fn pair_columns(cigar: &Cigar, start: (u64, u64)) -> impl Iterator<Item = PairCo
 /// Columns of an alignment that lead around both sequences once, back to the same two symbols.
 struct ClosedCircle {
     /// Symbols before the first column, which has two symbols.
-    start: (u64, u64),
+    start: Sides<u64>,
     runs: Vec<(u32, Op)>,
 }
 
 /// Returns the first closed circle of an alignment. `turn` contains the lengths of the sequences.
-fn closed_circle(cigar: &Cigar, start: (u64, u64), turn: (u64, u64)) -> Option<ClosedCircle> {
+fn closed_circle(cigar: &Cigar, start: Sides<u64>, turn: Sides<u64>) -> Option<ClosedCircle> {
     let mut later = pair_columns(cigar, start);
     let mut again = later.next()?;
     let first = pair_columns(cigar, start).find(|first| {
-        while again.i < first.i + turn.0
+        while again.i < first.i + turn.query
             && let Some(next) = later.next()
         {
             again = next;
         }
-        (again.i, again.j) == (first.i + turn.0, first.j + turn.1)
+        (again.i, again.j) == (first.i + turn.query, first.j + turn.target)
     })?;
     let (mut runs, mut column) = (Vec::new(), 0);
     for (length, op) in cigar.iter() {
@@ -297,7 +305,7 @@ fn closed_circle(cigar: &Cigar, start: (u64, u64), turn: (u64, u64)) -> Option<C
         }
         column += u64::from(length);
     }
-    Some(ClosedCircle { start: (first.i, first.j), runs })
+    Some(ClosedCircle { start: Sides { query: first.i, target: first.j }, runs })
 }
 
 #[cfg(test)]

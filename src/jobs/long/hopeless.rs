@@ -15,11 +15,11 @@ use super::parts::{JobShared, MatrixSweep};
 use super::run::LongRunner;
 use super::strand::StrandMatrix;
 use crate::error::{Error, Result};
-use crate::long::LongPair;
 use crate::long::chain::border::{BorderLine, LinePart};
-use crate::long::chain::grid::MatrixCut;
+use crate::long::chain::grid::{MatrixCut, MatrixSize};
 use crate::long::chain::panels::{Watch, sweep};
 use crate::long::chain::table::MatrixPart;
+use crate::long::{BorderSpan, LongPair};
 
 /// Margin in rows and columns around the corner of the matrix where every good local alignment
 /// starts. It is the shorter length divided by `CORNER_MARGIN`, but at least `MIN_MARGIN`.
@@ -46,7 +46,8 @@ impl LongRunner<'_> {
         if side.pass.is_some() || known <= 0 || bound > known / 2 || !side.empty.is_empty() {
             return Ok(());
         }
-        let Some((rows, columns)) = corner(pair, known) else { return Ok(()) };
+        let Some(corner) = corner(pair, known) else { return Ok(()) };
+        let MatrixSize { rows, columns } = corner;
         if rows > self.shared.cut.belt_rows {
             return Ok(());
         }
@@ -55,8 +56,8 @@ impl LongRunner<'_> {
         let JobShared { engine_pool, border_store, cut, best, watch, .. } = &mut self.shared;
         let part = MatrixPart {
             pair: pair.clone(),
-            rows: (0, rows),
-            columns: (0, columns),
+            rows: BorderSpan::new(0, rows),
+            columns: BorderSpan::new(0, columns),
             top: line(columns),
             left: line(rows),
             cut: MatrixCut { pitch: None, ..*cut },
@@ -77,7 +78,7 @@ impl LongRunner<'_> {
         self.summary.details.sweep_seconds += begin.elapsed().as_secs_f64();
         if is_hopeless {
             let cells = u64::from(m) * u64::from(n);
-            let pruned_cells = cells - u64::from(rows) * u64::from(columns) + swath.pruned_cells;
+            let pruned_cells = cells - corner.cells() + swath.pruned_cells;
             self.summary.cells += cells;
             self.summary.details.pruned_cells += pruned_cells;
             side.pass = Some(MatrixSweep::pruned_matrix(cells, pruned_cells));
@@ -87,23 +88,22 @@ impl LongRunner<'_> {
     }
 }
 
-/// Returns the numbers of rows and columns of the corner; `None` if it is not small, or if an
-/// alignment may not leave it.
-fn corner(pair: &LongPair, known: i32) -> Option<(u32, u32)> {
+/// Returns the size of the corner; `None` if it is not small, or if an alignment may not leave it.
+fn corner(pair: &LongPair, known: i32) -> Option<MatrixSize> {
     let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
+    let whole = MatrixSize { rows: m, columns: n };
     let greatest = pair.scoring.substitution.max_score().max(1);
-    let is_small =
-        |(rows, columns): (u32, u32)| u64::from(rows) * u64::from(columns) <= u64::from(m) * u64::from(n) / CORNER_PART;
+    let is_small = |size: &MatrixSize| size.cells() <= whole.cells() / CORNER_PART;
     if !pair.is_local() {
         let lost = i64::from(greatest) * i64::from(m.min(n)) - i64::from(known);
         let rows = lost * ROWS_PER_MATCH / i64::from(greatest);
         let rows = u32::try_from(rows).ok()?.max(MIN_MARGIN);
-        return Some((rows, n)).filter(|&size| is_small(size));
+        return Some(MatrixSize { rows, columns: n }).filter(is_small);
     }
     let symbols = known as u32 / greatest as u32;
     let margin = (m.min(n) / CORNER_MARGIN).max(MIN_MARGIN);
     let side = |length: u32| length.saturating_sub(symbols).saturating_add(margin);
-    let size = (side(m), side(n));
+    let size = MatrixSize { rows: side(m), columns: side(n) };
     // An alignment leaves a corner if the corner has fewer rows or columns than the alignment.
-    Some(size).filter(|&size| size.0 < symbols.min(m) && size.1 < symbols.min(n) && is_small(size))
+    Some(size).filter(|size| size.rows < symbols.min(m) && size.columns < symbols.min(n) && is_small(size))
 }

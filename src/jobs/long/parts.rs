@@ -20,10 +20,10 @@ use crate::error::Result;
 use crate::long::chain::border::{BorderLine, LinePart};
 use crate::long::chain::border_store::BorderStore;
 use crate::long::chain::engine_pool::EnginePool;
-use crate::long::chain::grid::{BorderGrid, MatrixCut};
+use crate::long::chain::grid::{BorderGrid, MatrixCut, MatrixPosition, MatrixSize};
 use crate::long::chain::panels::{Swath, Watch, sweep};
 use crate::long::chain::table::MatrixPart;
-use crate::long::{BestCell, BestSoFar, LongPair, NEG_INF, PathPoint, PathState};
+use crate::long::{BestCell, BestSoFar, BorderSpan, LongPair, NEG_INF, PathPoint, PathState};
 
 /// A swept matrix, divided into sections.
 #[derive(Debug, Default)]
@@ -70,12 +70,12 @@ impl MatrixSweep {
         shared: &mut JobShared,
     ) -> Result<MatrixSweep> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
-        let size = shared.cut.section.map_or((m, n), |section| (section.rows, section.columns));
+        let size = shared.cut.section.unwrap_or(MatrixSize { rows: m, columns: n });
         let row = |rows| SectionRow {
             rows,
-            sections: steps(n, size.1).map(|columns| MatrixSection::unswept(rows, columns)).collect(),
+            sections: steps(n, size.columns).map(|columns| MatrixSection::unswept(rows, columns)).collect(),
         };
-        let mut pass = MatrixSweep { rows: steps(m, size.0).map(row).collect(), ..MatrixSweep::default() };
+        let mut pass = MatrixSweep { rows: steps(m, size.rows).map(row).collect(), ..MatrixSweep::default() };
         let whole = [ForbiddenRectangle { query: 0..m, target: 0..n }];
         pass.sweep_from(pair, forbidden, &whole, &mut Some(TileNames { pass: name, next: 0 }), shared)?;
         Ok(pass)
@@ -125,9 +125,9 @@ impl MatrixSweep {
     }
 
     /// Returns the tile that contains a cell, with its kept borders.
-    pub(super) fn tile_with(&self, i: u32, j: u32) -> Option<&BorderGrid> {
-        let sections = self.rows.iter().filter(|row| row.rows.0 < i && i <= row.rows.1).flat_map(|row| &row.sections);
-        sections.flat_map(|section| &section.tiles).find(|tile| tile.holds(i, j))
+    pub(super) fn tile_with(&self, cell: MatrixPosition) -> Option<&BorderGrid> {
+        let sections = self.rows.iter().filter(|row| row.rows.contains(cell.i)).flat_map(|row| &row.sections);
+        sections.flat_map(|section| &section.tiles).find(|tile| tile.holds(cell))
     }
 
     /// Computes the sections that `changed` touches, and the sections below and to the right of them
@@ -147,10 +147,10 @@ impl MatrixSweep {
         let mut changed_top: Vec<RangeInclusive<u32>> = Vec::new();
         for row in &mut self.rows {
             let mut changed_bottom = Vec::new();
-            let mut left = BorderLine::from_part(row.rows.0..=row.rows.1, LinePart::Border);
+            let mut left = BorderLine::from_part(row.rows.lines(), LinePart::Border);
             let mut is_left_changed = false;
             for section in &mut row.sections {
-                let (first, last) = section.columns;
+                let BorderSpan { first, last } = section.columns;
                 let is_below_change = changed_top.iter().any(|part| *part.start() <= last && first <= *part.end());
                 if is_left_changed || is_below_change || changed.iter().any(|part| section.clip(part).is_some()) {
                     let borders = SectionBorders { top: &top, left: &left };
@@ -216,21 +216,24 @@ fn line_maximum(line: &BorderLine, pair: &LongPair, last: u32) -> Result<(i32, u
     Ok(best)
 }
 
-/// Divides positions `0..=length` into ranges of at most `size` steps.
-fn steps(length: u32, size: u32) -> impl Iterator<Item = (u32, u32)> {
-    (0..length).step_by(size.max(1) as usize).map(move |first| (first, first.saturating_add(size.max(1)).min(length)))
+/// Divides positions `0..=length` into spans of at most `size` steps.
+fn steps(length: u32, size: u32) -> impl Iterator<Item = BorderSpan> {
+    let size = size.max(1);
+    let last = move |first: u32| first.saturating_add(size).min(length);
+    (0..length).step_by(size as usize).map(move |first| BorderSpan::new(first, last(first)))
 }
 
-/// Returns the range from the first to the last position where two lines differ. All positions
-/// differ if `before` has no values.
+/// Returns the range from the first to the last position of `span` where two lines differ. All
+/// positions differ if `before` has no values.
 fn change(
     pair: &LongPair,
     before: &BorderLine,
     after: &BorderLine,
-    (first, last): (u32, u32),
+    span: BorderSpan,
 ) -> Result<Option<RangeInclusive<u32>>> {
+    let BorderSpan { first, last } = span;
     if before.end().is_none() {
-        return Ok(Some(first..=last));
+        return Ok(Some(span.lines()));
     }
     let (before, after) = (before.slice(pair, first, last)?, after.slice(pair, first, last)?);
     let differs = |at: &usize| before.h[*at] != after.h[*at] || before.gap[*at] != after.gap[*at];
@@ -250,7 +253,7 @@ struct TileNames<'a> {
 /// Sections side by side.
 #[derive(Debug)]
 struct SectionRow {
-    rows: (u32, u32),
+    rows: BorderSpan,
     sections: Vec<MatrixSection>,
 }
 
@@ -266,8 +269,8 @@ impl SectionRow {
 /// A rectangle of the matrix that is computed again as a whole.
 #[derive(Debug)]
 struct MatrixSection {
-    rows: (u32, u32),
-    columns: (u32, u32),
+    rows: BorderSpan,
+    columns: BorderSpan,
     /// The parts without forbidden cells, with their kept borders; empty if no alignments are traced
     /// back.
     tiles: Vec<BorderGrid>,
@@ -292,14 +295,14 @@ struct SectionBorders<'a> {
 
 impl MatrixSection {
     /// Returns a section without values.
-    fn unswept(rows: (u32, u32), columns: (u32, u32)) -> MatrixSection {
+    fn unswept(rows: BorderSpan, columns: BorderSpan) -> MatrixSection {
         let (bottom, right) = Default::default();
         MatrixSection { rows, columns, tiles: Vec::new(), best: None, bottom, right, cells: 0, pruned_cells: 0 }
     }
 
     /// Returns the part of a rectangle in this section, counted from the section's corner.
     fn clip(&self, rectangle: &ForbiddenRectangle) -> Option<ForbiddenRectangle> {
-        rectangle.within(self.rows.0..self.rows.1, self.columns.0..self.columns.1)
+        rectangle.within(self.rows.first..self.rows.last, self.columns.first..self.columns.last)
     }
 
     /// Computes the section.
@@ -314,41 +317,40 @@ impl MatrixSection {
         names: &mut Option<TileNames>,
         shared: &mut JobShared,
     ) -> Result<MatrixSection> {
-        let ((first_row, last_row), (first_column, last_column)) = (self.rows, self.columns);
-        let (height, width) = (last_row - first_row, last_column - first_column);
+        let (height, width) = (self.rows.length(), self.columns.length());
         let forbidden: Vec<ForbiddenRectangle> = forbidden.iter().filter_map(|part| self.clip(part)).collect();
         let mut swept = MatrixSection::unswept(self.rows, self.columns);
         let mut top = top.clone();
         for belt in belts(&forbidden, height, (0..height).step_by(shared.cut.belt_rows as usize)) {
-            let rows = (first_row + belt.start, first_row + belt.end);
+            let rows = BorderSpan::new(self.rows.first + belt.start, self.rows.first + belt.end);
             let mut bottom = BorderLine::default();
             let mut right = None;
             for ColumnSegment { start, end, is_free } in segments(&forbidden, belt.clone(), width) {
-                let columns = (first_column + start, first_column + end);
+                let columns = BorderSpan::new(self.columns.first + start, self.columns.first + end);
                 if !is_free {
-                    let corner = if start == 0 { left.slice(pair, rows.1, rows.1)?.h[0] } else { 0 };
-                    bottom.push(columns.0..=columns.1, LinePart::Masked(corner));
+                    let corner = if start == 0 { left.slice(pair, rows.last, rows.last)?.h[0] } else { 0 };
+                    bottom.push(columns.lines(), LinePart::Masked(corner));
                     right = None;
                     continue;
                 }
                 let left = match start {
                     0 => left.clone(),
-                    _ => masked_column(pair, &top, rows, columns.0)?,
+                    _ => masked_column(pair, &top, rows, columns.first)?,
                 };
                 let swath = tile(pair, rows, columns, SectionBorders { top: &top, left: &left }, names, shared)?;
                 let Swath { grid, best, pruned_cells } = swath;
                 swept.best = BestCell::better(swept.best, best);
                 swept.pruned_cells += pruned_cells;
-                swept.cells += u64::from(rows.1 - rows.0) * u64::from(columns.1 - columns.0);
-                grid.across.get(&rows.1).into_iter().for_each(|line| bottom.extend(line));
-                right = grid.down.get(&columns.1).cloned();
+                swept.cells += u64::from(rows.length()) * u64::from(columns.length());
+                grid.across.get(&rows.last).into_iter().for_each(|line| bottom.extend(line));
+                right = grid.down.get(&columns.last).cloned();
                 if shared.needs_traceback {
                     swept.tiles.push(grid);
                 }
             }
             let right = match right {
                 Some(right) => right,
-                None => masked_column(pair, &top, rows, last_column)?,
+                None => masked_column(pair, &top, rows, self.columns.last)?,
             };
             swept.right.extend(&right);
             top = bottom;
@@ -360,16 +362,16 @@ impl MatrixSection {
 
 /// Returns the border along the right side of forbidden cells. `top` is the border along the first
 /// row.
-fn masked_column(pair: &LongPair, top: &BorderLine, rows: (u32, u32), column: u32) -> Result<BorderLine> {
+fn masked_column(pair: &LongPair, top: &BorderLine, rows: BorderSpan, column: u32) -> Result<BorderLine> {
     let corner = top.slice(pair, column, column)?.h[0];
-    Ok(BorderLine::from_part(rows.0..=rows.1, LinePart::Masked(corner)))
+    Ok(BorderLine::from_part(rows.lines(), LinePart::Masked(corner)))
 }
 
 /// Sweeps a part of the matrix without forbidden cells.
 fn tile(
     pair: &LongPair,
-    rows: (u32, u32),
-    columns: (u32, u32),
+    rows: BorderSpan,
+    columns: BorderSpan,
     SectionBorders { top, left }: SectionBorders,
     names: &mut Option<TileNames>,
     shared: &mut JobShared,

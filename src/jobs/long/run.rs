@@ -12,13 +12,14 @@ use super::parts::{JobShared, MatrixSweep};
 use super::strand::StrandMatrix;
 use super::traceback::{LongTraceback, TracebackOptions};
 use super::{LongAlignment, LongDetails, LongHit, LongWant, Strand};
+use crate::alignment::circular::Sides;
 use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
 use crate::error::{Error, Result};
 use crate::host::default_limit;
 use crate::jobs::{Run, Summary};
 use crate::long::chain::border_store::BorderStore;
 use crate::long::chain::engine_pool::EnginePool;
-use crate::long::chain::grid::{EngineSizes, MatrixCut, MatrixUse};
+use crate::long::chain::grid::{EngineSizes, MatrixCut, MatrixSize, MatrixUse};
 use crate::long::chain::panels::Watch;
 use crate::long::{LongPair, PathPoint, PathState};
 use crate::score::Mode;
@@ -41,7 +42,7 @@ impl LongAlignment {
         let (query_form, target_form) =
             (SequenceForm::of_sequence(self.circular.query), SequenceForm::of_sequence(self.circular.target));
         let target = copies.target(&self.target, self.target_id, target_form);
-        let lengths = (self.query.length(self.query_id), self.target.length(self.target_id));
+        let lengths = self.lengths();
         let side = |&strand: &Strand| {
             let query = copies.query(&self.query, self.query_id, strand, query_form);
             let pair = LongPair { query, target: Arc::clone(&target), scoring: Arc::clone(&self.scoring) };
@@ -56,6 +57,11 @@ impl LongAlignment {
         }
     }
 
+    /// Returns the lengths of query and target.
+    fn lengths(&self) -> Sides<u32> {
+        Sides { query: self.query.length(self.query_id), target: self.target.length(self.target_id) }
+    }
+
     fn host_memory(&self) -> u64 {
         self.host_memory.unwrap_or_else(default_limit)
     }
@@ -68,12 +74,12 @@ impl LongAlignment {
     }
 
     /// Returns the sizes of the parts of a matrix, or of what is left of it after pruning.
-    fn matrix_cut(&self, (rows, columns): (u32, u32), engine_pool: &mut EnginePool) -> MatrixCut {
+    fn matrix_cut(&self, size: MatrixSize, engine_pool: &mut EnginePool) -> MatrixCut {
         let suits = engine_pool.by_speed().into_iter().find_map(|quickest| {
             quickest.query(|engine| EngineSizes {
                 keeps_columns: engine.keeps_columns(),
                 min_panel_columns: engine.min_panel_columns(),
-                traces_whole: engine.can_trace(rows, columns, self.method.unwrap_or_default()),
+                traces_whole: engine.can_trace(size.rows, size.columns, self.method.unwrap_or_default()),
             })
         });
         engine_pool.remove_abandoned();
@@ -83,7 +89,7 @@ impl LongAlignment {
             (true, ..=1) => MatrixUse::Alignment,
             (true, _) => MatrixUse::Alignments,
         };
-        MatrixCut::new((rows, columns), matrix_use, self.host_memory(), suits, &self.tuning)
+        MatrixCut::new(size, matrix_use, self.host_memory(), suits, &self.tuning)
     }
 
     /// Computes the alignments of these strands, best first. Alignments that score less than
@@ -106,8 +112,8 @@ impl LongAlignment {
         let memory = self.host_memory();
         let needs_traceback = self.needs_traceback();
         // The sizes fit, because `check` has compared them.
-        let (m, n) = (self.rows_of(self.query_id) as u32, self.columns_of(self.target_id) as u32);
-        let mut cut = self.matrix_cut((m, n), engine_pool);
+        let (rows, columns) = (self.rows_of(self.query_id) as u32, self.columns_of(self.target_id) as u32);
+        let mut cut = self.matrix_cut(MatrixSize { rows, columns }, engine_pool);
         let mut checkpoint = None;
         if let Some(directory) = &self.checkpoint {
             let every = self.tuning.save_every.unwrap_or(SAVE_EVERY);
@@ -207,10 +213,9 @@ impl LongRunner<'_> {
     fn bound(&mut self, sides: &mut [StrandMatrix]) {
         let begin = Instant::now();
         let pairs: Vec<&LongPair> = sides.iter().map(|side| &side.pair).collect();
-        let lengths = (self.job.query.length(self.job.query_id), self.job.target.length(self.job.target_id));
         let circular = self.job.circular;
         let bounds = match circular.any() {
-            true => circular_bounds(&pairs, lengths, circular),
+            true => circular_bounds(&pairs, self.job.lengths(), circular),
             false => bounds(&pairs, self.target_words),
         };
         for (side, bound) in sides.iter_mut().zip(bounds) {
@@ -242,7 +247,10 @@ impl LongRunner<'_> {
         // A resumed job must continue with the same parts.
         if self.shared.checkpoint.is_none() {
             let left = sides.iter().map(StrandMatrix::size_left);
-            let left = left.fold((0, 0), |left, side| (left.0.max(side.0), left.1.max(side.1)));
+            let left = left.fold(MatrixSize::default(), |left, side| MatrixSize {
+                rows: left.rows.max(side.rows),
+                columns: left.columns.max(side.columns),
+            });
             self.shared.cut = self.job.matrix_cut(left, self.shared.engine_pool);
         }
     }

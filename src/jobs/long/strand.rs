@@ -7,6 +7,7 @@ use super::parts::MatrixSweep;
 use super::{LongHit, Strand};
 use crate::alignment::ForbiddenRectangle;
 use crate::long::LongPair;
+use crate::long::chain::grid::MatrixSize;
 
 /// A strand of the pair.
 pub(super) struct StrandMatrix {
@@ -40,7 +41,7 @@ impl StrandMatrix {
     /// Forbids the rectangle of an alignment for further alignments.
     pub(super) fn exclude(&mut self, hit: &LongHit) {
         let (Some(query), Some(target)) = (&hit.query, &hit.target) else { return };
-        let rectangles = self.frame.rectangles((query, target), self.strand);
+        let rectangles = self.frame.rectangles(query, target, self.strand);
         self.pass.iter_mut().for_each(|pass| pass.forbid(&rectangles));
         self.forbidden.extend(rectangles);
         self.found += 1;
@@ -57,11 +58,11 @@ impl StrandMatrix {
     }
 
     /// Returns the number of rows and columns between empty parts.
-    pub(super) fn size_left(&self) -> (u32, u32) {
+    pub(super) fn size_left(&self) -> MatrixSize {
         let (m, n) = (self.pair.query.len() as u32, self.pair.target.len() as u32);
         let columns = self.empty.iter().filter(|part| part.query == (0..m)).map(|part| part.target.len() as u32);
         let rows = self.empty.iter().filter(|part| part.query != (0..m)).map(|part| part.query.len() as u32);
-        (m - rows.sum::<u32>(), n - columns.sum::<u32>())
+        MatrixSize { rows: m - rows.sum::<u32>(), columns: n - columns.sum::<u32>() }
     }
 
     /// Returns the number of cells in empty parts.

@@ -12,7 +12,7 @@ use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::long::chain::border::{BorderLine, LinePart};
 use crate::long::chain::engine_pool::PoolMember;
-use crate::long::chain::grid::{BorderGrid, FramedRegion, MatrixCut};
+use crate::long::chain::grid::{BorderGrid, FramedRegion, MatrixCut, MatrixSize};
 use crate::long::chain::panels::{Watch, sweep};
 use crate::long::chain::table::MatrixPart;
 use crate::long::{LongPair, Method, PathPoint, PathState, TraceRegion, TracebackResult};
@@ -80,8 +80,7 @@ impl LongTraceback {
         }
         let mut saved = Instant::now();
         while !self.over {
-            let PathPoint { i, j, .. } = self.at;
-            match pass.tile_with(i, j) {
+            match pass.tile_with(self.at.into()) {
                 Some(tile) => self.step(pair, tile, traceback_options, shared)?,
                 None => self.border(pair)?,
             }
@@ -113,7 +112,7 @@ impl LongTraceback {
         traceback_options: TracebackOptions,
         shared: &mut JobShared,
     ) -> Result<()> {
-        let framed = tile.region(pair, self.at.i, self.at.j)?;
+        let framed = tile.region(pair, self.at.into())?;
         let traced = self.trace(pair, framed, tile, traceback_options, shared)?;
         let TracebackResult { cigar, to: Some(to), ended, .. } = traced else {
             return Err(Error::Internal("a traceback through a region ended nowhere".into()));
@@ -170,10 +169,9 @@ impl LongTraceback {
         }
         // If `framed` is still shared, the other owner is an abandoned engine.
         let framed = Arc::unwrap_or_clone(framed);
-        let (rows, columns) = (framed.rows, framed.columns);
         let finer = finer_grid(pair, framed, shared)?;
         self.traced_cells += cells;
-        self.trace_through(pair, (rows, columns), &finer, traceback_options, shared)
+        self.trace_through(pair, &finer, traceback_options, shared)
     }
 
     /// Traces through a region with the fastest engine that has enough memory. Returns `None` if no
@@ -186,7 +184,7 @@ impl LongTraceback {
         traceback_options: TracebackOptions,
         shared: &mut JobShared,
     ) -> Result<Option<TracebackResult>> {
-        let (height, width) = size_of_region(framed);
+        let size = framed.size();
         // Engines that refused this region. They may trace other regions.
         let mut refused: Vec<String> = Vec::new();
         loop {
@@ -196,7 +194,8 @@ impl LongTraceback {
             let mut members = shared.engine_pool.by_speed();
             let can = |member: &mut &mut PoolMember| {
                 !refused.contains(&member.stats.name)
-                    && member.query(|engine| engine.can_trace(height, width, traceback_options.method)) == Some(true)
+                    && member.query(|engine| engine.can_trace(size.rows, size.columns, traceback_options.method))
+                        == Some(true)
             };
             let Some(id) = members.iter_mut().find_map(|member| can(member).then_some(member.id)) else {
                 shared.engine_pool.remove_abandoned();
@@ -208,10 +207,10 @@ impl LongTraceback {
             };
             let regions = member_ahead(shared, id);
             let ahead = self.ahead.next(grid, pair, framed, regions)?;
-            match self.trace_by(pair, (framed, ahead), traceback_options, id, shared) {
+            match self.trace_by(pair, framed, ahead, traceback_options, id, shared) {
                 Some(Ok(traced)) => return Ok(Some(traced)),
                 Some(Err((name, error @ Error::Unsuited { .. }))) => {
-                    tracing::warn!("{name} cannot trace {height} x {width} cells: {error}");
+                    tracing::warn!("{name} cannot trace {} x {} cells: {error}", size.rows, size.columns);
                     refused.push(name);
                 }
                 Some(Err((_, error))) => return Err(error),
@@ -221,11 +220,9 @@ impl LongTraceback {
     }
 
     /// Traces through all regions of a finer grid, each from the point where the last one ended.
-    /// `rows` and `columns` are those of the whole grid.
     fn trace_through(
         &mut self,
         pair: &LongPair,
-        (rows, columns): ((u32, u32), (u32, u32)),
         grid: &BorderGrid,
         traceback_options: TracebackOptions,
         shared: &mut JobShared,
@@ -233,13 +230,12 @@ impl LongTraceback {
         let mut whole: Vec<(u32, Op)> = Vec::new();
         let entered = self.at;
         let mut ended = false;
-        while !ended && grid.holds(self.at.i, self.at.j) {
-            let framed = grid.region(pair, self.at.i, self.at.j)?;
-            if (framed.rows, framed.columns) == (rows, columns) {
+        while !ended && grid.holds(self.at.into()) {
+            let framed = grid.region(pair, self.at.into())?;
+            if (framed.rows, framed.columns) == (grid.rows, grid.columns) {
                 // The sweep kept no line inside the region, because it is small enough for every
                 // engine.
-                let (height, width) = size_of_region(&framed);
-                return Err(untraceable(shared, height, width));
+                return Err(untraceable(shared, framed.size()));
             }
             let traced = self.trace(pair, framed, grid, traceback_options, shared)?;
             let Some(to) = traced.to else {
@@ -257,12 +253,13 @@ impl LongTraceback {
         Ok(TracebackResult { cigar, to: Some(to), ended, bytes: 0 })
     }
 
-    /// Prepares regions if there are any, and traces through a region, with an engine.
-    /// Returns `None` if the engine is lost. An error is returned with the engine's name.
+    /// Prepares the regions of `ahead` if there are any, and traces through a region, with an
+    /// engine. Returns `None` if the engine is lost. An error is returned with the engine's name.
     fn trace_by(
         &mut self,
         pair: &LongPair,
-        (framed, ahead): (&Arc<FramedRegion>, Vec<FramedRegion>),
+        framed: &Arc<FramedRegion>,
+        ahead: Vec<FramedRegion>,
         traceback_options: TracebackOptions,
         id: usize,
         shared: &mut JobShared,
@@ -273,7 +270,7 @@ impl LongTraceback {
         let task = move |member: &mut PoolMember| {
             let settings = RegionSettings { pair: &pair, traceback_options, interrupt: &flag };
             let corner =
-                |framed: &FramedRegion| PathPoint { i: framed.rows.1, j: framed.columns.1, state: PathState::H };
+                |framed: &FramedRegion| PathPoint { i: framed.rows.last, j: framed.columns.last, state: PathState::H };
             let regions: Vec<TraceRegion> =
                 ahead.iter().map(|framed| settings.region(framed, corner(framed))).collect();
             let traced = member.call(cells, |engine| {
@@ -316,25 +313,20 @@ fn member_ahead(shared: &mut JobShared, id: usize) -> usize {
     member.and_then(|member| member.query(|engine| engine.max_prepared_regions())).unwrap_or(0)
 }
 
-/// Returns the numbers of rows and columns of a region.
-fn size_of_region(framed: &FramedRegion) -> (u32, u32) {
-    (framed.rows.1 - framed.rows.0, framed.columns.1 - framed.columns.0)
-}
-
 /// Sweeps a region again with a finer grid inside, and returns that grid.
 ///
 /// # Errors
 /// [`Error::Internal`] if the region is too small for a finer grid; the errors of [`sweep`].
 fn finer_grid(pair: &LongPair, framed: FramedRegion, shared: &mut JobShared) -> Result<BorderGrid> {
-    let (height, width) = size_of_region(&framed);
-    let cut = MatrixCut::finer(height, width);
-    if cut.mark_every >= height && cut.pitch.is_none_or(|pitch| pitch >= width) {
-        return Err(untraceable(shared, height, width));
+    let size = framed.size();
+    let cut = MatrixCut::finer(size);
+    if cut.mark_every >= size.rows && cut.pitch.is_none_or(|pitch| pitch >= size.columns) {
+        return Err(untraceable(shared, size));
     }
     let FramedRegion { rows, columns, top, left, .. } = framed;
     let border_store = Arc::clone(&shared.border_store);
     let line = |edge, places| border_store.put(edge).map(|piece| BorderLine::from_part(places, LinePart::Piece(piece)));
-    let (top, left) = (line(top, columns.0..=columns.1)?, line(left, rows.0..=rows.1)?);
+    let (top, left) = (line(top, columns.lines())?, line(left, rows.lines())?);
     let (pair, best) = (pair.clone(), Arc::default());
     let part = MatrixPart { pair, rows, columns, top, left, cut, needs_traceback: true, prune: false, best };
     let watch = Watch { interrupt: shared.watch.interrupt, progress: None };
@@ -343,7 +335,8 @@ fn finer_grid(pair: &LongPair, framed: FramedRegion, shared: &mut JobShared) -> 
 
 /// Returns the error for engines that cannot trace a region of 1,024 x 1,024 cells. Every engine
 /// must be able to trace such a region.
-fn untraceable(shared: &JobShared, rows: u32, columns: u32) -> Error {
+fn untraceable(shared: &JobShared, size: MatrixSize) -> Error {
+    let MatrixSize { rows, columns } = size;
     let names: Vec<&str> = shared.engine_pool.members.iter().map(|member| &*member.stats.name).collect();
     let names = names.join(", ");
     Error::Internal(format!("{names}: cannot trace through {rows} x {columns} cells, which are not cut further"))

@@ -6,7 +6,7 @@ use super::LongTuning;
 use super::border::BorderLine;
 use super::border_store::ENTRY_BYTES;
 use crate::error::Result;
-use crate::long::{Border, LongPair};
+use crate::long::{Border, BorderSpan, LongPair, PathPoint};
 
 /// Number of kept rows and of kept columns if memory allows. A traceback then computes about a 48th
 /// of the matrix again.
@@ -63,11 +63,33 @@ pub(crate) enum MatrixUse {
     Alignments,
 }
 
-/// Maximum size of the sections of a matrix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct SectionSize {
+/// Numbers of rows and columns of a matrix, or of a part of one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct MatrixSize {
     pub rows: u32,
     pub columns: u32,
+}
+
+impl MatrixSize {
+    /// Returns the number of cells.
+    pub(crate) fn cells(self) -> u64 {
+        u64::from(self.rows) * u64::from(self.columns)
+    }
+}
+
+/// Position of a cell in a matrix. Row 0 and column 0 precede the first symbols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MatrixPosition {
+    /// Row.
+    pub i: u32,
+    /// Column.
+    pub j: u32,
+}
+
+impl From<PathPoint> for MatrixPosition {
+    fn from(PathPoint { i, j, .. }: PathPoint) -> Self {
+        MatrixPosition { i, j }
+    }
 }
 
 /// Sizes of the pieces into which a matrix is divided.
@@ -81,15 +103,16 @@ pub(crate) struct MatrixCut {
     pub panel_columns: Option<u32>,
     /// Maximum number of rows of a belt.
     pub belt_rows: u32,
-    /// Size of the parts that are computed again after each alignment; `None` for the whole matrix.
-    pub section: Option<SectionSize>,
+    /// Maximum size of the sections, which are computed again after each alignment; `None` for the
+    /// whole matrix.
+    pub section: Option<MatrixSize>,
 }
 
 impl MatrixCut {
-    /// Chooses the sizes for a pair of these lengths and this memory. A traceback needs a grid if a
+    /// Chooses the sizes for a matrix of this size and this memory. A traceback needs a grid if a
     /// pitch is given, if the matrix is too large to be traced at once, or if it has sections.
     pub(crate) fn new(
-        (query, target): (u32, u32),
+        size: MatrixSize,
         matrix_use: MatrixUse,
         memory: u64,
         suits: EngineSizes,
@@ -103,12 +126,13 @@ impl MatrixCut {
         };
         let (count, least) = if suits.keeps_columns { WIDE_SECTIONS } else { SECTIONS };
         let side = |length: u32| tuning.section.unwrap_or_else(|| whole((length / count).max(least))).max(1);
-        let section = SectionSize { rows: side(query), columns: side(target) };
-        let has_sections = matrix_use == MatrixUse::Alignments && (section.rows < query || section.columns < target);
-        let is_small = query <= SMALL && target <= SMALL;
+        let MatrixSize { rows, columns } = size;
+        let section = MatrixSize { rows: side(rows), columns: side(columns) };
+        let has_sections = matrix_use == MatrixUse::Alignments && (section.rows < rows || section.columns < columns);
+        let is_small = rows <= SMALL && columns <= SMALL;
         let is_whole = suits.traces_whole && (suits.keeps_columns || is_small) && !has_sections;
         let grid = matrix_use != MatrixUse::Score && (!is_whole || tuning.grid_pitch.is_some());
-        let symbols = u64::from(query) + u64::from(target);
+        let symbols = u64::from(rows) + u64::from(columns);
         let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
         let pitch = |length: u32, lines: u64| {
             let suits = u64::from(length).div_ceil(lines).max(suits.min_pitch(length)) as u32;
@@ -116,17 +140,17 @@ impl MatrixCut {
         };
         MatrixCut {
             section: has_sections.then_some(section),
-            mark_every: pitch(query, if grid { lines } else { LINES }),
-            pitch: grid.then(|| pitch(target, lines)),
+            mark_every: pitch(rows, if grid { lines } else { LINES }),
+            pitch: grid.then(|| pitch(columns, lines)),
             panel_columns: tuning.panel_columns,
             belt_rows: whole(tuning.belt_rows.unwrap_or(BELT_ROWS)),
         }
     }
 
     /// Returns a finer division of a region that is too large to be traced at once.
-    pub(crate) fn finer(rows: u32, columns: u32) -> MatrixCut {
-        let mark_every = rows.div_ceil(8).next_multiple_of(64).max(64);
-        let pitch = Some(columns.div_ceil(8).next_multiple_of(64));
+    pub(crate) fn finer(size: MatrixSize) -> MatrixCut {
+        let mark_every = size.rows.div_ceil(8).next_multiple_of(64).max(64);
+        let pitch = Some(size.columns.div_ceil(8).next_multiple_of(64));
         MatrixCut { mark_every, pitch, panel_columns: None, belt_rows: u32::MAX, section: None }
     }
 }
@@ -135,13 +159,13 @@ impl MatrixCut {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BorderGrid {
     /// Rows of the part.
-    pub rows: (u32, u32),
+    pub rows: BorderSpan,
     /// Columns of the part.
-    pub columns: (u32, u32),
-    /// Borders along rows, over all columns of the part. The first one lies along row `rows.0`.
+    pub columns: BorderSpan,
+    /// Borders along rows, over all columns of the part. The first one lies along row `rows.first`.
     pub across: BTreeMap<u32, BorderLine>,
     /// Borders along columns, over all rows of the part. The first one lies along column
-    /// `columns.0`.
+    /// `columns.first`.
     pub down: BTreeMap<u32, BorderLine>,
 }
 
@@ -149,38 +173,44 @@ pub(crate) struct BorderGrid {
 #[derive(Debug, Clone)]
 pub(crate) struct FramedRegion {
     /// Rows.
-    pub rows: (u32, u32),
+    pub rows: BorderSpan,
     /// Columns.
-    pub columns: (u32, u32),
-    /// The border along `rows.0`.
+    pub columns: BorderSpan,
+    /// The border along `rows.first`.
     pub top: Border,
-    /// The border along `columns.0`.
+    /// The border along `columns.first`.
     pub left: Border,
 }
 
 impl FramedRegion {
+    /// Returns the numbers of rows and columns of cells.
+    pub(crate) fn size(&self) -> MatrixSize {
+        MatrixSize { rows: self.rows.length(), columns: self.columns.length() }
+    }
+
     /// Returns the number of cells.
     pub(crate) fn cells(&self) -> u64 {
-        u64::from(self.rows.1 - self.rows.0) * u64::from(self.columns.1 - self.columns.0)
+        self.size().cells()
     }
 }
 
 impl BorderGrid {
     /// Returns whether a cell is in this part.
-    pub(crate) fn holds(&self, i: u32, j: u32) -> bool {
-        self.rows.0 < i && i <= self.rows.1 && self.columns.0 < j && j <= self.columns.1
+    pub(crate) fn holds(&self, cell: MatrixPosition) -> bool {
+        self.rows.contains(cell.i) && self.columns.contains(cell.j)
     }
 
-    /// Returns the rectangle whose last cell is (`i`, `j`), and which ends at the next kept row
+    /// Returns the rectangle whose last cell is `last`, and which ends at the next kept row
     /// above and the next kept column to the left.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if a border cannot be read.
-    pub(crate) fn region(&self, pair: &LongPair, i: u32, j: u32) -> Result<FramedRegion> {
+    pub(crate) fn region(&self, pair: &LongPair, last: MatrixPosition) -> Result<FramedRegion> {
+        let MatrixPosition { i, j } = last;
         let missing = || crate::Error::Internal(format!("no borders are known around cell ({i}, {j})"));
         let (&row, across) = self.across.range(..i).next_back().ok_or_else(missing)?;
         let (&column, down) = self.down.range(..j).next_back().ok_or_else(missing)?;
         let (top, left) = (across.slice(pair, column, j)?, down.slice(pair, row, i)?);
-        Ok(FramedRegion { rows: (row, i), columns: (column, j), top, left })
+        Ok(FramedRegion { rows: BorderSpan::new(row, i), columns: BorderSpan::new(column, j), top, left })
     }
 }

@@ -10,7 +10,7 @@ use twox_hash::XxHash3_64;
 
 use crate::error::{Error, Result};
 use crate::files;
-use crate::long::{BestCell, Border};
+use crate::long::{BestCell, Border, BorderSpan};
 
 /// Extension of a file that is being written.
 pub(crate) const BEGUN: &str = "part";
@@ -21,7 +21,7 @@ pub(crate) struct PanelState {
     /// Number of the panel, from the left.
     pub index: usize,
     /// Columns of the left and the right border.
-    pub columns: (u32, u32),
+    pub columns: BorderSpan,
     /// Whether the last column is needed until the end of the job.
     pub kept: bool,
     /// First row of a repeated computation of the panel. It is the first row, the row of a mark, or

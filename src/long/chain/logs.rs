@@ -148,7 +148,8 @@ impl TileSaver {
         }
         restored.reverse();
         // Panels are created from left to right. A panel to the right of a missing one is useless.
-        let follow = restored.windows(2).take_while(|pair| pair[0].state.columns.1 == pair[1].state.columns.0).count();
+        let follow =
+            restored.windows(2).take_while(|pair| pair[0].state.columns.last == pair[1].state.columns.first).count();
         restored.truncate(follow + 1);
         log.saved = restored.iter().map(|panel| Some((panel.state.row, panel.state.done))).collect();
         for (saved, panel) in log.saved.iter_mut().zip(&restored) {
@@ -214,7 +215,7 @@ impl TileSaver {
             }
             Ok(Some(pieces))
         };
-        let Some(marks) = all(BorderKind::Mark, &rows, state.columns.1 - state.columns.0)? else { return Ok(None) };
+        let Some(marks) = all(BorderKind::Mark, &rows, state.columns.length())? else { return Ok(None) };
         let Some(inner) = all(BorderKind::Inner, &state.inner, last_row - first_row)? else { return Ok(None) };
         Ok(Some(Restored { state: state.clone(), column, marks, inner }))
     }

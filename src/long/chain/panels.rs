@@ -57,7 +57,7 @@ pub(crate) fn sweep(
     watch: Watch,
 ) -> Result<Swath> {
     let restored = saver.as_ref().map(|saver| saver.restore(border_store)).transpose()?.unwrap_or_default();
-    let first = part.columns.0;
+    let first = part.columns.first;
     let sweep = SharedSweep {
         part,
         border_store: Arc::clone(border_store),
@@ -84,7 +84,7 @@ pub(crate) fn sweep(
         if let Some(error) = panel_table.failure.take() {
             return Err(error);
         }
-        if panel_table.next >= sweep.part.columns.1 && panel_table.panels.iter().all(|panel| panel.state.done) {
+        if panel_table.next >= sweep.part.columns.last && panel_table.panels.iter().all(|panel| panel.state.done) {
             return join_borders(&sweep.part, std::mem::take(&mut panel_table.panels));
         }
         // If all devices are lost, the CPU computes the rest.
@@ -99,7 +99,7 @@ pub(crate) fn sweep(
 fn chain(sweep: &Arc<SharedSweep>, chosen: &[usize], engine_pool: &mut EnginePool, watch: Watch) {
     let of_all = Arc::clone(sweep);
     let MatrixPart { rows, columns, .. } = &sweep.part;
-    let cells = u64::from(rows.1 - rows.0) * u64::from(columns.1 - columns.0);
+    let cells = u64::from(rows.length()) * u64::from(columns.length());
     let tell = || {
         if let Some(progress) = watch.progress {
             let cells = sweep.cells.swap(0, Ordering::Relaxed);
@@ -114,7 +114,7 @@ fn chain(sweep: &Arc<SharedSweep>, chosen: &[usize], engine_pool: &mut EnginePoo
 
 /// Returns the engines that take panels, with their speeds.
 fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> PanelPace {
-    let (rows, columns) = (part.rows.1 - part.rows.0, part.columns.1 - part.columns.0);
+    let (rows, columns) = (part.rows.length(), part.columns.length());
     let mut engines = Vec::new();
     for member in engine_pool.by_speed() {
         let (id, measured_speed) = (member.id, member.host_speed);
@@ -131,26 +131,26 @@ fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> PanelPace {
 /// Joins the borders of the panels.
 fn join_borders(part: &MatrixPart, panels: Vec<TablePanel>) -> Result<Swath> {
     let mut grid = BorderGrid { rows: part.rows, columns: part.columns, ..BorderGrid::default() };
-    grid.down.insert(part.columns.0, part.left.clone());
+    grid.down.insert(part.columns.first, part.left.clone());
     let (mut best, mut pruned_cells) = (None, 0);
     for panel in panels {
         let columns = panel.state.columns;
         best = BestCell::better(best, panel.state.best);
         pruned_cells += panel.state.pruned;
         for (row, piece) in panel.marks {
-            grid.across.entry(row).or_default().push(columns.0..=columns.1, LinePart::Piece(piece));
+            grid.across.entry(row).or_default().push(columns.lines(), LinePart::Piece(piece));
         }
         for (column, piece) in panel.inner {
-            grid.down.insert(column, BorderLine::from_part(part.rows.0..=part.rows.1, LinePart::Piece(piece)));
+            grid.down.insert(column, BorderLine::from_part(part.rows.lines(), LinePart::Piece(piece)));
         }
         if let (true, RightColumn::Shelved(piece)) = (panel.state.kept, panel.right) {
-            grid.down.insert(columns.1, BorderLine::from_part(part.rows.0..=part.rows.1, LinePart::Piece(piece)));
+            grid.down.insert(columns.last, BorderLine::from_part(part.rows.lines(), LinePart::Piece(piece)));
         }
     }
     // Drops marks that are missing in some panels. They served only to continue a panel.
-    grid.across.retain(|_, line| line.end() == Some(part.columns.1));
-    grid.across.insert(part.rows.0, part.top.clone());
-    if grid.across.contains_key(&part.rows.1) && grid.down.contains_key(&part.columns.1) {
+    grid.across.retain(|_, line| line.end() == Some(part.columns.last));
+    grid.across.insert(part.rows.first, part.top.clone());
+    if grid.across.contains_key(&part.rows.last) && grid.down.contains_key(&part.columns.last) {
         return Ok(Swath { grid, best, pruned_cells });
     }
     Err(Error::Internal("a sweep ended without its last row or column".into()))

@@ -6,7 +6,7 @@ use super::border::SharedColumn;
 use super::table::{SharedSweep, TablePanel};
 use crate::engine::heartbeat::Heartbeat;
 use crate::error::{Error, Result};
-use crate::long::{BestCell, Border, LeftSource, SweepSink};
+use crate::long::{BestCell, Border, BorderSpan, LeftSource, SweepSink};
 
 /// Maximum number of stored marks from which a panel could be continued, if no grid is kept.
 const WAITING_MARKS: usize = 3;
@@ -18,7 +18,7 @@ pub(crate) struct PanelSink<'a> {
     /// Number of the panel.
     pub index: usize,
     /// Columns of the panel.
-    pub columns: (u32, u32),
+    pub columns: BorderSpan,
     /// First computed row.
     pub first: u32,
     /// Last column of the panel.
@@ -31,7 +31,7 @@ impl PanelSink<'_> {
     /// Advances the restart row of the panel to the last mark, if all results above the mark are
     /// known.
     fn advance_restart_row(&self, panel: &mut TablePanel) {
-        let (Some(ready), last) = (self.column.last_row(), self.sweep.part.rows.1) else { return };
+        let (Some(ready), last) = (self.column.last_row(), self.sweep.part.rows.last) else { return };
         let row = panel.marks.iter().map(|mark| mark.0).filter(|&row| row <= ready && row < last).max();
         if let Some(row) = row.filter(|&row| row > panel.state.row) {
             panel.state.row = row;
@@ -73,7 +73,7 @@ impl PanelSink<'_> {
     }
 
     fn add_mark(&self, row: u32, border: Border) -> Result<()> {
-        let entries = (self.columns.1 - self.columns.0) as usize + 1;
+        let entries = self.columns.length() as usize + 1;
         if border.h.len() != entries || border.gap.len() != entries {
             return Err(Error::Internal(format!("the border along row {row} does not have {entries} entries")));
         }
@@ -97,9 +97,9 @@ impl PanelSink<'_> {
     }
 
     fn add_column(&self, column: u32, border: Border) -> Result<()> {
-        let (rows, entries) = (self.sweep.part.rows, (self.sweep.part.rows.1 - self.sweep.part.rows.0) as usize + 1);
-        let is_inside = self.columns.0 < column && column < self.columns.1;
-        if !is_inside || border.h.len() != entries || border.gap.len() != entries || self.first != rows.0 {
+        let (rows, entries) = (self.sweep.part.rows, self.sweep.part.rows.length() as usize + 1);
+        let is_inside = self.columns.first < column && column < self.columns.last;
+        if !is_inside || border.h.len() != entries || border.gap.len() != entries || self.first != rows.first {
             let columns = self.columns;
             return Err(Error::Internal(format!(
                 "column {column} of a panel {columns:?} does not have {entries} entries"

@@ -10,7 +10,7 @@ use super::log_file::PanelState;
 use super::logs::TileSaver;
 use super::pace::PanelPace;
 use crate::error::Error;
-use crate::long::{BestSoFar, LongPair};
+use crate::long::{BestSoFar, BorderSpan, LongPair};
 
 /// A part of the matrix to sweep.
 #[derive(Debug, Clone)]
@@ -18,12 +18,12 @@ pub(crate) struct MatrixPart {
     /// The pair.
     pub pair: LongPair,
     /// Rows of the upper and the lower border.
-    pub rows: (u32, u32),
+    pub rows: BorderSpan,
     /// Columns of the left and the right border.
-    pub columns: (u32, u32),
-    /// The border along `rows.0`.
+    pub columns: BorderSpan,
+    /// The border along `rows.first`.
     pub top: BorderLine,
-    /// The border along `columns.0`.
+    /// The border along `columns.first`.
     pub left: BorderLine,
     /// Sizes of the pieces.
     pub cut: MatrixCut,

@@ -13,7 +13,7 @@ use super::logs::{Restored, Snapshot};
 use super::sink::{PanelSink, WatchedSource};
 use super::table::{MatrixPart, PanelTable, RightColumn, SharedSweep, TablePanel};
 use crate::error::{Error, Result};
-use crate::long::{BestCell, LongEngine, PanelSweep, SLIVER};
+use crate::long::{BestCell, BorderSpan, LongEngine, PanelSweep, SLIVER};
 
 /// The first column of a panel is a multiple of this number. GPUs read and write this number of
 /// columns at once.
@@ -34,18 +34,18 @@ impl SharedSweep {
     pub(crate) fn restore(&self, restored: Vec<Restored>) -> Result<()> {
         let mut panel_table = self.panel_table();
         for Restored { state, column, marks, inner } in restored {
-            panel_table.next = state.columns.1;
+            panel_table.next = state.columns.last;
             if state.kept {
-                panel_table.last_kept = state.columns.1;
+                panel_table.last_kept = state.columns.last;
             }
-            let rows = self.part.rows.0..=self.part.rows.1;
+            let rows = self.part.rows.lines();
             let column = SharedColumn::with(rows, column.unwrap_or_default(), &self.border_store);
             column.set_coming(state.done);
             if let Some(best) = state.best {
                 self.part.best.raise(best.score);
             }
-            let rows = u64::from(if state.done { self.part.rows.1 } else { state.row } - self.part.rows.0);
-            self.cells.fetch_add(rows * u64::from(state.columns.1 - state.columns.0), Ordering::Relaxed);
+            let rows = u64::from(if state.done { self.part.rows.last } else { state.row } - self.part.rows.first);
+            self.cells.fetch_add(rows * u64::from(state.columns.length()), Ordering::Relaxed);
             panel_table.panels.push(TablePanel {
                 state,
                 taken: None,
@@ -151,7 +151,7 @@ impl SharedSweep {
                 }
                 return Some(index);
             }
-            if panel_table.next < self.part.columns.1 {
+            if panel_table.next < self.part.columns.last {
                 self.open(&mut panel_table, member)?;
                 continue;
             }
@@ -166,11 +166,10 @@ impl SharedSweep {
     /// Adds a new panel whose width suits an engine. Returns `None` if the engine is lost.
     fn open(&self, panel_table: &mut PanelTable, member: &mut PoolMember) -> Option<()> {
         let MatrixPart { rows, columns, cut, .. } = self.part;
-        let left = columns.1 - panel_table.next;
+        let left = columns.last - panel_table.next;
         let alone = panel_table.pace.is_alone();
-        let suits = |engine: &dyn LongEngine| {
-            (engine.panel_columns(rows.1 - rows.0, left, alone).max(1), engine.keeps_columns())
-        };
+        let suits =
+            |engine: &dyn LongEngine| (engine.panel_columns(rows.length(), left, alone).max(1), engine.keeps_columns());
         let (mut width, keeps_columns) = member.query(suits)?;
         if let Some(paced) = panel_table.pace.width(member.id) {
             let paced = paced as u32;
@@ -183,27 +182,27 @@ impl SharedSweep {
             width = width.min(most);
         }
         // The last panel of an earlier run may have ended between two multiples.
-        let begin = panel_table.next - columns.0;
+        let begin = panel_table.next - columns.first;
         let width = (begin.saturating_add(width) / COLUMNS * COLUMNS).max((begin / COLUMNS + 1) * COLUMNS) - begin;
         // If few columns would remain, this panel takes them, too. A separate narrow panel would
         // cost more.
         let width = if left - width.min(left) < width / SLIVER { left } else { width };
         let end = panel_table.next + width;
-        let kept = end == columns.1 || cut.pitch.is_some_and(|pitch| end - panel_table.last_kept >= pitch);
+        let kept = end == columns.last || cut.pitch.is_some_and(|pitch| end - panel_table.last_kept >= pitch);
         if kept {
             panel_table.last_kept = end;
         }
         let state = PanelState {
             index: panel_table.panels.len(),
-            columns: (panel_table.next, end),
+            columns: BorderSpan::new(panel_table.next, end),
             kept,
-            row: rows.0,
+            row: rows.first,
             done: false,
             best: None,
             pruned: 0,
             inner: Vec::new(),
         };
-        let right = RightColumn::Flight(Arc::new(SharedColumn::new(rows.0..=rows.1, &self.border_store)));
+        let right = RightColumn::Flight(Arc::new(SharedColumn::new(rows.lines(), &self.border_store)));
         panel_table.panels.push(TablePanel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right });
         panel_table.next = end;
         Some(())
@@ -220,7 +219,7 @@ impl SharedSweep {
             panel.inner.clear();
             if keep_every.is_some() {
                 // Columns inside the panel must be computed from the first row on.
-                panel.state.row = rows.0;
+                panel.state.row = rows.first;
             }
             let row = panel.state.row;
             panel.marks.retain(|mark| mark.0 <= row);
@@ -232,14 +231,14 @@ impl SharedSweep {
         };
         let top = match mark {
             Some(piece) => piece.slice(0..piece.len())?,
-            None => self.part.top.slice(pair, columns.0, columns.1)?,
+            None => self.part.top.slice(pair, columns.first, columns.last)?,
         };
         let heartbeat = Arc::clone(&member.heartbeat);
         let sink = PanelSink { sweep: self, index, columns, first: row, column: &column, heartbeat: &heartbeat };
         let left = WatchedSource { left, heartbeat: &heartbeat };
         let sweep = PanelSweep {
             pair,
-            rows: (row, rows.1),
+            rows: BorderSpan { first: row, ..rows },
             columns,
             top: &top,
             mark_every: cut.mark_every,
@@ -250,40 +249,40 @@ impl SharedSweep {
             interrupt: &self.interrupt,
         };
         // The engine calls back at the next mark at the latest.
-        let cells = u64::from(cut.mark_every.min(rows.1 - row)) * u64::from(columns.1 - columns.0);
+        let cells = u64::from(cut.mark_every.min(rows.last - row)) * u64::from(columns.length());
         let swept = member.call(cells, |engine| engine.sweep(&sweep, &left, &sink));
         member.stats.cells = heartbeat.work_done().0;
         let swept = swept?;
         let mut panel_table = self.panel_table();
         let panel = &mut panel_table.panels[index];
-        let has_end = panel.marks.last().is_some_and(|mark| mark.0 == rows.1);
-        let has_all =
-            !self.keeps_all_marks() || panel.marks.len() as u32 == (rows.1 - self.part.rows.0).div_ceil(cut.mark_every);
-        if column.last_row() != Some(rows.1) || !has_end || !has_all {
+        let has_end = panel.marks.last().is_some_and(|mark| mark.0 == rows.last);
+        let has_all = !self.keeps_all_marks()
+            || panel.marks.len() as u32 == (rows.last - self.part.rows.first).div_ceil(cut.mark_every);
+        if column.last_row() != Some(rows.last) || !has_end || !has_all {
             let name = member.stats.name.clone();
             return Err(Error::Device { device: name, message: "it did not deliver all borders of a panel".into() });
         }
         panel.state.best = BestCell::better(panel.state.best, swept.best);
         panel.state.pruned += swept.pruned_cells;
-        (panel.state.done, panel.state.row) = (true, rows.1);
+        (panel.state.done, panel.state.row) = (true, rows.last);
         panel.state.inner = panel.inner.iter().map(|column| column.0).collect();
         if let Some(best_cell) = panel.state.best {
             best.raise(best_cell.score);
         }
         if !self.keeps_all_marks() {
-            panel.marks.retain(|mark| mark.0 == rows.1);
+            panel.marks.retain(|mark| mark.0 == rows.last);
         }
         for index in [index.checked_sub(1), Some(index)].into_iter().flatten() {
             self.retire(&mut panel_table, index)?;
         }
         self.changed.notify_all();
-        let all = u64::from(rows.1 - row) * u64::from(columns.1 - columns.0);
+        let all = u64::from(rows.last - row) * u64::from(columns.length());
         Ok(all.saturating_sub(swept.pruned_cells))
     }
 
     /// Stores or drops the last column of a panel once no thread reads it.
     fn retire(&self, panel_table: &mut PanelTable, index: usize) -> Result<()> {
-        let is_last = panel_table.panels[index].state.columns.1 == self.part.columns.1;
+        let is_last = panel_table.panels[index].state.columns.last == self.part.columns.last;
         let is_read = panel_table.panels.get(index + 1).is_some_and(|next| next.state.done);
         let panel = &mut panel_table.panels[index];
         if let (true, RightColumn::Flight(column)) = (panel.state.done && (is_last || is_read), &panel.right) {
@@ -305,16 +304,16 @@ impl SharedSweep {
             let state = &panel.state;
             let saved = log.saved(index);
             // A panel that is computed again may have advanced less than at the last save.
-            if saved.is_some_and(|saved| saved >= (state.row, state.done)) || state.row == self.part.rows.0 {
+            if saved.is_some_and(|saved| saved >= (state.row, state.done)) || state.row == self.part.rows.first {
                 continue;
             }
-            let first = saved.map_or(self.part.rows.0, |(row, _)| row + 1);
+            let first = saved.map_or(self.part.rows.first, |(row, _)| row + 1);
             let is_needed = state.kept || panel_table.panels.get(index + 1).is_none_or(|next| !next.state.done);
             let column = match &panel.right {
                 _ if !is_needed || first > state.row => None,
                 RightColumn::Flight(column) => Some(column.slice(first, state.row)),
                 RightColumn::Shelved(piece) => {
-                    let position = |row: u32| (row - self.part.rows.0) as usize;
+                    let position = |row: u32| (row - self.part.rows.first) as usize;
                     Some(piece.slice(position(first)..position(state.row) + 1)?)
                 }
                 RightColumn::Dropped => None,

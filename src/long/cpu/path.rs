@@ -21,7 +21,8 @@ use crate::alignment::Cigar;
 use crate::engine::threads;
 use crate::error::{Error, Result};
 use crate::long::{
-    BestCell, BestSoFar, Border, LeftSource, Method, PanelSweep, PathPoint, SweepSink, TraceRegion, TracebackResult,
+    BestCell, BestSoFar, Border, BorderSpan, LeftSource, Method, PanelSweep, PathPoint, SweepSink, TraceRegion,
+    TracebackResult,
 };
 
 /// Candidates for the columns of a strip and the rows of a chunk. The first one that fits the
@@ -58,14 +59,14 @@ fn bytes_with(engine: &CpuLong, rows: u64, columns: u64, method: Method, strip: 
 /// Traces a path back through a region.
 pub(super) fn run(engine: &CpuLong, region: &TraceRegion) -> Result<TracebackResult> {
     let from = region.from;
-    if from.i == region.rows.0 || from.j == region.columns.0 {
+    if from.i == region.rows.first || from.j == region.columns.first {
         let mut pieces = PieceTracer::new(&region.pair.scoring, engine.instruction_set);
-        let rectangle = rectangle(region, region.rows.0, region.columns.0, from);
+        let rectangle = rectangle(region, region.rows.first, region.columns.first, from);
         let (cigar, to, ended) = pieces.trace_with_borders(rectangle, region.top, region.left, from);
         return Ok(TracebackResult { cigar, to: Some(to), ended, bytes: 0 });
     }
     // Cells below the starting point or to the right of it are not needed.
-    let (rows, columns) = (u64::from(from.i - region.rows.0), u64::from(from.j - region.columns.0));
+    let (rows, columns) = (u64::from(from.i - region.rows.first), u64::from(from.j - region.columns.first));
     let side = side(engine, rows, columns, region.method);
     let (strip, chunk) = (region.strip.unwrap_or(side).max(1), region.chunk.unwrap_or(side).max(1));
     match region.method {
@@ -114,16 +115,16 @@ struct StripPart<'a> {
 
 /// Traces by StripedAlignment, or with chunks by ChunkedAlignment1.
 fn by_strips(engine: &CpuLong, region: &TraceRegion, width: u32, chunk: Option<u32>) -> Result<TracebackResult> {
-    let (rows, from) = (region.rows.0..region.from.i, region.from);
+    let (rows, from) = (region.rows.first..region.from.i, region.from);
     // If anchored values of a strip may exceed 32 bits, whole strips are traced from their borders.
-    let (whole, columns) = (rows.end - rows.start, width.min(from.j - region.columns.0));
+    let (whole, columns) = (rows.end - rows.start, width.min(from.j - region.columns.first));
     let chunk = chunk.or((!anchors_fit(&region.pair.scoring, whole, columns)).then_some(whole));
     let mut strips = Vec::new();
     let mut left = part(region.left, rows.start, rows.start..=rows.end);
-    for start in (region.columns.0..from.j).step_by(width as usize) {
+    for start in (region.columns.first..from.j).step_by(width as usize) {
         check_interrupt(region)?;
         let columns = start..start.saturating_add(width).min(from.j);
-        let top = part(region.top, region.columns.0, columns.start..=columns.end);
+        let top = part(region.top, region.columns.first, columns.start..=columns.end);
         let (strip, right) = StartStrip::pass(region.pair, rows.clone(), columns, top, left, chunk, region.interrupt)?;
         strips.push(strip);
         left = right;
@@ -150,7 +151,7 @@ fn by_strips(engine: &CpuLong, region: &TraceRegion, width: u32, chunk: Option<u
             let cigar = match chunk {
                 None => {
                     let StripPart { start, end, .. } = *part;
-                    let walls = StartWalls { row: start.i == rows.start, column: start.j == region.columns.0 };
+                    let walls = StartWalls { row: start.i == rows.start, column: start.j == region.columns.first };
                     pieces.path_columns(&region.pair.query, &region.pair.target, start, walls, end)
                 }
                 Some(chunk) => chunk_by_chunk(region, part, chunk, &mut pieces),
@@ -177,7 +178,7 @@ fn by_strips(engine: &CpuLong, region: &TraceRegion, width: u32, chunk: Option<u
 /// Traces the part of a strip from the borders of its chunks.
 fn chunk_by_chunk(region: &TraceRegion, part_of: &StripPart<'_>, chunk: u32, pieces: &mut PieceTracer) -> Cigar {
     let StripPart { strip, start, end } = *part_of;
-    let (first_row, left_column) = (region.rows.0, strip.first_column());
+    let (first_row, left_column) = (region.rows.first, strip.first_column());
     let mut parts = Vec::new();
     let mut at = end;
     while at != start {
@@ -194,12 +195,12 @@ fn chunk_by_chunk(region: &TraceRegion, part_of: &StripPart<'_>, chunk: u32, pie
 /// Traces by ChunkedAlignment2, but determines start states only where the path passes.
 fn by_chunks(engine: &CpuLong, region: &TraceRegion, width: u32, height: u32) -> Result<TracebackResult> {
     let from = region.from;
-    let (first_row, first_column) = (region.rows.0, region.columns.0);
+    let (first_row, first_column) = (region.rows.first, region.columns.first);
     let top = part(region.top, first_column, first_column..=from.j);
     let sweep = PanelSweep {
         pair: region.pair,
-        rows: (first_row, from.i),
-        columns: (first_column, from.j),
+        rows: BorderSpan::new(first_row, from.i),
+        columns: BorderSpan::new(first_column, from.j),
         top: &top,
         mark_every: height,
         is_kept: true,
@@ -237,14 +238,14 @@ struct RegionLeft<'a>(&'a TraceRegion<'a>);
 
 impl LeftSource for RegionLeft<'_> {
     fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
-        let places = (first - self.0.rows.0) as usize..=(until - self.0.rows.0) as usize;
+        let places = (first - self.0.rows.first) as usize..=(until - self.0.rows.first) as usize;
         h.copy_from_slice(&self.0.left.h[places.clone()]);
         gap.copy_from_slice(&self.0.left.gap[places]);
         Ok(())
     }
 
     fn last_known_row(&self) -> u32 {
-        self.0.rows.1
+        self.0.rows.last
     }
 }
 

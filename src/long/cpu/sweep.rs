@@ -24,7 +24,7 @@ pub(super) fn run(
     sink: &dyn SweepSink,
 ) -> Result<SweepResult> {
     // The tiles are narrow enough for every thread to have one.
-    let width = (sweep.columns.1 - sweep.columns.0) / (2 * engine.threads as u32);
+    let width = sweep.columns.length() / (2 * engine.threads as u32);
     let tile = TileSize { columns: engine.tile.columns.min(width.max(MIN_WIDTH)), ..engine.tile };
     run_in(engine, sweep, left, sink, tile, None)
 }
@@ -41,18 +41,18 @@ pub(super) fn run_in(
 ) -> Result<SweepResult> {
     let scheme = TileScoring::new(&sweep.pair.scoring, sweep.pair.is_local(), engine.instruction_set);
     let ends = row_ends(sweep, tile.rows);
-    let cuts: Vec<u32> = (sweep.columns.0..sweep.columns.1).step_by(tile.columns as usize).collect();
-    let cuts = if cuts.is_empty() { vec![sweep.columns.0] } else { cuts };
+    let cuts: Vec<u32> = (sweep.columns.first..sweep.columns.last).step_by(tile.columns as usize).collect();
+    let cuts = if cuts.is_empty() { vec![sweep.columns.first] } else { cuts };
     if ends.is_empty() {
         // The panel has no rows, so its lower border is its upper border.
         let (h, gap) = (sweep.top.h.last(), sweep.top.gap.last());
-        sink.push_right_border(sweep.rows.0, &[*h.unwrap_or(&0)], &[*gap.unwrap_or(&0)])?;
-        sink.push_row(sweep.rows.1, sweep.top.clone())?;
+        sink.push_right_border(sweep.rows.first, &[*h.unwrap_or(&0)], &[*gap.unwrap_or(&0)])?;
+        sink.push_row(sweep.rows.last, sweep.top.clone())?;
         return Ok(SweepResult::default());
     }
     let columns = cuts.iter().enumerate().map(|(index, &start)| {
-        let end = cuts.get(index + 1).copied().unwrap_or(sweep.columns.1);
-        let span = (start - sweep.columns.0) as usize..=(end - sweep.columns.0) as usize;
+        let end = cuts.get(index + 1).copied().unwrap_or(sweep.columns.last);
+        let span = (start - sweep.columns.first) as usize..=(end - sweep.columns.first) as usize;
         let row = Border { h: sweep.top.h[span.clone()].to_vec(), gap: sweep.top.gap[span].to_vec() };
         TileColumn { start, end, done: 0, busy: false, row, lefts: VecDeque::new() }
     });
@@ -83,10 +83,10 @@ pub(super) fn run_in(
 /// multiples of `height`.
 fn row_ends(sweep: &PanelSweep, height: u32) -> Vec<u32> {
     let mut ends = Vec::new();
-    let mut at = sweep.rows.0;
-    while at < sweep.rows.1 {
-        let marked = (at - sweep.rows.0) / sweep.mark_every * sweep.mark_every;
-        let next_mark = (sweep.rows.0 + marked).saturating_add(sweep.mark_every).min(sweep.rows.1);
+    let mut at = sweep.rows.first;
+    while at < sweep.rows.last {
+        let marked = (at - sweep.rows.first) / sweep.mark_every * sweep.mark_every;
+        let next_mark = (sweep.rows.first + marked).saturating_add(sweep.mark_every).min(sweep.rows.last);
         at = at.saturating_add(height).min(next_mark);
         ends.push(at);
     }
@@ -188,7 +188,7 @@ impl TiledPanel<'_> {
     }
 
     fn first_row(&self, tile_row: usize) -> u32 {
-        if tile_row == 0 { self.sweep.rows.0 } else { self.ends[tile_row - 1] }
+        if tile_row == 0 { self.sweep.rows.first } else { self.ends[tile_row - 1] }
     }
 
     /// Waits for a tile. Returns `None` if there are no more tiles.
@@ -275,7 +275,7 @@ impl TiledPanel<'_> {
             kept[tile_column].h.extend_from_slice(&column.h[skip..]);
             kept[tile_column].gap.extend_from_slice(&column.gap[skip..]);
         }
-        let is_last = columns.end == self.sweep.columns.1;
+        let is_last = columns.end == self.sweep.columns.last;
         if is_last {
             self.sink.push_right_border(first_row + skip as u32, &column.h[skip..], &column.gap[skip..])?;
         }
@@ -284,7 +284,7 @@ impl TiledPanel<'_> {
         state.pruned_cells += pruned_cells;
         state.candidates.extend(tile_rows.map(|tile_rows| BestCandidate { tile_row, tile_column, tile_rows }));
         if mark {
-            add_to_mark(&mut state.marks, tile_row, &row, first_column == self.sweep.columns.0);
+            add_to_mark(&mut state.marks, tile_row, &row, first_column == self.sweep.columns.first);
         }
         if is_last {
             let mark = if mark { state.marks.pop_front() } else { None };
@@ -298,7 +298,7 @@ impl TiledPanel<'_> {
             let best = BestCell::better(state.best, best);
             state.best = best;
             drop(state);
-            let cells = u64::from(rows.end - rows.start) * u64::from(self.sweep.columns.1 - self.sweep.columns.0);
+            let cells = u64::from(rows.end - rows.start) * u64::from(self.sweep.columns.length());
             self.sink.progress(cells, best);
             state = self.lock();
         } else {
@@ -389,7 +389,7 @@ impl TiledPanel<'_> {
 
 /// Returns whether the border along a row must be delivered.
 fn is_mark(sweep: &PanelSweep, row: u32) -> bool {
-    row == sweep.rows.1 || (row - sweep.rows.0).is_multiple_of(sweep.mark_every)
+    row == sweep.rows.last || (row - sweep.rows.first).is_multiple_of(sweep.mark_every)
 }
 
 /// Appends the lower border of a tile to the marked border of its row of tiles.

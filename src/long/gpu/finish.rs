@@ -65,20 +65,20 @@ pub(super) fn finish(
     columns: &[u32],
 ) -> Result<LastRows> {
     let pair = sweep.pair;
-    let count = (sweep.rows.1 - row) as usize;
+    let count = (sweep.rows.last - row) as usize;
     let mut entering = Border { h: vec![0; count], gap: vec![0; count] };
-    left.read(row + 1, sweep.rows.1, &mut entering.h, &mut entering.gap)?;
+    left.read(row + 1, sweep.rows.last, &mut entering.h, &mut entering.gap)?;
     let (mut right, mut best) = (Border::default(), None);
     let mut inner = vec![Border::default(); columns.len()];
-    let target = &pair.target[sweep.columns.0 as usize..sweep.columns.1 as usize];
-    for (k, i) in (row + 1..=sweep.rows.1).enumerate() {
+    let target = &pair.target[sweep.columns.first as usize..sweep.columns.last as usize];
+    for (k, i) in (row + 1..=sweep.rows.last).enumerate() {
         let symbol = pair.query[i as usize - 1];
         let diagonal = std::mem::replace(&mut border.h[0], entering.h[k]);
         let mut next_inner = 0;
         let above = RowAbove { h: &mut border.h[1..], gap: &mut border.gap[1..] };
         let across = next_row(pair, symbol, target, above, diagonal, entering.gap[k], |j, h, across| {
             if pair.is_local() && h > best.map_or(0, |best: BestCell| best.score) {
-                best = Some(BestCell { score: h, i, j: sweep.columns.0 + j as u32 + 1 });
+                best = Some(BestCell { score: h, i, j: sweep.columns.first + j as u32 + 1 });
             }
             if columns.get(next_inner) == Some(&(j as u32 + 1)) {
                 inner[next_inner].h.push(h);
@@ -94,19 +94,19 @@ pub(super) fn finish(
 
 /// Delivers the borders of a panel without rows or columns.
 pub(super) fn hand_empty(sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn SweepSink) -> Result<()> {
-    if sweep.rows.0 == sweep.rows.1 {
+    if sweep.rows.first == sweep.rows.last {
         let last = sweep.top.h.len() - 1;
-        sink.push_right_border(sweep.rows.0, &sweep.top.h[last..], &sweep.top.gap[last..])?;
-        return sink.push_row(sweep.rows.1, sweep.top.clone());
+        sink.push_right_border(sweep.rows.first, &sweep.top.h[last..], &sweep.top.gap[last..])?;
+        return sink.push_row(sweep.rows.last, sweep.top.clone());
     }
-    let count = (sweep.rows.1 - sweep.rows.0) as usize + 1;
+    let count = sweep.rows.length() as usize + 1;
     let mut border = Border { h: vec![0; count], gap: vec![0; count] };
-    left.read(sweep.rows.0, sweep.rows.1, &mut border.h, &mut border.gap)?;
-    sink.push_right_border(sweep.rows.0, &border.h, &border.gap)?;
-    let marks = (1..).map(|k| u64::from(sweep.rows.0) + k * u64::from(sweep.mark_every));
-    let inside = marks.take_while(|&row| row < sweep.rows.1.into()).map(|row| row as u32);
-    for row in inside.chain([sweep.rows.1]) {
-        let at = (row - sweep.rows.0) as usize;
+    left.read(sweep.rows.first, sweep.rows.last, &mut border.h, &mut border.gap)?;
+    sink.push_right_border(sweep.rows.first, &border.h, &border.gap)?;
+    let marks = (1..).map(|k| u64::from(sweep.rows.first) + k * u64::from(sweep.mark_every));
+    let inside = marks.take_while(|&row| row < sweep.rows.last.into()).map(|row| row as u32);
+    for row in inside.chain([sweep.rows.last]) {
+        let at = (row - sweep.rows.first) as usize;
         sink.push_row(row, Border { h: vec![border.h[at]], gap: vec![border.gap[at]] })?;
     }
     Ok(())

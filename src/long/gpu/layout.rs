@@ -69,11 +69,12 @@ impl GpuLong {
         buffers: &mut PanelBuffers,
     ) -> Result<StripLayout> {
         let pair = sweep.pair;
-        let ResidentPair { query, target } = ResidentPair::upload(&mut self.residents, &self.gpu, pair, sweep.rows.0)?;
-        let columns = sweep.columns.1 - sweep.columns.0;
+        let ResidentPair { query, target } =
+            ResidentPair::upload(&mut self.residents, &self.gpu, pair, sweep.rows.first)?;
+        let columns = sweep.columns.length();
         let variant = self.variant(sweep, query.kinds, keep, schedule);
         let extent = PanelExtent {
-            rows: sweep.rows.1 - sweep.rows.0,
+            rows: sweep.rows.length(),
             columns,
             mark_every: keep.mark_every,
             keep_strips: keep.columns.map(|columns| (columns / variant.strip()).max(1)),
@@ -87,13 +88,13 @@ impl GpuLong {
         let program = self.pipelines.get(&self.gpu, variant)?;
         let substitution = &pair.scoring.substitution;
         plan.params = StripedParams {
-            query_begin: (sweep.rows.0 - query.shift) / BLOCK_ROWS,
-            target_begin: sweep.columns.0,
+            query_begin: (sweep.rows.first - query.shift) / BLOCK_ROWS,
+            target_begin: sweep.columns.first,
             first: -pair.scoring.gaps.first,
             next: -pair.scoring.gaps.next,
             greatest: substitution.max_score().max(0),
-            rows_to_end: pair.query.len() as i32 - sweep.rows.0 as i32,
-            columns_to_end: pair.target.len() as i32 - sweep.columns.0 as i32,
+            rows_to_end: pair.query.len() as i32 - sweep.rows.first as i32,
+            columns_to_end: pair.target.len() as i32 - sweep.columns.first as i32,
             spin_limit: if self.loop_budget.is_some() { 20_000 } else { SPINS },
             ..plan.params
         };

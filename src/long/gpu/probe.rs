@@ -11,7 +11,7 @@ use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::choosing::Store;
 use crate::gpu::kernels::{KernelKind, fingerprint};
 use crate::long::kernels::samples;
-use crate::long::{BestCell, BestSoFar, Border, LeftSource, LongPair, PanelSweep, SweepSink};
+use crate::long::{BestCell, BestSoFar, Border, BorderSpan, LeftSource, LongPair, PanelSweep, SweepSink};
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use crate::seq::Code;
 
@@ -114,8 +114,8 @@ impl GpuLong {
         let (best, interrupt) = (BestSoFar::default(), AtomicBool::new(false));
         let sweep = PanelSweep {
             pair: &pair,
-            rows: (0, 300),
-            columns: (0, columns),
+            rows: BorderSpan::new(0, 300),
+            columns: BorderSpan::new(0, columns),
             top: &top,
             mark_every: 1 << 20,
             keep_every: None,

@@ -74,7 +74,7 @@ fn replay(record: &Record, strip: u32, laid: &StripLayout, sweep: &PanelSweep) -
     let params = &plan.params;
     let pair = sweep.pair;
     let first_lane = if strip == 0 { params.padding / variant.cells } else { 0 };
-    let target = &pair.target[sweep.columns.0 as usize..sweep.columns.1 as usize];
+    let target = &pair.target[sweep.columns.first as usize..sweep.columns.last as usize];
     let mut lanes: Vec<ReplayLane> = (first_lane..variant.lanes)
         .map(|t| {
             let column = (strip * variant.lanes + t) * variant.cells - params.padding;
@@ -109,13 +109,13 @@ fn replay(record: &Record, strip: u32, laid: &StripLayout, sweep: &PanelSweep) -
             };
             let lane = &mut lanes[n];
             for (r, (near, across)) in entering.into_iter().enumerate() {
-                let i = sweep.rows.0 + block as u32 * BLOCK_ROWS + r as u32 + 1;
+                let i = sweep.rows.first + block as u32 * BLOCK_ROWS + r as u32 + 1;
                 let symbol = pair.query[i as usize - 1];
                 let diagonal = std::mem::replace(&mut lane.corner, near);
                 let above = RowAbove { h: &mut lane.h, gap: &mut lane.gap };
                 let across = next_row(pair, symbol, lane.symbols, above, diagonal, across, |c, h, _| {
                     if h > 0 {
-                        let cell = BestCell { score: h, i, j: sweep.columns.0 + lane.column + c as u32 };
+                        let cell = BestCell { score: h, i, j: sweep.columns.first + lane.column + c as u32 };
                         best = BestCell::better(best, Some(cell));
                     }
                 });

@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::long::kernels::striped::BLOCK_ROWS;
 use crate::long::kernels::striped_trace::MAX_STRIP;
 use crate::long::{
-    BestCell, BestSoFar, Border, LeftSource, LongPair, Method, PanelSweep, PathState, SweepSink, TraceRegion,
-    TracebackResult,
+    BestCell, BestSoFar, Border, BorderSpan, LeftSource, LongPair, Method, PanelSweep, PathState, SweepSink,
+    TraceRegion, TracebackResult,
 };
 
 use std::sync::Arc;
@@ -35,8 +35,8 @@ pub(super) struct Retained {
     /// Rows and columns do not identify a region: once an alignment is found, cells are forbidden,
     /// and the same rows and columns have other borders.
     borders: Option<(Border, Border)>,
-    rows: (u32, u32),
-    columns: (u32, u32),
+    rows: BorderSpan,
+    columns: BorderSpan,
     grid: FineGrid,
 }
 
@@ -78,8 +78,8 @@ impl SweepSink for NullSink {
 
 /// The sweep that computes the borders of a region's chunks.
 pub(super) struct FineSweep {
-    rows: (u32, u32),
-    columns: (u32, u32),
+    rows: BorderSpan,
+    columns: BorderSpan,
     top: Border,
     /// Results that the sweep leaves on the device.
     pub keep: RecordPolicy,
@@ -104,7 +104,7 @@ impl FineSweep {
 
     /// Returns the left border.
     pub(super) fn left_border<'a>(&self, region: &TraceRegion<'a>) -> KnownLeft<'a> {
-        KnownLeft { border: region.left, first: region.rows.0 }
+        KnownLeft { border: region.left, first: region.rows.first }
     }
 }
 
@@ -118,7 +118,7 @@ impl Retained {
         vertical: &wgpu::Buffer,
         horizontal: &wgpu::Buffer,
     ) -> Option<Self> {
-        let grid = grid(plan, fine.rows.1 - fine.rows.0, fine.keep.mark_every, vertical, horizontal)?;
+        let grid = grid(plan, fine.rows.length(), fine.keep.mark_every, vertical, horizontal)?;
         let borders = Some((region.top.clone(), region.left.clone()));
         Some(Retained { pair: region.pair.clone(), borders, rows: region.rows, columns: region.columns, grid })
     }
@@ -129,12 +129,12 @@ impl Retained {
         let same = Arc::ptr_eq(&pair.query, &region.pair.query)
             && Arc::ptr_eq(&pair.target, &region.pair.target)
             && Arc::ptr_eq(&pair.scoring, &region.pair.scoring);
-        let here = rows.0 == region.rows.0 && columns.0 == region.columns.0;
-        let within = region.from.i <= rows.1 && region.from.j <= columns.1;
+        let here = rows.first == region.rows.first && columns.first == region.columns.first;
+        let within = region.from.i <= rows.last && region.from.j <= columns.last;
         let suits = || {
             region.strip.is_none_or(|strip| strip == grid.strip)
                 && region.chunk.is_none_or(|chunk| chunk == grid.chunk)
-                && kernels.can_trace(region.from.i - rows.0, grid.strip, grid.chunk, region.method)
+                && kernels.can_trace(region.from.i - rows.first, grid.strip, grid.chunk, region.method)
         };
         let begins =
             |longer: &Border, other: &Border| longer.h.starts_with(&other.h) && longer.gap.starts_with(&other.gap);
@@ -193,7 +193,7 @@ impl GpuLong {
     /// Returns the number of bytes of the borders of a region's chunks; `None` if the memory does
     /// not suffice to trace through the region.
     pub(super) fn fine_bytes(&self, region: &TraceRegion) -> Option<u64> {
-        let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
+        let (rows, columns) = (region.from.i - region.rows.first, region.from.j - region.columns.first);
         self.traced_bytes(rows, columns, region.method, region.strip, region.chunk)
     }
 
@@ -219,7 +219,7 @@ impl GpuLong {
     /// the device. Only the sweep of a whole pair does, and only if the memory suffices.
     pub(super) fn retained_chunk(&self, sweep: &PanelSweep) -> Option<u32> {
         let (m, n) = (sweep.pair.query.len() as u32, sweep.pair.target.len() as u32);
-        let is_whole = sweep.is_kept && sweep.rows == (0, m) && sweep.columns == (0, n);
+        let is_whole = sweep.is_kept && sweep.rows == BorderSpan::new(0, m) && sweep.columns == BorderSpan::new(0, n);
         // Each mark must be the border of a chunk.
         let (_, usual) = self.chunks(None, None);
         let divides = |chunk: &u32| sweep.mark_every.is_multiple_of(*chunk);
@@ -232,7 +232,7 @@ impl GpuLong {
     pub(super) fn retain(&mut self, sweep: &PanelSweep, plan: &PanelPlan, chunk: u32) {
         // If memory was short, the borders of chunks were not kept.
         let is_kept = plan.params.mark_blocks * BLOCK_ROWS == chunk;
-        if let Some(grid) = self.grid(plan, sweep.rows.1 - sweep.rows.0, chunk).filter(|_| is_kept) {
+        if let Some(grid) = self.grid(plan, sweep.rows.length(), chunk).filter(|_| is_kept) {
             let (pair, rows, columns) = (sweep.pair.clone(), sweep.rows, sweep.columns);
             self.retained = Some(Retained { pair, borders: None, rows, columns, grid });
         }
@@ -246,11 +246,11 @@ impl GpuLong {
 
     /// Traces through a region. `saves_memory` states that memory was too short in an earlier attempt.
     pub(super) fn trace_region(&mut self, region: &TraceRegion, saves_memory: bool) -> Result<TracebackResult> {
-        if region.from.i == region.rows.0 || region.from.j == region.columns.0 {
+        if region.from.i == region.rows.first || region.from.j == region.columns.first {
             // The traceback starts on a border, so it can only end there.
-            let at = match region.from.i == region.rows.0 {
-                true => region.top.h[(region.from.j - region.columns.0) as usize],
-                false => region.left.h[(region.from.i - region.rows.0) as usize],
+            let at = match region.from.i == region.rows.first {
+                true => region.top.h[(region.from.j - region.columns.first) as usize],
+                false => region.left.h[(region.from.i - region.rows.first) as usize],
             };
             let ended = region.pair.is_local() && region.from.state == PathState::H && at == 0;
             return Ok(TracebackResult { to: Some(region.from), ended, ..TracebackResult::default() });
@@ -265,15 +265,15 @@ impl GpuLong {
             }
         };
         let ResidentPair { query, target } =
-            ResidentPair::upload(&mut self.residents, &self.gpu, region.pair, region.rows.0)?;
+            ResidentPair::upload(&mut self.residents, &self.gpu, region.pair, region.rows.first)?;
         let input = TraceInput {
             grid: &grid,
             query: &query.codes,
-            query_begin: region.rows.0 - query.shift,
+            query_begin: region.rows.first - query.shift,
             target: &target.0,
-            target_begin: region.columns.0,
+            target_begin: region.columns.first,
             scoring: &region.pair.scoring,
-            origin: (region.rows.0, region.columns.0),
+            origin: (region.rows.first, region.columns.first),
             from: region.from,
             method: region.method,
             interrupt: region.interrupt,
@@ -290,7 +290,7 @@ impl GpuLong {
     /// Returns the sweep that computes the borders of a region's chunks, limited to the part that
     /// the traceback needs.
     pub(super) fn fine_sweep(&self, region: &TraceRegion) -> FineSweep {
-        let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
+        let (rows, columns) = (region.from.i - region.rows.first, region.from.j - region.columns.first);
         let (strip, chunk) = self.chunks(region.strip, region.chunk);
         // Rows below the start of the traceback are computed from arbitrary symbols, and their
         // values are never read.
@@ -303,8 +303,8 @@ impl GpuLong {
         top.h.resize(entries, 0);
         top.gap.resize(entries, 0);
         FineSweep {
-            rows: (region.rows.0, region.rows.0 + whole),
-            columns: (region.columns.0, region.columns.0 + columns),
+            rows: BorderSpan::new(region.rows.first, region.rows.first + whole),
+            columns: BorderSpan::new(region.columns.first, region.columns.first + columns),
             top,
             keep: RecordPolicy { columns: Some(1), strip: Some(strip), mark_every: chunk, quiet: true },
         }
@@ -317,7 +317,7 @@ impl GpuLong {
         let sweep = fine.sweep(region, &best);
         let (plan, _) =
             self.run_once(&sweep, fine.keep, &fine.left_border(region), &NullSink, &mut DeliveredRange::default())?;
-        let grid = self.grid(&plan, sweep.rows.1 - sweep.rows.0, fine.keep.mark_every);
+        let grid = self.grid(&plan, sweep.rows.length(), fine.keep.mark_every);
         grid.ok_or_else(|| self.gpu.error("a sweep left no borders of chunks"))
     }
 }

@@ -150,7 +150,7 @@ impl GpuLong {
             let pairs = words[head + 2 * skip as usize..].chunks_exact(2);
             let (h, gap): (Vec<i32>, Vec<i32>) =
                 pairs.map(|pair| ((pair[0] ^ FLIP) as i32, (pair[1] ^ FLIP) as i32)).unzip();
-            sink.push_right_border(run.sweep.rows.0 + right.start + skip, &h, &gap)?;
+            sink.push_right_border(run.sweep.rows.first + right.start + skip, &h, &gap)?;
             handed.rows = right.end;
         }
         drop(words);

@@ -88,11 +88,11 @@ impl GpuLong {
         let mut last = None;
         self.read_borders(&horizontal, &begins, p.columns_stride, false, |n, border| {
             let row = row_of(marks[n]);
-            if row < p.rows || sweep.rows.0 + row == end {
-                return sink.push_row(sweep.rows.0 + row, border);
+            if row < p.rows || sweep.rows.first + row == end {
+                return sink.push_row(sweep.rows.first + row, border);
             }
             if is_marked(row) {
-                sink.push_row(sweep.rows.0 + row, border.clone())?;
+                sink.push_row(sweep.rows.first + row, border.clone())?;
             }
             last = Some(border);
             Ok(())
@@ -117,9 +117,9 @@ impl GpuLong {
         }
         let wanted: Vec<(u32, u32)> = (1..).zip(columns.iter().copied()).filter(|(n, _)| n % every == 0).collect();
         let begins: Vec<u64> = wanted.iter().map(|&(n, _)| plan.whole_begin(n)).collect();
-        let rows = sweep.rows.1 - sweep.rows.0;
+        let rows = sweep.rows.length();
         self.read_borders(&vertical, &begins, rows + 1, true, |k, border| {
-            sink.push_column(sweep.columns.0 + wanted[k].1, border)
+            sink.push_column(sweep.columns.first + wanted[k].1, border)
         })
     }
 
@@ -225,10 +225,10 @@ impl GpuLong {
         if done.is_some_and(|done| done >= rows) {
             return Ok(0);
         }
-        let until = rows.min(sweep.rows.1 - sweep.rows.0);
+        let until = rows.min(sweep.rows.length());
         let count = (until - first + 1) as usize;
         let mut border = Border { h: vec![0; count], gap: vec![0; count] };
-        left.read(sweep.rows.0 + first, sweep.rows.0 + until, &mut border.h, &mut border.gap)?;
+        left.read(sweep.rows.first + first, sweep.rows.first + until, &mut border.h, &mut border.gap)?;
         self.write_pairs(vertical, first.into(), &border, true);
         *done = Some(until);
         Ok(border.h.into_iter().fold(0, i32::max))

@@ -12,6 +12,7 @@ use super::{Experiment, ExperimentContext, GapKind, error_mark};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::jobs::{Job, LongAlignment, LongDetails, LongWant, Run, Summary};
+use crate::long::chain::grid::MatrixSize;
 use crate::long::cpu::CpuLong;
 use crate::long::gpu::{GpuLong, Schedule, StripedShape};
 use crate::long::kernels::striped::StripedVariant;
@@ -24,25 +25,22 @@ use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
 use crate::seq::{Alphabet, SequenceStore};
 
-/// Numbers of rows and columns.
-type MatrixSize = (u32, u32);
-
 /// Sizes in the paper's figures on strip widths, and a tenth of them.
 const STRIP_SIZES: [MatrixSize; 5] =
-    [(5103, 7168), (10_206, 14_336), (20_412, 28_672), (30_618, 43_008), (51_030, 71_680)];
+    [size(5103, 7168), size(10_206, 14_336), size(20_412, 28_672), size(30_618, 43_008), size(51_030, 71_680)];
 const SCORE_SIZES: [MatrixSize; 12] = {
     let thousands = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 1000];
-    let mut sizes = [(0, 0); 12];
+    let mut sizes = [size(0, 0); 12];
     let mut at = 0;
     while at < sizes.len() {
-        sizes[at] = (1000 * thousands[at], 1000 * thousands[at]);
+        sizes[at] = size(1000 * thousands[at], 1000 * thousands[at]);
         at += 1;
     }
     sizes
 };
 /// Sizes in the paper's figures on alignments.
-const ALIGNMENT_SIZES: [MatrixSize; 3] = [(10_430, 14_560), (15_533, 21_728), (20_860, 29_120)];
-const QUICK_SIZES: [MatrixSize; 1] = [(300, 400)];
+const ALIGNMENT_SIZES: [MatrixSize; 3] = [size(10_430, 14_560), size(15_533, 21_728), size(20_860, 29_120)];
+const QUICK_SIZES: [MatrixSize; 1] = [size(300, 400)];
 /// Columns per lane, and lanes. The strips have 64 to 2,048 columns.
 const SHAPES: [(u32, u32); 7] = [(4, 16), (4, 32), (8, 32), (12, 32), (16, 32), (16, 64), (16, 128)];
 const QUICK_SHAPES: [(u32, u32); 1] = [(8, 8)];
@@ -70,6 +68,10 @@ const COLUMNS: [TableColumn; 16] = [
     TableColumn { key: "runs", name: "runs", unit: "" },
 ];
 
+const fn size(rows: u32, columns: u32) -> MatrixSize {
+    MatrixSize { rows, columns }
+}
+
 /// The computation of a row.
 #[derive(Clone, Copy)]
 struct LongPairCase {
@@ -86,7 +88,7 @@ struct LongPairCase {
 
 impl LongPairCase {
     fn job(&self) -> Result<LongAlignment> {
-        let (rows, columns) = self.size;
+        let MatrixSize { rows, columns } = self.size;
         let store = |length: u32, seed| Arc::new(random_store(Alphabet::Dna, 1, length as usize, seed));
         let query = store(rows, SEED);
         let target = match self.changed {
@@ -282,8 +284,15 @@ impl LongPairTable<'_> {
             self.context
                 .report_progress(Experiment::Long, format_args!("{}, {} gaps, {what}", engine.label(), gaps.name()))
         };
-        let case =
-            LongPairCase { part: "scores", gaps, size: (0, 0), strip: None, method: None, changed: None, prune: false };
+        let case = LongPairCase {
+            part: "scores",
+            gaps,
+            size: size(0, 0),
+            strip: None,
+            method: None,
+            changed: None,
+            prune: false,
+        };
         report_progress("scores");
         let mut speed = None;
         for size in self.sizes(&SCORE_SIZES) {
@@ -314,7 +323,10 @@ impl LongPairTable<'_> {
     /// Returns sizes in ascending order: the squares of the requested lengths, or the usual sizes.
     fn sizes(&self, usual: &[MatrixSize]) -> Vec<MatrixSize> {
         match &self.context.bench.lengths {
-            Some(_) => self.context.sizes(&self.context.bench.lengths, &[], &[]).into_iter().map(|l| (l, l)).collect(),
+            Some(_) => {
+                let lengths = self.context.sizes(&self.context.bench.lengths, &[], &[]);
+                lengths.into_iter().map(|length| size(length, length)).collect()
+            }
             None => if self.context.quick { &QUICK_SIZES } else { usual }.to_vec(),
         }
     }

@@ -1,25 +1,25 @@
 use std::sync::{Condvar, Mutex};
 
 use super::*;
-use crate::long::LongPair;
 use crate::long::chain::border::{BorderLine, LinePart};
 use crate::long::chain::border_store::BorderStore;
 use crate::long::chain::engine_pool::EnginePool;
 use crate::long::chain::grid::MatrixCut;
 use crate::long::mock::Textbook;
+use crate::long::{BorderSpan, LongPair};
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 
 /// A sweep over 100 x 128 cells in two panels.
 fn two_panels() -> SharedSweep {
     let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, Gaps { first: 11, next: 1 }, EndGaps::Charged);
     let pair = LongPair { query: [1; 100].into(), target: [2; 128].into(), scoring: Arc::new(scoring.unwrap()) };
-    let (rows, columns) = ((0, 100), (0, 128));
+    let (rows, columns) = (BorderSpan::new(0, 100), BorderSpan::new(0, 128));
     let part = MatrixPart {
         pair,
         rows,
         columns,
-        top: BorderLine::from_part(columns.0..=columns.1, LinePart::Border),
-        left: BorderLine::from_part(rows.0..=rows.1, LinePart::Border),
+        top: BorderLine::from_part(columns.lines(), LinePart::Border),
+        left: BorderLine::from_part(rows.lines(), LinePart::Border),
         cut: MatrixCut { mark_every: 64, pitch: None, panel_columns: Some(64), belt_rows: 1 << 20, section: None },
         needs_traceback: false,
         prune: false,
@@ -30,7 +30,7 @@ fn two_panels() -> SharedSweep {
         let begin = 64 * index as u32;
         let state = PanelState {
             index,
-            columns: (begin, begin + 64),
+            columns: BorderSpan::new(begin, begin + 64),
             kept: false,
             row: 0,
             done: false,
@@ -38,7 +38,7 @@ fn two_panels() -> SharedSweep {
             pruned: 0,
             inner: Vec::new(),
         };
-        let right = RightColumn::Flight(Arc::new(SharedColumn::new(rows.0..=rows.1, &border_store)));
+        let right = RightColumn::Flight(Arc::new(SharedColumn::new(rows.lines(), &border_store)));
         TablePanel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right }
     };
     let panel_table = PanelTable { panels: vec![panel(0), panel(1)], next: 128, ..PanelTable::default() };
