@@ -10,8 +10,6 @@ use rayon::prelude::*;
 use super::item::{DerepItem, DerepRules};
 use super::runs::ItemHeader;
 
-/// End of a list of entries or of blocks.
-const END: u32 = u32::MAX;
 /// Number of entries or blocks that fills a table. One more chunk of reads still fits.
 const MAX_ENTRIES: usize = 1 << 31;
 /// Bytes that sorting takes for each entry.
@@ -21,7 +19,34 @@ const SORT_BYTES: usize = size_of::<EntryKey>();
 const INDEX_BYTES: usize = 30;
 
 /// Index of an entry in a table.
-type EntryId = u32;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EntryId(u32);
+
+impl EntryId {
+    /// End of a list of entries.
+    const END: EntryId = EntryId(u32::MAX);
+
+    fn new(index: usize) -> Self {
+        EntryId(index as u32)
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Index of a block of reads in a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ReadBlockId(u32);
+
+impl ReadBlockId {
+    /// End of a list of blocks.
+    const END: ReadBlockId = ReadBlockId(u32::MAX);
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A sequence in a table.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +63,7 @@ struct TableEntry {
     /// Next entry with the same hash.
     next: EntryId,
     /// Last block of reads.
-    block: u32,
+    block: ReadBlockId,
     is_minus: bool,
     is_respelled: bool,
 }
@@ -49,7 +74,7 @@ struct ReadBlock {
     start: u64,
     length: u64,
     /// Previous block of the same entry.
-    previous: u32,
+    previous: ReadBlockId,
 }
 
 /// Hasher of hashes.
@@ -125,7 +150,7 @@ impl DerepTable {
 
     /// Adds an item with a list of its reads, which may be empty.
     pub(super) fn add(&mut self, item: &DerepItem<'_>, reads: &[u8]) {
-        let new = self.entries.len() as EntryId;
+        let new = EntryId::new(self.entries.len());
         let mut entry = *self.index.entry(item.hash).or_insert(new);
         if entry == new {
             return self.push(item, reads);
@@ -134,19 +159,19 @@ impl DerepTable {
             if self.item(entry).equals(item, self.rules) {
                 return self.join(entry, item, reads);
             }
-            match self.entries[entry as usize].next {
-                END => break,
+            match self.entries[entry.index()].next {
+                EntryId::END => break,
                 next => entry = next,
             }
         }
-        self.entries[entry as usize].next = new;
+        self.entries[entry.index()].next = new;
         self.push(item, reads);
     }
 
     /// Adds an item that follows all others in the order of hashes. Returns whether it is different
     /// from the last one.
     pub(super) fn add_in_order(&mut self, item: &DerepItem<'_>, reads: &[u8]) -> bool {
-        let last = self.entries.len().checked_sub(1).map(|last| last as EntryId);
+        let last = self.entries.len().checked_sub(1).map(EntryId::new);
         match last.filter(|&last| self.item(last).equals(item, self.rules)) {
             Some(last) => self.join(last, item, reads),
             None => {
@@ -159,7 +184,7 @@ impl DerepTable {
 
     /// Returns whether an item equals the last one.
     pub(super) fn ends_with(&self, item: &DerepItem<'_>) -> bool {
-        !self.entries.is_empty() && self.item(self.entries.len() as EntryId - 1).equals(item, self.rules)
+        !self.entries.is_empty() && self.item(EntryId::new(self.entries.len() - 1)).equals(item, self.rules)
     }
 
     /// Removes the last sequence of a table that was filled in order if its abundance is below a
@@ -169,8 +194,8 @@ impl DerepTable {
         // In a table that was filled in order, the data of the last sequence are at the end.
         self.bytes.truncate(last.codes as usize);
         let mut block = last.block;
-        while block != END {
-            block = self.blocks[block as usize].previous;
+        while block != ReadBlockId::END {
+            block = self.blocks[block.index()].previous;
             self.blocks.pop();
         }
     }
@@ -187,12 +212,12 @@ impl DerepTable {
             name,
             length: item.codes.len() as u32,
             name_length: item.name.len() as u32,
-            next: END,
-            block: END,
+            next: EntryId::END,
+            block: ReadBlockId::END,
             is_minus: item.is_minus,
             is_respelled: !item.respelled.is_empty(),
         });
-        self.add_reads(self.entries.len() as EntryId - 1, reads);
+        self.add_reads(EntryId::new(self.entries.len() - 1), reads);
     }
 
     /// Adds an item to an entry with identical reads.
@@ -201,7 +226,7 @@ impl DerepTable {
         let size = current.size + item.size;
         if item.representative_order(&current, self.rules) == Ordering::Less {
             let available = current.name.len() + current.respelled.len();
-            let mut name = self.entries[entry as usize].name;
+            let mut name = self.entries[entry.index()].name;
             if item.name.len() + item.respelled.len() <= available {
                 let start = name as usize;
                 let (name, respelled) = (item.name, item.respelled);
@@ -211,14 +236,14 @@ impl DerepTable {
                 name = self.append(item.name);
                 self.append(item.respelled);
             }
-            let current = &mut self.entries[entry as usize];
+            let current = &mut self.entries[entry.index()];
             current.greatest_size = item.greatest_size;
             current.name = name;
             current.name_length = item.name.len() as u32;
             current.is_minus = item.is_minus;
             current.is_respelled = !item.respelled.is_empty();
         }
-        self.entries[entry as usize].size = size;
+        self.entries[entry.index()].size = size;
         self.add_reads(entry, reads);
     }
 
@@ -227,8 +252,8 @@ impl DerepTable {
             return;
         }
         let start = self.append(reads);
-        let block = self.blocks.len() as u32;
-        let previous = std::mem::replace(&mut self.entries[entry as usize].block, block);
+        let block = ReadBlockId(self.blocks.len() as u32);
+        let previous = std::mem::replace(&mut self.entries[entry.index()].block, block);
         self.blocks.push(ReadBlock { start, length: reads.len() as u64, previous });
     }
 
@@ -245,7 +270,7 @@ impl DerepTable {
 
     /// Returns a sequence.
     pub(super) fn item(&self, entry: EntryId) -> DerepItem<'_> {
-        let entry = &self.entries[entry as usize];
+        let entry = &self.entries[entry.index()];
         let (length, name_length) = (u64::from(entry.length), u64::from(entry.name_length));
         let respelled = if entry.is_respelled { length } else { 0 };
         DerepItem {
@@ -261,8 +286,8 @@ impl DerepTable {
 
     /// Returns the lists of a sequence's reads.
     pub(super) fn reads(&self, entry: EntryId) -> impl Iterator<Item = &[u8]> {
-        let first = self.entries[entry as usize].block;
-        let block = |block: u32| self.blocks.get(block as usize);
+        let first = self.entries[entry.index()].block;
+        let block = |block: ReadBlockId| self.blocks.get(block.index());
         std::iter::successors(block(first), move |current| block(current.previous))
             .map(|block| self.slice(block.start, block.length))
     }
@@ -276,9 +301,13 @@ impl DerepTable {
         self.reads(entry).try_for_each(|list| out.write_all(list))
     }
 
+    pub(super) fn ids(&self) -> impl Iterator<Item = EntryId> + use<> {
+        (0..self.entries.len()).map(EntryId::new)
+    }
+
     /// Returns all entries in the order of hashes.
     pub(super) fn in_hash_order(&self) -> Vec<EntryId> {
-        let mut keys: Vec<(u64, EntryId)> = (0..).zip(&self.entries).map(|(id, entry)| (entry.hash, id)).collect();
+        let mut keys: Vec<(u64, EntryId)> = self.ids().zip(&self.entries).map(|(id, entry)| (entry.hash, id)).collect();
         keys.sort_unstable_by(|a, b| {
             a.0.cmp(&b.0).then_with(|| self.item(a.1).hash_order(&self.item(b.1), self.rules))
         });
@@ -291,7 +320,7 @@ impl DerepTable {
 pub(super) fn in_output_order(tables: &[DerepTable], rules: DerepRules, min_size: u64) -> Vec<EntryKey> {
     let mut keys = Vec::with_capacity(tables.iter().map(DerepTable::len).sum());
     for (number, table) in (0..).zip(tables) {
-        for (entry, one) in (0..).zip(&table.entries).filter(|(_, one)| one.size >= min_size) {
+        for (entry, one) in table.ids().zip(&table.entries).filter(|(_, one)| one.size >= min_size) {
             let prefix = table.item(entry).prefix(rules.alphabet);
             keys.push(EntryKey { size: one.size, prefix, length: one.length, table: number, entry });
         }
