@@ -307,7 +307,7 @@ impl MultiAlign {
         let along = profile::Guide { tree, weights: &weights, likeness: &|a, b| identities.percent(a, b) };
         let thresholds = profiles::DeviceThresholds::default();
         let profile::Progressive { alignment, order } =
-            profiles::align(&self.sequences, &along, options, (run, pool), thresholds)?;
+            profiles::align(&self.sequences, &along, options, run, pool, thresholds)?;
         summary.alignment_seconds = clock.lap();
         Ok(MsaResult { alignment, guide, order, ..MsaResult::default() })
     }

@@ -95,7 +95,7 @@ pub(super) fn write(
         rest = others;
         let ranks = ranks(context, of_query)?;
         for (index, rank) in (0..).zip(&ranks) {
-            rank.map_or(Ok(()), |rank| record(context, of_query, &ranks, (index, rank), output))?;
+            rank.map_or(Ok(()), |rank| record(context, of_query, &ranks, index, rank, output))?;
         }
         if ranks.iter().all(Option::is_none) {
             unmapped(context, query, output)?;
@@ -195,7 +195,8 @@ fn record(
     all: &LongContext,
     of_query: &[LongPairAlignment<'_>],
     ranks: &[Option<u64>],
-    (index, rank): (usize, u64),
+    index: usize,
+    rank: u64,
     output: &mut Output,
 ) -> Result<()> {
     let alignment = &of_query[index];

@@ -108,8 +108,10 @@ impl MeanProbabilities {
         self.pairs.len()
     }
 
-    /// Adds the probabilities of a pair under one model.
-    pub(super) fn add(&mut self, ids: (usize, usize), probabilities: Sparse) {
+    /// Adds the probabilities of a pair under one model. Rows are residues of sequence `a`, and
+    /// columns are residues of sequence `b`.
+    pub(super) fn add(&mut self, a: usize, b: usize, probabilities: Sparse) {
+        let ids = (a, b);
         if self.models == 1 {
             self.pairs.push(PairMean { ids, added: 1, mean: probabilities });
             return;
@@ -207,7 +209,7 @@ pub(super) fn compute(
                     Ok(entries)
                 })
                 .collect::<Result<_>>()?;
-            entries.into_iter().flatten().for_each(|(pair, probabilities)| means.add(pair, probabilities));
+            entries.into_iter().flatten().for_each(|((a, b), probabilities)| means.add(a, b, probabilities));
         }
     }
     let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();

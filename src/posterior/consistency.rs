@@ -47,7 +47,7 @@ pub(super) fn apply_consistency(
             others.sort_unstable();
             others.dedup();
             others.retain(|&other| other != a && other != b);
-            Ok(((a, b), relax_pair(&all, weights, (a, b), &others, sums)))
+            Ok(((a, b), relax_pair(&all, weights, a, b, &others, sums)))
         })
         .collect::<Result<Vec<_>>>()?;
     // Dropping the input here limits the memory to two tables instead of three.
@@ -67,7 +67,8 @@ struct DirectWindow {
 fn relax_pair(
     all: &PairProbabilities,
     weights: ConsistencyWeights<'_>,
-    (a, b): (usize, usize),
+    a: usize,
+    b: usize,
     others: &[usize],
     sums: &mut Vec<f32>,
 ) -> Sparse {

@@ -339,7 +339,7 @@ impl GatheredProbabilities {
             for (column, sparse) in block.columns.clone().zip(all.by_ref()) {
                 if is_finished {
                     let [row, other] = [block.row, column].map(|index| batch.chunk.order[index as usize] as usize);
-                    self.means.add((row, other), sparse);
+                    self.means.add(row, other, sparse);
                 }
             }
         }

@@ -127,7 +127,7 @@ impl LongRecordPairs {
     }
 
     /// Returns the job of a pair.
-    fn pair(&self, (query_id, target_id): (SequenceId, SequenceId)) -> LongAlignment {
+    fn pair(&self, query_id: SequenceId, target_id: SequenceId) -> LongAlignment {
         // End to end, a pair has one alignment.
         let top = if self.settings.scoring.mode == Mode::Local { self.settings.top } else { 1 };
         let mut pair = LongAlignment { query_id, target_id, top, ..self.settings.clone() };
@@ -160,8 +160,8 @@ impl Job for LongRecordPairs {
         // A list of several pairs may have several alignments in any mode.
         let of_pair = if self.top_per == TopPer::Pair { self.settings.top } else { self.settings.top.min(1) };
         self.settings.check_top(of_pair)?;
-        self.queries.iter().try_for_each(|&query| self.pair((query, self.targets[0])).check())?;
-        self.targets.iter().try_for_each(|&target| self.pair((self.queries[0], target)).check())
+        self.queries.iter().try_for_each(|&query| self.pair(query, self.targets[0]).check())?;
+        self.targets.iter().try_for_each(|&target| self.pair(self.queries[0], target).check())
     }
 
     fn whole_block(&self, _session: &LongSession) -> Block {

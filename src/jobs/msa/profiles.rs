@@ -36,7 +36,8 @@ pub(super) fn align(
     sequences: &SequenceStore,
     guide: &Guide,
     options: &ProfileOptions,
-    (run, pool): (&Run, &Arc<rayon::ThreadPool>),
+    run: &Run,
+    pool: &Arc<rayon::ThreadPool>,
     thresholds: DeviceThresholds,
 ) -> Result<Progressive> {
     let control = profile::ProgressiveRun {
@@ -100,7 +101,7 @@ mod tests {
         let on = |devices: Vec<Device>, thresholds: DeviceThresholds| {
             let run = Run { devices, ..Run::default() };
             let options = ProfileOptions::new(sequences.alphabet());
-            align(&sequences, &guide, &options, (&run, &pool), thresholds).expect("it aligns")
+            align(&sequences, &guide, &options, &run, &pool, thresholds).expect("it aligns")
         };
         let expected = on(vec![Device::Cpu], DeviceThresholds::default());
         let gpu = || Device::Adapter(Box::new(adapter.clone()));

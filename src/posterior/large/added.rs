@@ -259,8 +259,7 @@ mod tests {
         crate::posterior::align(store, &PosteriorOptions::default(), &pool(1), &|_, _| {}, &never).unwrap().0
     }
 
-    fn added(base: (&SequenceStore, &MultipleAlignment), new: &SequenceStore, threads: usize) -> Vec<Vec<Option<u32>>> {
-        let base = AlignedStore { sequences: base.0, alignment: base.1 };
+    fn added(base: AlignedStore<'_>, new: &SequenceStore, threads: usize) -> Vec<Vec<Option<u32>>> {
         add(base, new, &pool(threads), &|_, _| {}, &AtomicBool::new(false)).unwrap()
     }
 
@@ -272,14 +271,15 @@ mod tests {
             let alignment = aligned(&base);
             let mut new = all[8..].to_vec();
             new.push(random(&mut fastrand::Rng::with_seed(seed), alphabet, 30));
-            let first = added((&base, &alignment), &store(alphabet, &new), 1);
+            let first = added(AlignedStore { sequences: &base, alignment: &alignment }, &store(alphabet, &new), 1);
             for (row, codes) in first.iter().zip(&new) {
                 assert_eq!(row.len(), codes.len());
                 let columns: Vec<u32> = row.iter().copied().flatten().collect();
                 assert!(columns.windows(2).all(|pair| pair[0] < pair[1]));
             }
             new.reverse();
-            let mut reversed = added((&base, &alignment), &store(alphabet, &new), 3);
+            let mut reversed =
+                added(AlignedStore { sequences: &base, alignment: &alignment }, &store(alphabet, &new), 3);
             reversed.reverse();
             assert_eq!(reversed, first);
             let inserted = insert(alignment.columns(), &first);
@@ -293,9 +293,13 @@ mod tests {
         let base = store(Alphabet::Protein, &all);
         let alignment = aligned(&base);
         let expected = |row: usize| alignment.residue_columns(row).iter().copied().map(Some).collect::<Vec<_>>();
-        let actual = added((&base, &alignment), &base, 2);
+        let actual = added(AlignedStore { sequences: &base, alignment: &alignment }, &base, 2);
         assert_eq!(actual, (0..8).map(expected).collect::<Vec<_>>());
-        let fragment = added((&base, &alignment), &store(Alphabet::Protein, &[all[3][15..45].to_vec()]), 1);
+        let fragment = added(
+            AlignedStore { sequences: &base, alignment: &alignment },
+            &store(Alphabet::Protein, &[all[3][15..45].to_vec()]),
+            1,
+        );
         let same = fragment[0].iter().zip(&expected(3)[15..45]).filter(|(a, b)| a == b).count();
         assert!(same >= 27, "{fragment:?}");
     }
@@ -307,13 +311,13 @@ mod tests {
         let base = store(Alphabet::Protein, &all[..5]);
         let alignment = aligned(&base);
         let new = store(Alphabet::Protein, &all[5..]);
-        let dense = added((&base, &alignment), &new, 1);
+        let dense = added(AlignedStore { sequences: &base, alignment: &alignment }, &new, 1);
         let spread = |column: u32| 2 * column + 1;
         let rows = (0..5).map(|row| alignment.residue_columns(row).iter().copied().map(spread).collect()).collect();
         let wide = MultipleAlignment::new(2 * alignment.columns() + 3, rows).unwrap();
         let expected: Vec<Vec<Option<u32>>> =
             dense.into_iter().map(|row| row.into_iter().map(|column| column.map(spread)).collect()).collect();
-        assert_eq!(added((&base, &wide), &new, 1), expected);
+        assert_eq!(added(AlignedStore { sequences: &base, alignment: &wide }, &new, 1), expected);
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Divisible for LongRecordPairs {
     /// first, as in the whole job.
     fn join(&self, rows: &mut Vec<LongRecordHit>) {
         let Some(first) = rows.first() else { return };
-        let pair = self.pair((first.query, first.target));
+        let pair = self.pair(first.query, first.target);
         rows.sort_by_key(|row| std::cmp::Reverse(row.hit.score));
         rows.truncate(pair.top as usize);
     }

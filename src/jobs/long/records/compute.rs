@@ -95,7 +95,7 @@ impl LongRecordPairs {
     /// Returns the job of a unit. With several pairs, each has its own directory in the checkpoint.
     fn pair_of_unit(&self, unit: u64) -> LongAlignment {
         let (query, target) = self.ids(unit);
-        let mut pair = self.pair((query, target));
+        let mut pair = self.pair(query, target);
         if self.pairs() > 1 {
             pair.checkpoint = pair.checkpoint.map(|directory| directory.join(format!("pair-{query}-{target}")));
         }
