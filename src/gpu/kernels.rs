@@ -249,12 +249,13 @@ impl Kernel {
 
     /// Creates a kernel that runs on every adapter.
     const fn plain(
-        (stem, shader): (&'static str, &'static str),
+        source: ShaderFile,
         kind: KernelKind,
         bindings: &'static [Binding],
         recurrence: &'static str,
         summary: &'static str,
     ) -> Self {
+        let ShaderFile { stem, text: shader } = source;
         Kernel { stem, shader, kind, bindings, features: wgpu::Features::empty(), recurrence, summary }
     }
 
@@ -308,10 +309,17 @@ pub trait KernelProgram {
     }
 }
 
-/// Returns a kernel's stem and the text of its shader.
+/// A shader of the directory `shaders`.
+struct ShaderFile {
+    /// File name without its extension.
+    stem: &'static str,
+    text: &'static str,
+}
+
+/// Returns the shader with this stem.
 macro_rules! shader {
     ($stem:literal) => {
-        ($stem, include_str!(concat!("../../shaders/", $stem, ".wgsl")))
+        ShaderFile { stem: $stem, text: include_str!(concat!("../../shaders/", $stem, ".wgsl")) }
     };
 }
 
