@@ -34,7 +34,7 @@ pub use claim::{Claim, ClaimHolder, ClaimOutcome};
 pub use journal::{JournalEntry, JournalEvent};
 pub use manifest::{BlockManifest, Digest};
 pub use merge::{MergeSummary, ranges};
-pub use parts::{FinishedPart, PartInfo, PartReader, PartState, PartWriter};
+pub use parts::{FinishedPart, PartDestination, PartInfo, PartReader, PartState, PartWriter};
 pub use process::{Process, host};
 
 use crate::error::{Error, Result};

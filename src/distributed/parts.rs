@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
 pub use read::{PartReader, read_state};
-pub use write::{FinishedPart, PartWriter};
+pub use write::{FinishedPart, PartDestination, PartWriter};
 
 const MAGIC: &[u8; 8] = b"pwblock1";
 const FOOTER_MAGIC: &[u8; 8] = b"pwended1";

@@ -18,7 +18,7 @@ mod wire;
 
 use std::time::Duration;
 
-pub use compute::{PartDestination, RankWork};
+pub use compute::RankWork;
 pub use follow::{follow, wait_after_error};
 pub use lead::{LeadHandler, LeadOptions, LeadSummary, lead};
 pub use machine::{RankResources, ResourceShare, share};

@@ -14,10 +14,10 @@ use crate::cli::{interrupt, log};
 use ledger::{Ledger, summary_lines};
 use machine::{divide_resources, machine, serialization_error};
 use pairwave::distributed::mpi::MpiWire;
-use pairwave::distributed::ranks::{
-    LEAD, LeadOptions, PartDestination, RankResources, RankWork, Wire, follow, lead, wait_after_error,
+use pairwave::distributed::ranks::{LEAD, LeadOptions, RankResources, RankWork, Wire, follow, lead, wait_after_error};
+use pairwave::distributed::{
+    BlockManifest, Claim, ClaimOutcome, Digest, Directory, PartDestination, PartState, dispatch,
 };
-use pairwave::distributed::{BlockManifest, Claim, ClaimOutcome, Digest, Directory, PartState, dispatch};
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::jobs::{Difference, Fingerprint, Job, Run, names};
 use pairwave::{Error, Result};
@@ -129,7 +129,7 @@ fn run_follower<C: BlockCommand>(options: &Options, wire: &mut MpiWire, mut comm
     };
     match begin() {
         Ok((run, member, directory, job)) => {
-            let results = directory.as_ref().map_or(PartDestination::Messages(digest), PartDestination::Files);
+            let results = directory.as_ref().map_or(PartDestination::Memory(digest), PartDestination::Files);
             follow(wire, &RankWork { job: &job, blocks: &blocks, run, results }, member);
         }
         Err(error) => wait_after_error(wire, &error),

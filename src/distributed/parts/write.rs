@@ -24,6 +24,15 @@ pub struct FinishedPart {
     pub bytes: Option<Vec<u8>>,
 }
 
+/// Destination of the parts of blocks.
+#[derive(Debug, Clone, Copy)]
+pub enum PartDestination<'a> {
+    /// Files in a directory.
+    Files(&'a Directory),
+    /// Memory. The digest is the digest of the manifest.
+    Memory(Digest),
+}
+
 /// Receives the rows of several blocks and writes one part for each block.
 pub struct PartWriter<'a, J> {
     digest: Digest,
@@ -48,7 +57,7 @@ impl<'a, J: Divisible> PartWriter<'a, J> {
         blocks: &[usize],
         on_finished: impl FnMut(FinishedPart) -> Result<()> + 'a,
     ) -> Self {
-        Self::new((*directory.digest(), Some(directory)), listed(blocks), on_finished)
+        Self::from_source(PartDestination::Files(directory), listed(blocks), on_finished)
     }
 
     /// Passes the parts of `blocks` to `on_finished` as bytes.
@@ -57,29 +66,20 @@ impl<'a, J: Divisible> PartWriter<'a, J> {
         blocks: &[usize],
         on_finished: impl FnMut(FinishedPart) -> Result<()> + 'a,
     ) -> Self {
-        Self::new((digest, None), listed(blocks), on_finished)
+        Self::from_source(PartDestination::Memory(digest), listed(blocks), on_finished)
     }
 
     /// Writes the parts of blocks whose numbers are not known in advance. `blocks` maps the
-    /// position of a block to its number. `to` is a directory for files, or the digest of the
-    /// manifest if `on_finished` gets the parts as bytes.
+    /// position of a block to its number. `on_finished` gets the bytes of parts in memory.
     pub fn from_source(
-        to: std::result::Result<&'a Directory, Digest>,
+        to: PartDestination<'a>,
         blocks: impl Fn(usize) -> Option<usize> + 'a,
         on_finished: impl FnMut(FinishedPart) -> Result<()> + 'a,
     ) -> Self {
-        let to = match to {
-            Ok(directory) => (*directory.digest(), Some(directory)),
-            Err(digest) => (digest, None),
+        let (digest, directory) = match to {
+            PartDestination::Files(directory) => (*directory.digest(), Some(directory)),
+            PartDestination::Memory(digest) => (digest, None),
         };
-        Self::new(to, blocks, on_finished)
-    }
-
-    fn new(
-        (digest, directory): (Digest, Option<&'a Directory>),
-        blocks: impl Fn(usize) -> Option<usize> + 'a,
-        on_finished: impl FnMut(FinishedPart) -> Result<()> + 'a,
-    ) -> Self {
         let since = Instant::now();
         let (blocks, on_finished) = (Box::new(blocks), Box::new(on_finished));
         PartWriter { digest, directory, blocks, finished: 0, part: None, since, on_finished, job: PhantomData }

@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 
 use super::block_queue::BlockQueue;
 use super::message::FinishedBlock;
-use crate::distributed::{Digest, Directory, FinishedPart, PartWriter};
+use crate::distributed::{FinishedPart, PartDestination, PartWriter};
 use crate::error::{Error, Result};
 use crate::jobs::blocks::{Block, BlockSource, Divisible, ListedBlocks, NextBlock};
 use crate::jobs::{Feed, Run};
@@ -21,17 +21,8 @@ pub struct RankWork<'a, J> {
     pub blocks: &'a [Block],
     /// Devices and threads of this rank. Its interrupt is set when the user cancels.
     pub run: Run,
-    /// Destination of the parts.
+    /// Destination of the parts. Parts in memory are sent to rank 0, which writes the files.
     pub results: PartDestination<'a>,
-}
-
-/// Destination of the parts of blocks.
-#[derive(Debug, Clone, Copy)]
-pub enum PartDestination<'a> {
-    /// Files in a directory that all ranks share.
-    Files(&'a Directory),
-    /// Messages to rank 0, which writes the files. The digest is the digest of the manifest.
-    Messages(Digest),
 }
 
 /// An event of the compute thread.
@@ -120,11 +111,7 @@ impl<J: Divisible> Computer<'_, J> {
             }));
             Ok(())
         };
-        let to = match results {
-            PartDestination::Files(directory) => Ok(*directory),
-            PartDestination::Messages(digest) => Err(*digest),
-        };
-        let mut writer = PartWriter::<J>::from_source(to, numbers, on_finished);
+        let mut writer = PartWriter::<J>::from_source(*results, numbers, on_finished);
         job.feed(Feed { source, run: &run, sink: &mut writer }, &mut session)?;
         // The session is reused only after a run without an error.
         self.session = Some(session);

@@ -11,7 +11,7 @@ use self::cubes::{Cubes, Flaws};
 use super::wire::mock::thread_wires;
 use super::*;
 use crate::distributed::dispatch::Rules;
-use crate::distributed::{BlockManifest, Directory, PartState};
+use crate::distributed::{BlockManifest, Directory, PartDestination, PartState};
 use crate::error::{Error, Result};
 use crate::files::fingerprint::Fingerprint;
 use crate::jobs::Run;
@@ -73,7 +73,7 @@ fn run(directory: &Directory, ranks: &[Flaws], by_messages: bool) -> RankRun {
         blocks: &directory.manifest().blocks,
         run: Run { interrupt: Arc::clone(&jobs[rank].interrupt), ..Run::default() },
         results: match by_messages {
-            true => PartDestination::Messages(*directory.digest()),
+            true => PartDestination::Memory(*directory.digest()),
             false => PartDestination::Files(directory),
         },
     };
