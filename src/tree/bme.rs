@@ -11,7 +11,7 @@
 mod search;
 mod topology;
 
-use self::topology::Topology;
+use self::topology::{EdgeId, Topology};
 use super::{Distances, TreeRun, UnrootedTree, bionj};
 use crate::error::Result;
 
@@ -57,7 +57,7 @@ struct BalancedTree {
 
 impl BalancedTree {
     fn new(topology: Topology, distances: &Distances) -> Self {
-        let edges = topology.edges();
+        let edges = topology.edge_count();
         let mut tree = BalancedTree { means: vec![0.0; edges * edges], least_gain: 0.0, topology };
         let pairs = distances.pairs().max(1) as f64;
         let sum: f64 = (0..distances.sequences()).flat_map(|a| distances.to_earlier(a)).sum();
@@ -66,12 +66,13 @@ impl BalancedTree {
         tree
     }
 
-    fn mean(&self, a: usize, b: usize) -> f64 {
-        self.means[a * self.topology.edges() + b]
+    fn mean(&self, a: EdgeId, b: EdgeId) -> f64 {
+        self.means[a.index() * self.topology.edge_count() + b.index()]
     }
 
-    fn set(&mut self, a: usize, b: usize, mean: f64) {
-        let edges = self.topology.edges();
+    fn set(&mut self, a: EdgeId, b: EdgeId, mean: f64) {
+        let edges = self.topology.edge_count();
+        let (a, b) = (a.index(), b.index());
         self.means[a * edges + b] = mean;
         self.means[b * edges + a] = mean;
     }
@@ -91,11 +92,11 @@ impl BalancedTree {
             }
         }
         // Number of edges that lie strictly below each edge. They precede it in the order.
-        let mut strictly_below = vec![0; self.topology.edges()];
+        let mut strictly_below = vec![0; self.topology.edge_count()];
         for (at, step) in order.iter().enumerate() {
             let Some([a, b]) = step.beyond else { continue };
-            strictly_below[step.edge] = strictly_below[a] + strictly_below[b] + 2;
-            let below = at - strictly_below[step.edge]..at;
+            strictly_below[step.edge.index()] = strictly_below[a.index()] + strictly_below[b.index()] + 2;
+            let below = at - strictly_below[step.edge.index()]..at;
             for (other, another) in order.iter().enumerate() {
                 if !below.contains(&other) {
                     let mean = 0.5 * (self.mean(a, another.edge) + self.mean(b, another.edge));
@@ -106,7 +107,7 @@ impl BalancedTree {
     }
 
     /// Returns the length of a branch (Desper and Gascuel 2002, equations 3 and 4).
-    fn length(&self, edge: usize) -> f64 {
+    fn length(&self, edge: EdgeId) -> f64 {
         let ends = self.topology.ends(edge).map(|node| self.topology.others(node, edge));
         match ends {
             [Some([a, b]), Some([c, d])] => {

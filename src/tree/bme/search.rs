@@ -3,14 +3,14 @@
 use rayon::prelude::*;
 
 use super::BalancedTree;
-use super::topology::Moved;
+use super::topology::{EdgeId, Moved};
 use crate::error::Result;
 use crate::tree::TreeRun;
 
 /// A subtree that can be moved: the part of the tree beyond an edge.
 #[derive(Debug, Clone, Copy)]
 struct Subtree {
-    edge: usize,
+    edge: EdgeId,
     /// The node of the edge where the subtree is attached to the rest.
     node: usize,
 }
@@ -21,13 +21,13 @@ struct Move {
     subtree: Subtree,
     /// Change of the length of the tree; negative if the tree becomes shorter.
     change: f64,
-    target: usize,
+    target: EdgeId,
 }
 
 /// A position of the walk from a subtree over the edges of the rest of the tree.
 struct Position {
     /// The edge that was crossed last, and the node behind it.
-    edge: usize,
+    edge: EdgeId,
     node: usize,
     /// Number of edges that were crossed before.
     crossed: usize,
@@ -44,15 +44,16 @@ impl BalancedTree {
     pub(super) fn improve(&mut self, radius: usize, run: TreeRun<'_>) -> Result<()> {
         loop {
             let mut moves: Vec<Move> = {
-                let edges = 0..2 * self.topology.edges();
-                let best = |edge: usize| {
+                let subtrees = 0..2 * self.topology.edge_count();
+                let best = |subtree: usize| {
                     if run.is_stopped() {
                         return None;
                     }
-                    let node = self.topology.ends(edge / 2)[edge % 2];
-                    self.best_move(Subtree { edge: edge / 2, node }, radius)
+                    let edge = EdgeId::new(subtree / 2);
+                    let node = self.topology.ends(edge)[subtree % 2];
+                    self.best_move(Subtree { edge, node }, radius)
                 };
-                edges.into_par_iter().with_min_len(16).filter_map(best).collect()
+                subtrees.into_par_iter().with_min_len(16).filter_map(best).collect()
             };
             run.check()?;
             if moves.is_empty() {
@@ -78,7 +79,7 @@ impl BalancedTree {
     #[cfg(test)]
     pub(super) fn first_move(&mut self, radius: usize) -> Option<f64> {
         let subtrees =
-            (0..self.topology.edges()).flat_map(|edge| self.topology.ends(edge).map(|node| Subtree { edge, node }));
+            self.topology.edges().flat_map(|edge| self.topology.ends(edge).map(|node| Subtree { edge, node }));
         let first = subtrees.into_iter().find_map(|subtree| self.best_move(subtree, radius))?;
         self.apply(first);
         Some(first.change)
@@ -131,12 +132,12 @@ impl BalancedTree {
 
     /// Returns the edges from a node to an edge, in order. The part of the tree beyond `pruned` is
     /// not searched.
-    fn way(&self, node: usize, pruned: usize, target: usize) -> Vec<usize> {
+    fn way(&self, node: usize, pruned: EdgeId, target: EdgeId) -> Vec<EdgeId> {
         let mut way = Vec::new();
-        let step = |edges: Option<[usize; 2]>, near: usize, depth: usize| {
+        let step = |edges: Option<[EdgeId; 2]>, near: usize, depth: usize| {
             edges.into_iter().flatten().map(move |edge| (edge, near, depth))
         };
-        let mut stack: Vec<(usize, usize, usize)> = step(self.topology.others(node, pruned), node, 0).collect();
+        let mut stack: Vec<(EdgeId, usize, usize)> = step(self.topology.others(node, pruned), node, 0).collect();
         while let Some((edge, near, depth)) = stack.pop() {
             way.truncate(depth);
             way.push(edge);
@@ -154,7 +155,7 @@ impl BalancedTree {
         let Subtree { edge: pruned, node } = chosen.subtree;
         let way = self.way(node, pruned, chosen.target);
         let Moved { path, far_half } = self.topology.regraft(pruned, node, &way);
-        for edge in 0..self.topology.edges() {
+        for edge in self.topology.edges() {
             self.set(far_half, edge, self.mean(chosen.target, edge));
         }
         self.update(&path);
@@ -163,12 +164,12 @@ impl BalancedTree {
     /// Recomputes the means of all subtrees that contain the path, after a change at its ends.
     fn update(&mut self, path: &[usize]) {
         let last = path.len() - 1;
-        let inner: Vec<usize> = path.windows(2).map(|nodes| self.edge_between(nodes[0], nodes[1])).collect();
+        let inner: Vec<EdgeId> = path.windows(2).map(|nodes| self.edge_between(nodes[0], nodes[1])).collect();
         // For each place on the path, the edges that lead away from it.
-        let hanging: Vec<Vec<usize>> = (0..=last)
+        let hanging: Vec<Vec<EdgeId>> = (0..=last)
             .map(|place| {
                 let from_path = [place.checked_sub(1), (place < last).then_some(place)];
-                let of_path: Vec<usize> = from_path.into_iter().flatten().map(|at| inner[at]).collect();
+                let of_path: Vec<EdgeId> = from_path.into_iter().flatten().map(|at| inner[at]).collect();
                 let all = self.topology.edges_of(path[place]);
                 all.into_iter().filter(|edge| !of_path.contains(edge)).collect()
             })
@@ -209,9 +210,16 @@ impl BalancedTree {
     /// Recomputes the means of the part beyond `outer` and the subtrees that contain the path.
     /// `outer` is attached at a place of the path. `towards` consists of the edges from the path
     /// to `outer`, which is the last.
-    fn update_row(&mut self, outer: usize, place: usize, inner: &[usize], hanging: &[Vec<usize>], towards: &[usize]) {
+    fn update_row(
+        &mut self,
+        outer: EdgeId,
+        place: usize,
+        inner: &[EdgeId],
+        hanging: &[Vec<EdgeId>],
+        towards: &[EdgeId],
+    ) {
         let last = inner.len();
-        let sum = |tree: &Self, edges: &[usize]| edges.iter().map(|&edge| tree.mean(outer, edge)).sum::<f64>();
+        let sum = |tree: &Self, edges: &[EdgeId]| edges.iter().map(|&edge| tree.mean(outer, edge)).sum::<f64>();
         for at in 0..place {
             let before = at.checked_sub(1).map_or(0.0, |before| self.mean(outer, inner[before]));
             let mean = 0.5 * (sum(self, &hanging[at]) + before);
@@ -247,7 +255,7 @@ impl BalancedTree {
         }
     }
 
-    fn edge_between(&self, a: usize, b: usize) -> usize {
+    fn edge_between(&self, a: usize, b: usize) -> EdgeId {
         let edges = self.topology.edges_of(a);
         edges.into_iter().find(|&edge| self.topology.across(edge, a) == b).expect("the nodes are neighbours")
     }

@@ -87,7 +87,7 @@ fn splits(tree: &UnrootedTree) -> BTreeSet<Vec<u32>> {
 
 /// Returns the length of a tree: the sum of its branches, which may be negative.
 fn length(tree: &BalancedTree) -> f64 {
-    (0..tree.topology.edges()).map(|edge| tree.length(edge)).sum()
+    tree.topology.edges().map(|edge| tree.length(edge)).sum()
 }
 
 fn unrooted(tree: &BalancedTree) -> UnrootedTree {

@@ -2,7 +2,23 @@
 
 use crate::tree::{Join, UnrootedTree};
 
-const NO_EDGE: u32 = u32::MAX;
+/// Number of an edge of a [`Topology`]. Nodes are plain indices, so that the two cannot be confused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EdgeId(u32);
+
+impl EdgeId {
+    const NO_EDGE: EdgeId = EdgeId(u32::MAX);
+
+    /// Creates the number of an edge from its index.
+    pub(super) fn new(index: usize) -> Self {
+        EdgeId(index as u32)
+    }
+
+    /// Returns the index of the edge, counted from 0.
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// An unrooted tree of at least three leaves. Leaves are the first nodes. Inner nodes have three
 /// edges.
@@ -12,17 +28,17 @@ pub(super) struct Topology {
     /// The two nodes of each edge.
     ends: Vec<[u32; 2]>,
     /// The edges of each node; a leaf has one.
-    edges: Vec<[u32; 3]>,
+    edges: Vec<[EdgeId; 3]>,
 }
 
 /// An edge in an order from the leaves to a root.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EdgeBelow {
-    pub edge: usize,
+    pub edge: EdgeId,
     /// The node of the edge that is farther from the root.
     pub node: usize,
     /// The edges below that node; `None` for a leaf.
-    pub beyond: Option<[usize; 2]>,
+    pub beyond: Option<[EdgeId; 2]>,
 }
 
 /// The result of moving a subtree.
@@ -31,14 +47,17 @@ pub(super) struct Moved {
     /// place. The last node is the one that moved.
     pub path: Vec<usize>,
     /// The edge that was moved to the far half of the target.
-    pub far_half: usize,
+    pub far_half: EdgeId,
 }
 
 impl Topology {
     pub(super) fn new(tree: &UnrootedTree) -> Self {
         let nodes = 2 * tree.leaves - 2;
-        let mut made =
-            Topology { leaves: tree.leaves, ends: Vec::with_capacity(nodes - 1), edges: vec![[NO_EDGE; 3]; nodes] };
+        let mut made = Topology {
+            leaves: tree.leaves,
+            ends: Vec::with_capacity(nodes - 1),
+            edges: vec![[EdgeId::NO_EDGE; 3]; nodes],
+        };
         for (join, node) in tree.joins.iter().zip(tree.leaves..) {
             join.children.iter().for_each(|&child| made.connect(node, child as usize));
         }
@@ -47,10 +66,10 @@ impl Topology {
     }
 
     fn connect(&mut self, a: usize, b: usize) {
-        let edge = self.ends.len() as u32;
+        let edge = EdgeId::new(self.ends.len());
         self.ends.push([a as u32, b as u32]);
         for node in [a, b] {
-            let free = self.edges[node].iter_mut().find(|edge| **edge == NO_EDGE).expect("the tree is binary");
+            let free = self.edges[node].iter_mut().find(|edge| **edge == EdgeId::NO_EDGE).expect("the tree is binary");
             *free = edge;
         }
     }
@@ -60,38 +79,43 @@ impl Topology {
     }
 
     /// Returns the number of edges.
-    pub(super) fn edges(&self) -> usize {
+    pub(super) fn edge_count(&self) -> usize {
         self.ends.len()
     }
 
-    pub(super) fn ends(&self, edge: usize) -> [usize; 2] {
-        self.ends[edge].map(|node| node as usize)
+    /// Returns all edges.
+    pub(super) fn edges(&self) -> impl Iterator<Item = EdgeId> + use<> {
+        (0..self.ends.len()).map(EdgeId::new)
     }
 
-    pub(super) fn edge_of_leaf(&self, leaf: usize) -> usize {
-        self.edges[leaf][0] as usize
+    pub(super) fn ends(&self, edge: EdgeId) -> [usize; 2] {
+        self.ends[edge.index()].map(|node| node as usize)
+    }
+
+    pub(super) fn edge_of_leaf(&self, leaf: usize) -> EdgeId {
+        self.edges[leaf][0]
     }
 
     /// Returns the edges of an inner node.
-    pub(super) fn edges_of(&self, node: usize) -> [usize; 3] {
-        self.edges[node].map(|edge| edge as usize)
+    pub(super) fn edges_of(&self, node: usize) -> [EdgeId; 3] {
+        self.edges[node]
     }
 
     /// Returns the node that two neighbouring edges share.
-    pub(super) fn node_between(&self, a: usize, b: usize) -> usize {
+    pub(super) fn node_between(&self, a: EdgeId, b: EdgeId) -> usize {
         let [first, second] = self.ends(a);
         if self.ends(b).contains(&first) { first } else { second }
     }
 
     /// Returns the node at the other end of an edge.
-    pub(super) fn across(&self, edge: usize, node: usize) -> usize {
+    pub(super) fn across(&self, edge: EdgeId, node: usize) -> usize {
         let [a, b] = self.ends(edge);
         if a == node { b } else { a }
     }
 
     /// Returns the two other edges of a node; `None` for a leaf.
-    pub(super) fn others(&self, node: usize, edge: usize) -> Option<[usize; 2]> {
-        let [a, b, c] = self.edges[node].map(|edge| edge as usize);
+    pub(super) fn others(&self, node: usize, edge: EdgeId) -> Option<[EdgeId; 2]> {
+        let [a, b, c] = self.edges[node];
         match edge {
             _ if node < self.leaves => None,
             edge if edge == a => Some([b, c]),
@@ -104,7 +128,7 @@ impl Topology {
     /// directly precede it.
     pub(super) fn below(&self, leaf: usize) -> Vec<EdgeBelow> {
         let first = self.edge_of_leaf(leaf);
-        let mut order = Vec::with_capacity(self.edges());
+        let mut order = Vec::with_capacity(self.edge_count());
         let mut stack = vec![(first, self.across(first, leaf))];
         while let Some((edge, node)) = stack.pop() {
             let beyond = self.others(node, edge);
@@ -115,19 +139,19 @@ impl Topology {
         order
     }
 
-    fn replace_end(&mut self, edge: usize, old: usize, new: usize) {
-        let end = self.ends[edge].iter_mut().find(|end| **end == old as u32).expect("the edge has this end");
+    fn replace_end(&mut self, edge: EdgeId, old: usize, new: usize) {
+        let end = self.ends[edge.index()].iter_mut().find(|end| **end == old as u32).expect("the edge has this end");
         *end = new as u32;
     }
 
-    fn replace_edge(&mut self, node: usize, old: usize, new: usize) {
-        let place = self.edges[node].iter_mut().find(|edge| **edge == old as u32).expect("the node has this edge");
-        *place = new as u32;
+    fn replace_edge(&mut self, node: usize, old: EdgeId, new: EdgeId) {
+        let place = self.edges[node].iter_mut().find(|edge| **edge == old).expect("the node has this edge");
+        *place = new;
     }
 
     /// Moves the subtree beyond `pruned`, which is attached at `node`, to the edge that ends
     /// `way`. The way consists of the edges from `node` to the target, in order.
-    pub(super) fn regraft(&mut self, pruned: usize, node: usize, way: &[usize]) -> Moved {
+    pub(super) fn regraft(&mut self, pruned: EdgeId, node: usize, way: &[EdgeId]) -> Moved {
         let (Some(&ahead), Some(&target)) = (way.first(), way.last()) else {
             unreachable!("a move has a way");
         };
@@ -155,13 +179,13 @@ impl Topology {
 
     /// Converts this to a tree whose central point is next to the first leaf. The first child of
     /// each join contains the earlier sequence. Negative lengths become 0.
-    pub(super) fn unrooted(&self, length: impl Fn(usize) -> f64) -> UnrootedTree {
+    pub(super) fn unrooted(&self, length: impl Fn(EdgeId) -> f64) -> UnrootedTree {
         let mut joins = Vec::with_capacity(self.leaves - 3);
         // Number in the new tree and first leaf of each node.
         let mut made = vec![(0u32, 0u32); self.edges.len()];
         let first = self.edge_of_leaf(0);
         let centre = self.across(first, 0);
-        let children = |made: &[(u32, u32)], edges: &[usize], parent: usize| {
+        let children = |made: &[(u32, u32)], edges: &[EdgeId], parent: usize| {
             let mut children: Vec<(u32, u32, f64)> = edges
                 .iter()
                 .map(|&edge| {
@@ -184,7 +208,7 @@ impl Topology {
                 }
             };
         }
-        let edges = self.edges[centre].map(|edge| edge as usize);
+        let edges = self.edges[centre];
         let centre = children(&made, &edges, centre).into_iter().map(|(_, number, length)| (number, length)).collect();
         UnrootedTree { leaves: self.leaves, joins, centre }
     }
