@@ -134,13 +134,16 @@ impl GotohMatrices {
             *cell = end_gap(j);
         }
         for i in 1..=m {
+            let (h_above, h) = row_and_row_above(&mut h, i);
+            let (insertion_above, insertion) = row_and_row_above(&mut insertion, i);
+            let deletion = &mut deletion[i][..];
             for j in 1..=n {
-                insertion[i][j] = minus(h[i - 1][j], first).max(minus(insertion[i - 1][j], next));
-                deletion[i][j] = minus(h[i][j - 1], first).max(minus(deletion[i][j - 1], next));
-                let diagonal = plus(h[i - 1][j - 1], substitute(scoring, query[i - 1], target[j - 1]));
-                h[i][j] = diagonal.max(insertion[i][j]).max(deletion[i][j]);
+                insertion[j] = minus(h_above[j], first).max(minus(insertion_above[j], next));
+                deletion[j] = minus(h[j - 1], first).max(minus(deletion[j - 1], next));
+                let diagonal = plus(h_above[j - 1], substitute(scoring, query[i - 1], target[j - 1]));
+                h[j] = diagonal.max(insertion[j]).max(deletion[j]);
                 if is_forbidden(i, j) {
-                    (h[i][j], insertion[i][j], deletion[i][j]) = (UNREACHABLE, UNREACHABLE, UNREACHABLE);
+                    (h[j], insertion[j], deletion[j]) = (UNREACHABLE, UNREACHABLE, UNREACHABLE);
                 }
             }
         }
@@ -162,6 +165,12 @@ impl GotohMatrices {
         }
         last
     }
+}
+
+/// Returns rows `i - 1` and `i` of a matrix.
+pub(super) fn row_and_row_above<T>(matrix: &mut [Vec<T>], i: usize) -> (&[T], &mut [T]) {
+    let (above, from) = matrix.split_at_mut(i);
+    (&above[i - 1], &mut from[0])
 }
 
 fn plus(value: ScoreMatches, step: ScoreMatches) -> ScoreMatches {

@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use super::needleman_wunsch::{self, GotohMatrices};
+use super::needleman_wunsch::{self, GotohMatrices, row_and_row_above};
 use crate::alignment::{Alignment, Cigar, ForbiddenRectangle};
 use crate::score::{EndGaps, Mode, Scoring};
 use crate::seq::Code;
@@ -103,13 +103,16 @@ fn fill(query: &[Code], target: &[Code], scoring: &Scoring, forbidden: &[Forbidd
     let mut insertion = vec![vec![unreachable; n + 1]; m + 1];
     let mut deletion = insertion.clone();
     for i in 1..=m {
+        let (h_above, h) = row_and_row_above(&mut h, i);
+        let (insertion_above, insertion) = row_and_row_above(&mut insertion, i);
+        let deletion = &mut deletion[i][..];
         for j in 1..=n {
-            insertion[i][j] = (h[i - 1][j] - first).max(insertion[i - 1][j] - next);
-            deletion[i][j] = (h[i][j - 1] - first).max(deletion[i][j - 1] - next);
-            let diagonal = h[i - 1][j - 1] + i64::from(scoring.substitution.score(query[i - 1], target[j - 1]));
-            h[i][j] = diagonal.max(insertion[i][j]).max(deletion[i][j]).max(0);
+            insertion[j] = (h_above[j] - first).max(insertion_above[j] - next);
+            deletion[j] = (h[j - 1] - first).max(deletion[j - 1] - next);
+            let diagonal = h_above[j - 1] + i64::from(scoring.substitution.score(query[i - 1], target[j - 1]));
+            h[j] = diagonal.max(insertion[j]).max(deletion[j]).max(0);
             if forbidden.iter().any(|part| part.contains(i as u32 - 1, j as u32 - 1)) {
-                (h[i][j], insertion[i][j], deletion[i][j]) = (0, unreachable, unreachable);
+                (h[j], insertion[j], deletion[j]) = (0, unreachable, unreachable);
             }
         }
     }
