@@ -119,12 +119,15 @@ impl LongMatrices {
             *cell = border(j);
         }
         for i in 1..=m {
+            let (h_above, h) = row_and_row_above(&mut h, i);
+            let (insertion_above, insertion) = row_and_row_above(&mut insertion, i);
+            let deletion = &mut deletion[i][..];
             for j in 1..=n {
-                insertion[i][j] = (h[i - 1][j] - first).max(insertion[i - 1][j] - next);
-                deletion[i][j] = (h[i][j - 1] - first).max(deletion[i][j - 1] - next);
-                let diagonal = h[i - 1][j - 1] + i64::from(scoring.substitution.score(query[i - 1], target[j - 1]));
-                let value = diagonal.max(insertion[i][j]).max(deletion[i][j]);
-                h[i][j] = if is_local { value.max(0) } else { value };
+                insertion[j] = (h_above[j] - first).max(insertion_above[j] - next);
+                deletion[j] = (h[j - 1] - first).max(deletion[j - 1] - next);
+                let diagonal = h_above[j - 1] + i64::from(scoring.substitution.score(query[i - 1], target[j - 1]));
+                let value = diagonal.max(insertion[j]).max(deletion[j]);
+                h[j] = if is_local { value.max(0) } else { value };
             }
         }
         LongMatrices {
@@ -143,9 +146,10 @@ impl LongMatrices {
     pub fn best(&self, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> Option<(i64, usize, usize)> {
         let mut best: Option<(i64, usize, usize)> = None;
         for i in rows.start + 1..=rows.end {
-            for j in columns.start + 1..=columns.end {
-                if self.h[i][j] > best.map_or(0, |best| best.0) {
-                    best = Some((self.h[i][j], i, j));
+            let h = &self.h[i][..];
+            for (j, &score) in h.iter().enumerate().take(columns.end + 1).skip(columns.start + 1) {
+                if score > best.map_or(0, |best| best.0) {
+                    best = Some((score, i, j));
                 }
             }
         }
@@ -230,6 +234,12 @@ impl LongMatrices {
             points.push((here, op));
         }
     }
+}
+
+/// Returns rows `i - 1` and `i` of a matrix.
+fn row_and_row_above(matrix: &mut [Vec<i64>], i: usize) -> (&[i64], &mut [i64]) {
+    let (above, from) = matrix.split_at_mut(i);
+    (&above[i - 1], &mut from[0])
 }
 
 fn point(i: usize, j: usize, state: PathState) -> PathPoint {

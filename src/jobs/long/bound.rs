@@ -303,7 +303,7 @@ mod tests {
     fn no_bound_exceeds_the_best_score() {
         for seed in 0..40 {
             let bases = &mut Bases(seed);
-            let (common, rate) = (400 + bases.next(800) as usize, [5, 10, 20, 40, 100][seed as usize % 5]);
+            let (common, rate) = (300 + bases.next(500) as usize, [5, 10, 20, 40, 100][seed as usize % 5]);
             let common = bases.random_codes(common);
             let relative = bases.relative(&common, rate);
             // Unrelated symbols surround the parts, and parts may occur twice or in another order.
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn bounds_of_whole_relatives_are_near_the_best_score() {
         let bases = &mut Bases(5);
-        let (common, flank) = (bases.random_codes(3000), bases.random_codes(500));
+        let (common, flank) = (bases.random_codes(1500), bases.random_codes(250));
         let relative = bases.relative(&common, 100);
         let whole = |query: &[Code], target: &[Code], end_gaps| {
             let scoring = Scoring { mode: Mode::Global, end_gaps, ..Scoring::truong() };
@@ -351,7 +351,7 @@ mod tests {
     fn bounds_of_relatives_are_near_the_best_score() {
         for (rate, share) in [(100, 95), (50, 90), (20, 70)] {
             let bases = &mut Bases(rate);
-            let common = bases.random_codes(3000);
+            let common = bases.random_codes(1500);
             let pair = pair(&common, &bases.relative(&common, rate));
             let (bound, best) = (bound(&pair), best(&pair));
             assert!(bound * 100 >= best * share, "one in {rate}: {bound} of {best}");
@@ -363,7 +363,7 @@ mod tests {
         let unrolled = |codes: &[Code]| [codes, &codes[..codes.len() - 1]].concat();
         for seed in 0..12 {
             let bases = &mut Bases(seed);
-            let common = bases.random_codes(600);
+            let common = bases.random_codes(400);
             let relative = if seed < 4 { common.clone() } else { bases.relative(&common, 40) };
             let first = bases.next(relative.len() as u64) as usize;
             let rotated = [&relative[first..], &relative[..first]].concat();

@@ -65,7 +65,8 @@ fn tiles_match_the_oracle() {
         for i in 0..m {
             for j in 0..n {
                 let at = |state| PathPoint { i: (top + i + 1) as u32, j: (left + j + 1) as u32, state };
-                let traceback = truth.trace_back(at(PathState::H), top, left);
+                // The tracebacks stop after one column.
+                let traceback = truth.trace_back(at(PathState::H), top + i, left + j);
                 let step = match (traceback.points[0].1, traceback.points.get(1)) {
                     (Some(Op::Match | Op::Mismatch), _) => DirectionStep::Two,
                     (_, None) => DirectionStep::Ends,
@@ -73,7 +74,7 @@ fn tiles_match_the_oracle() {
                     _ => DirectionStep::Deletion,
                 };
                 assert_eq!(directions.step(i, j), step, "{i} {j} {what}");
-                let leaves = |state| truth.trace_back(at(state), top, left).points[1].0.state == PathState::H;
+                let leaves = |state| truth.trace_back(at(state), top + i, left + j).points[1].0.state == PathState::H;
                 assert!(i == 0 || directions.insertion_leaves(i - 1, j) == leaves(PathState::I), "I {i} {j} {what}");
                 assert!(j == 0 || directions.deletion_leaves(i, j - 1) == leaves(PathState::D), "D {i} {j} {what}");
             }
