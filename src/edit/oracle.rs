@@ -7,7 +7,7 @@ use crate::seq::Code;
 /// to a part that ends after j symbols. In infix mode the part may start anywhere, in the other
 /// modes it starts at the start of the text.
 pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Vec<u32> {
-    let mut column: Vec<u32> = (0..=pattern.len() as u32).collect();
+    let mut column: Box<[u32]> = (0..=pattern.len() as u32).collect();
     let mut row = vec![pattern.len() as u32];
     for (j, &symbol) in text.iter().enumerate() {
         let mut diagonal = column[0];
@@ -48,7 +48,7 @@ fn overlap(pattern: &[Code], text: &[Code], reach: OverlapReach, scheme: &EditSc
         return 0;
     }
     let (below_most, behind_most) = (reach.unaligned(m, n), reach.unaligned(n, m));
-    let mut column = vec![0u32; pattern.len() + 1];
+    let mut column: Box<[u32]> = vec![0; pattern.len() + 1].into();
     let mut least = u32::MAX;
     for (j, &symbol) in text.iter().enumerate() {
         let mut diagonal = 0;

@@ -20,7 +20,7 @@ fn windows_contain_every_part_within_the_limit() {
     let seed = 11;
     let mut rng = fastrand::Rng::with_seed(seed);
     let (mut ends, mut skipped, mut indexed) = (0, 0, 0);
-    for case in 0..120 {
+    for case in 0..60 {
         let rate = [0.02, 0.05, 0.08, 0.12][case % 4];
         let rule = [Ambiguity::Overlap, Ambiguity::Mismatch, Ambiguity::Mean][case % 3];
         let (letters, ambiguous) = ([4, 4, 2][case / 4 % 3], [0, 2][case / 3 % 2]);
@@ -28,7 +28,7 @@ fn windows_contain_every_part_within_the_limit() {
         let lengths: Vec<usize> = (0..rng.usize(1..40)).map(|_| rng.usize(1..150)).collect();
         let patterns: Vec<Vec<Code>> =
             lengths.iter().map(|&symbols| bases(&mut rng, symbols, letters, ambiguous)).collect();
-        let mut text = bases(&mut rng, 900, letters, ambiguous);
+        let mut text = bases(&mut rng, 600, letters, ambiguous);
         for _ in 0..8 {
             let pattern = &patterns[rng.usize(..patterns.len())];
             let edits = rng.usize(..=scheme.limit(pattern.len() as u32, u32::MAX) as usize);
@@ -68,10 +68,10 @@ fn windows_contain_every_part_within_the_limit() {
                 }
             }
             for (end, (&distance, &found)) in all.iter().zip(&found).enumerate() {
-                let context = format!("seed {seed} case {case}: pattern {query} {pattern:?} at {end}");
-                assert!(found >= distance, "{context}");
+                let context = || format!("seed {seed} case {case}: pattern {query} {pattern:?} at {end}");
+                assert!(found >= distance, "{}", context());
                 if distance <= limit {
-                    assert_eq!(found, distance, "{context}");
+                    assert_eq!(found, distance, "{}", context());
                     ends += 1;
                 }
             }
