@@ -44,7 +44,7 @@ fn batch(random: &mut fastrand::Rng, mode: EditMode, limit: Limit, are_equal: bo
     let mut regions = vec![Region { text: 0, start: 0, end: 24 }; 3];
     let mut blocks = Vec::new();
     for _ in 0..60 {
-        let size = if random.u32(0..12) == 0 { random.u32(0..30_000) } else { random.u32(0..5) };
+        let size = if random.u32(0..24) == 0 { random.u32(0..30_000) } else { random.u32(0..5) };
         let first = regions.len() as u32;
         regions.extend((0..size).map(|_| {
             let start = random.u32(0..70);
