@@ -65,8 +65,8 @@ struct OraclePair<'a> {
 /// Best scores of alignments that end or start at the cells of one row. `gap` covers only
 /// alignments with a gap in the second sequence at the cell.
 struct OracleRows {
-    best: Vec<i32>,
-    gap: Vec<i32>,
+    best: Box<[i32]>,
+    gap: Box<[i32]>,
 }
 
 impl OraclePair<'_> {
@@ -80,7 +80,7 @@ impl OraclePair<'_> {
         let ClustalGaps { open, extend } = self.gaps;
         let (mut best, mut end) = (0, None);
         let columns = self.second.len();
-        let mut rows = OracleRows { best: vec![0; columns], gap: vec![-open; columns] };
+        let mut rows = OracleRows { best: vec![0; columns].into(), gap: vec![-open; columns].into() };
         for row in 0..self.first.len() {
             let (mut cell, mut before, mut across) = (0, 0, -open);
             for column in 0..columns {
@@ -102,7 +102,7 @@ impl OraclePair<'_> {
     /// score.
     fn start(&self, score: i32, end: [usize; 2]) -> [usize; 2] {
         let ClustalGaps { open, extend } = self.gaps;
-        let mut rows = OracleRows { best: vec![-1; end[1]], gap: vec![-1; end[1]] };
+        let mut rows = OracleRows { best: vec![-1; end[1]].into(), gap: vec![-1; end[1]].into() };
         for row in (0..end[0]).rev() {
             let (mut cell, mut across) = (-1, -1);
             let mut before = if row + 1 == end[0] { 0 } else { -1 };
@@ -200,7 +200,7 @@ impl OraclePair<'_> {
     fn sweep(&self, sizes: [usize; 2], opening: i32, score: impl Fn(usize, usize) -> i32) -> OracleRows {
         let ClustalGaps { open, extend } = self.gaps;
         let border = |residues: usize| if residues == 0 { 0 } else { -opening - extend * residues as i32 };
-        let best: Vec<i32> = (0..=sizes[1]).map(border).collect();
+        let best: Box<[i32]> = (0..=sizes[1]).map(border).collect();
         let mut rows = OracleRows { gap: best.iter().map(|cell| cell - open).collect(), best };
         for row in 0..sizes[0] {
             let mut before = std::mem::replace(&mut rows.best[0], border(row + 1));
