@@ -47,10 +47,11 @@ pub struct ScoreRequest {
 }
 
 impl LocalTest {
-    fn new() -> Result<Self> {
-        let store = Arc::new(relatives());
+    /// Creates a test with the first `count` relatives.
+    fn new(count: usize) -> Result<Self> {
+        let store = Arc::new(relatives(count));
         let hits = scores(&mut CpuWorker::default(), &store, ResultFilter::Scores)?;
-        let thresholds = || ResultFilter::AtLeast(Arc::new(ScoreThresholds::uniform(MIN, RELATIVES)));
+        let thresholds = || ResultFilter::AtLeast(Arc::new(ScoreThresholds::uniform(MIN, count)));
         // Lists are tested twice, because the first batch decides how the next one is computed.
         let cases = [(ResultFilter::Scores, i64::MIN), (thresholds(), MIN), (thresholds(), MIN)];
         let cases = cases.map(|(filter, least)| ScoreRequest { filter, least }).into();
@@ -97,7 +98,7 @@ impl SelfTest for LocalTest {
 /// computed again.
 pub(super) fn on_adapter(adapter: &FoundAdapter, is_tested: KernelFilter<'_>) -> Vec<KernelTest> {
     let alone = PairsTest::by_schemes(&local_scorings(), &ResultFilter::Alignments, false);
-    let tests = LocalTest::new().map(|relatives| (alone, relatives));
+    let tests = LocalTest::new(RELATIVES).map(|relatives| (alone, relatives));
     test_kernels(kernels_of(Family::Local, adapter).filter(is_tested), tests, |(alone, relatives), kernel| {
         let engine = || Ok(PairsGpu::open(adapter, Config::for_adapter(adapter))?.with_kernel(Some(kernel)));
         Ok(alone.test(&mut engine()?)? + relatives.test(&mut engine()?)?)
@@ -126,12 +127,12 @@ fn scores(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, filter: Re
     Ok(hits)
 }
 
-/// Returns families of proteins. Members are parts of a parent of any length, with some residues
-/// replaced.
-fn relatives() -> SequenceStore {
+/// Returns the first `count` of [`RELATIVES`] proteins of several families. Members are parts of a
+/// parent of any length, with some residues replaced.
+fn relatives(count: usize) -> SequenceStore {
     let random = tune::random_store(Alphabet::Protein, RELATIVES / FAMILY + 1, PARENT, 0xfa111e5);
     let mut builder = SequenceStore::builder(Alphabet::Protein);
-    for index in 0..RELATIVES {
+    for index in 0..count {
         // All lengths are different.
         let length = 40 + (index * 131) % (PARENT - 40);
         let start = (index * 97) % (PARENT - length + 1);
@@ -177,8 +178,10 @@ mod tests {
 
     #[test]
     fn wrong_scores_and_lost_pairs_are_detected() {
-        let test = LocalTest::new().unwrap();
-        let pairs = (RELATIVES * (RELATIVES - 1) / 2) as u64;
+        // Two families contain all kinds of pairs.
+        let count = 2 * FAMILY;
+        let test = LocalTest::new(count).unwrap();
+        let pairs = (count * (count - 1) / 2) as u64;
         assert_eq!(test.test(&mut SpoiledEngine(CpuWorker::default(), |_| ())).unwrap(), 3 * pairs);
         let lower: Spoil = |hits| hits[7].score -= 1;
         let lose: Spoil = |hits| hits.truncate(hits.len() - 1);
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn some_scores_reach_the_minimum_and_some_exceed_halves() {
-        let store = Arc::new(relatives());
+        let store = Arc::new(relatives(RELATIVES));
         let hits = scores(&mut CpuWorker::default(), &store, ResultFilter::Scores).unwrap();
         let count = |least| hits.iter().filter(|hit| hit.score >= least).count();
         assert!((100..hits.len() / 4).contains(&count(MIN)), "{} of {}", count(MIN), hits.len());
