@@ -12,7 +12,7 @@ use crate::trace::{self, Hint, traceback, traceback_from};
 fn parts() -> Arc<SequenceStore> {
     let parents = random_store(Alphabet::Dna, 3, 90, 0xe2d);
     let mut builder = SequenceStore::builder(Alphabet::Dna);
-    for index in 0..40usize {
+    for index in 0..30usize {
         let (begin, length) = (index * 13 % 50, [0, 1, 40, 33, 7, 25][index % 6]);
         let mut codes = parents.codes(0)[begin..begin + length].to_vec();
         (index % 4..length).step_by(5 + index % 7).for_each(|at| codes[at] = parents.codes(1)[at]);
