@@ -241,14 +241,16 @@ mod tests {
             let direct = DirectProbabilities::new(&all).confidence(&members);
             let estimated = estimate(&store, &alignment, 2);
             for row in 0..5 {
+                let tables = sequences.iter().map(|other| {
+                    let mut table = oracle::probabilities(&model, sequences[row], other);
+                    let cells = table.iter_mut().flatten();
+                    cells.for_each(|value| *value *= f64::from(u8::from(*value >= CUTOFF.into())));
+                    table
+                });
+                let tables: Vec<_> = tables.collect();
                 for (residue, column) in alignment.residue_columns(row).iter().enumerate() {
                     let mut expected = 0.0;
-                    for other in (0..5).filter(|&other| other != row) {
-                        let mut table = oracle::probabilities(&model, sequences[row], sequences[other]);
-                        table
-                            .iter_mut()
-                            .flatten()
-                            .for_each(|value| *value *= f64::from(u8::from(*value >= CUTOFF.into())));
+                    for (other, table) in tables.iter().enumerate().filter(|&(other, _)| other != row) {
                         expected += match alignment.residue_columns(other).binary_search(column) {
                             Ok(partner) => table[residue][partner],
                             Err(_) => 1.0 - table[residue].iter().sum::<f64>(),
