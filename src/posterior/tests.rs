@@ -179,9 +179,9 @@ pub(super) fn family(alphabet: Alphabet, sequences: usize, length: usize, seed: 
 #[test]
 fn alignments_do_not_depend_on_threads_and_vectors() {
     for alphabet in [Alphabet::Protein, Alphabet::Dna] {
-        let store = store(alphabet, &family(alphabet, 19, 60, 5));
+        let store = store(alphabet, &family(alphabet, 12, 50, 5));
         let first = run(&store, InstructionSet::best(), 1);
-        assert_eq!(first.0.rows(), 19);
+        assert_eq!(first.0.rows(), 12);
         assert_eq!(run(&store, InstructionSet::best(), 3), first);
         for instructions in InstructionSet::available() {
             assert_eq!(run(&store, instructions, 2), first, "{instructions:?}");
