@@ -26,6 +26,15 @@ pub(super) struct CommandCase {
     pub(super) idle: &'static [Idle],
 }
 
+/// Number of genes and of proteins in the input files.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SetSize {
+    /// Seven genes and six proteins.
+    Full,
+    /// The first five of each, for commands that take long.
+    Five,
+}
+
 /// An option, the options next to which it has no effect (separated by ` | `), and the reason.
 pub(super) type Idle = (&'static str, &'static str, &'static str);
 
@@ -59,12 +68,12 @@ struct ProgramRuns {
 }
 
 impl ProgramRuns {
-    fn new(command: &str) -> Self {
+    fn new(command: &str, size: SetSize) -> Self {
         let all = Args::command();
         let subcommand = all.find_subcommand(command).unwrap().clone();
         let parser = clap::Command::new("pairwave").args(all.get_arguments().cloned()).subcommand(subcommand);
         let folder = tempfile::tempdir().unwrap();
-        for (name, text) in inputs() {
+        for (name, text) in inputs(size) {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
         std::fs::create_dir(folder.path().join("out")).unwrap();
@@ -154,21 +163,50 @@ impl CommandCase {
         })
     }
 
+    /// Returns the command line with an input and the options of a base.
+    fn common(&self, input: &str, base: &str) -> String {
+        format!("{} {input} {base} --device cpu --threads 1", self.command)
+    }
+
+    /// Returns the index of the first input on which an option alone has an effect, or 0.
+    fn first_input_with_effect(&self, item: &str, base: &str, program: &mut ProgramRuns) -> usize {
+        let has_effect = |input: &&str| {
+            let common = self.common(input, base);
+            let outcome = program.outcome(&format!("{common} {item}"));
+            outcome.is_some() && outcome != program.outcome(&common)
+        };
+        self.inputs.iter().position(has_effect).unwrap_or(0)
+    }
+
+    /// Checks the options with all sequences.
     pub(super) fn check(&self) {
-        let mut program = ProgramRuns::new(self.command);
+        self.check_with(SetSize::Full);
+    }
+
+    /// Checks the options with sets of this size.
+    pub(super) fn check_with(&self, size: SetSize) {
+        let mut program = ProgramRuns::new(self.command, size);
         let mut silent = Vec::new();
         for base in self.bases {
             let in_base: BTreeSet<&str> = base.split_whitespace().filter(|word| word.starts_with('-')).collect();
             let items: Vec<&str> = self.items.iter().filter(|item| !in_base.contains(option(item))).copied().collect();
+            let first_inputs: Vec<usize> =
+                items.iter().map(|item| self.first_input_with_effect(item, base, &mut program)).collect();
             for (index, first) in items.iter().enumerate() {
-                for second in &items[index..] {
+                for (second, &first_input) in items.iter().zip(&first_inputs).skip(index) {
                     let is_pair = first != second;
                     if is_pair && option(first) == option(second) {
                         continue;
                     }
-                    let (mut is_accepted, mut effects) = (false, [false; 2]);
-                    for input in self.inputs {
-                        let common = format!("{} {input} {base} --device cpu --threads 1", self.command);
+                    let mut is_accepted = false;
+                    // Options that may have no effect here need no input on which they have one.
+                    let mut effects =
+                        [(first, second), (second, first)].map(|(item, next_to)| self.is_idle(item, next_to, base));
+                    // Begin with an input on which both options probably have an effect.
+                    let begin = first_input.max(first_inputs[index]);
+                    let others = (0..self.inputs.len()).filter(|&input| input != begin);
+                    for input in std::iter::once(begin).chain(others) {
+                        let common = self.common(self.inputs[input], base);
                         let both =
                             if is_pair { format!("{common} {first} {second}") } else { format!("{common} {first}") };
                         let both = program.outcome(&both);
@@ -188,8 +226,7 @@ impl CommandCase {
                         }
                     }
                     for ((item, next_to), effect) in [(first, second), (second, first)].into_iter().zip(effects) {
-                        if is_accepted && !effect && !self.is_idle(item, next_to, base) && (is_pair || item == next_to)
-                        {
+                        if is_accepted && !effect && (is_pair || item == next_to) {
                             silent.push(format!("[{base}] {item}   beside   {next_to}"));
                         }
                     }
@@ -219,7 +256,7 @@ impl CommandCase {
 }
 
 /// Returns input files: relatives of a few random sequences.
-fn inputs() -> Vec<(&'static str, String)> {
+fn inputs(size: SetSize) -> Vec<(&'static str, String)> {
     let mut random = fastrand::Rng::with_seed(7);
     let mut family = |letters: &[u8], length: usize, count: usize, rate: f64| -> Vec<Vec<u8>> {
         let parent: Vec<u8> = (0..length).map(|_| letters[random.usize(..letters.len())]).collect();
@@ -278,22 +315,32 @@ fn inputs() -> Vec<(&'static str, String)> {
     let equal = [record((0, [7, 9]), "+", 1), record((1, [7, 9]), "-", 6)];
     let paf = [&equal[..], &[record((3, [35, 9]), "+", 0), record((3, [7, 35]), "+", 2)]].concat().concat();
     let listed = |(number, letters): (usize, &Vec<u8>)| format!("b{number}\t{}\n", String::from_utf8_lossy(letters));
+    let (guide, protein_guide) = match size {
+        SetSize::Full => {
+            ("((a1:1,a3:1):1,(a2:1,(a4:1,a5:1):1):1,(a6:1,a7:1):2);", "((p1:1,p3:1):1,(p2:1,p5:1):1,(p6:1,p4:1):2);")
+        }
+        SetSize::Five => ("((a1:1,a3:1):1,a2:1,(a4:1,a5:1):2);", "((p1:1,p3:1):1,p4:1,(p2:1,p5:1):2);"),
+    };
+    let [gene_count, protein_count] = [genes.len(), proteins.len()].map(|count| match size {
+        SetSize::Full => count,
+        SetSize::Five => 5,
+    });
     vec![
         ("list.txt", (1..).zip(&others).map(listed).collect()),
         ("aligned.fa", fasta("x", &rows)),
         ("rows.fa", fasta("y", &rows)),
-        ("a.fa", fasta("a", &genes)),
+        ("a.fa", fasta("a", &genes[..gene_count])),
         ("b.fa", fasta("b", &others)),
-        ("gapped.fa", fasta("a", &gapped)),
-        ("p.fa", fasta("p", &proteins)),
-        ("gappedp.fa", fasta("p", &gapped_proteins)),
+        ("gapped.fa", fasta("a", &gapped[..gene_count])),
+        ("p.fa", fasta("p", &proteins[..protein_count])),
+        ("gappedp.fa", fasta("p", &gapped_proteins[..protein_count])),
         ("one.fa", fasta("a", &genes[..1])),
         ("turned.fa", fasta("t", &turned)),
         ("pair.tsv", "a1\tb2\na2\tb3\na3\tb1\na3\tb3\n".into()),
         ("pairs.paf", paf),
         ("own.tsv", "a1\ta2\na1\ta5\na3\ta2\na3\ta6\n".into()),
-        ("guide.nwk", "((a1:1,a3:1):1,(a2:1,(a4:1,a5:1):1):1,(a6:1,a7:1):2);".into()),
-        ("p.nwk", "((p1:1,p3:1):1,(p2:1,p5:1):1,(p6:1,p4:1):2);".into()),
+        ("guide.nwk", guide.into()),
+        ("p.nwk", protein_guide.into()),
         ("rows.fa", ">a\nACGTACGTACTT--ACGGAC\n>b\nACGTACATACTTGGACGGAC\n>c\nACTTACGTGCTTGGACGCAC\n>d\nAC--ACGTGCTAGCACGCAT\n>e\nACTTACCTGCTAGGAAGCAT\n".into()),
         ("rows.nwk", "((a:0.1,b:0.2):0.1,c:0.1,(d:0.3,e:0.1):0.2);".into()),
         ("reads.fa", ">r1\nACGTACNTAC\n>r2\nGCTTCACGTC\n>r3\nGTCCGTCCAAG\n>r4\nACGTTTACTTAC\n>r5\nACGTACGGGGTACTTGGACG\n>r6\nGTCCGTCCAAGTTCGTACGT\n".into()),

@@ -1,6 +1,6 @@
 //! Jobs of sets of sequences.
 
-use super::case::{CommandCase, Idle};
+use super::case::{CommandCase, Idle, SetSize};
 
 #[test]
 fn options_of_papara_have_an_effect_or_are_rejected() {
@@ -178,6 +178,13 @@ const MSA_IDLE: &[Idle] = &[
 
 #[test]
 fn options_of_msa_have_an_effect_or_are_rejected() {
+    // The default mode takes longer, while some options of the other mode have an effect on larger sets only.
+    msa_case(&[""]).check_with(SetSize::Five);
+    msa_case(&["--mode clustalw"]).check_with(SetSize::Full);
+}
+
+/// Returns the options of `pairwave msa` next to some options.
+fn msa_case(bases: &'static [&'static str]) -> CommandCase {
     CommandCase {
         command: "msa",
         inputs: &[
@@ -189,7 +196,7 @@ fn options_of_msa_have_an_effect_or_are_rejected() {
             "--add @gapped.fa --to @aligned.fa --keep-length",
             "--profile @aligned.fa @rows.fa",
         ],
-        bases: &["", "--mode clustalw"],
+        bases,
         items: &[
             "--alphabet protein",
             "--degap",
@@ -233,5 +240,4 @@ fn options_of_msa_have_an_effect_or_are_rejected() {
         ],
         idle: MSA_IDLE,
     }
-    .check();
 }
