@@ -185,6 +185,11 @@ pub struct BatchContext<'a> {
 }
 
 impl BatchContext<'_> {
+    /// Returns the expected seconds of this batch.
+    pub fn batch_seconds(&self) -> f64 {
+        self.cells as f64 / self.speed.max(1.0)
+    }
+
     /// Returns the expected seconds of this batch and of all work after it.
     pub fn remaining_seconds(&self) -> f64 {
         (self.cells as f64 + self.remaining_cells as f64) / self.speed.max(1.0)

@@ -92,21 +92,21 @@ impl PairsDeviceState {
         let lists = matches!(batch.chunk.filter, ResultFilter::AtLeast(_));
         let runs = tile_tasks::single_runs(batch);
         let problem = TileProblem { chunk: &batch.chunk, runs, pairs: batch.pairs(), lists };
-        let remaining_seconds = site.remaining_seconds();
-        self.launch_tiles(&mut slot.first, chosen.ways, problem, &stores, remaining_seconds, site.saves_memory)?;
+        let expected_seconds = self.tiles.expected_seconds(site.batch_seconds(), site.remaining_seconds());
+        self.launch_tiles(&mut slot.first, chosen.ways, problem, &stores, expected_seconds, site.saves_memory)?;
         chosen.stores = Some(stores);
         Ok(())
     }
 
-    /// Submits a batch. `remaining_seconds` are the expected seconds from its start to the end of the
-    /// job. If they are few, the kernels of earlier batches are used.
+    /// Submits a batch. `expected_seconds` are the expected seconds of work from its start. If they
+    /// are few, the kernels of earlier batches are used.
     fn launch_tiles(
         &mut self,
         flight: &mut TileFlight,
         ways: TileKernels,
         problem: TileProblem<'_>,
         [queries, targets]: &[Arc<ResidentSequences>; 2],
-        remaining_seconds: f64,
+        expected_seconds: f64,
         saves_memory: bool,
     ) -> Result<()> {
         let TileProblem { chunk, runs, pairs, lists } = problem;
@@ -118,7 +118,7 @@ impl PairsDeviceState {
             };
             let problem = TileProblem { chunk, runs: runs.clone(), pairs, lists };
             let end_word = |id| queries.end_word(&chunk.queries, id);
-            let compiled = self.tiles.compiled(remaining_seconds);
+            let compiled = self.tiles.compiled(expected_seconds);
             let (gpu, shape) = (&self.kernels.gpu, &self.kernels.shape.tile);
             let plan = TilePlan::new(gpu, shape, ways, problem, limits, compiled, end_word)?;
             match self.scratch.reserve(&self.kernels.gpu, "scratch", plan.scratch_bytes, wgpu::BufferUsages::STORAGE) {

@@ -206,6 +206,8 @@ pub(in crate::pairs::gpu) struct Tiles {
     further_again: u64,
     /// Variants that batches have used, without what depends on the batch.
     compiled: Vec<TileVariant>,
+    /// Expected seconds of all batches so far.
+    past_seconds: f64,
 }
 
 impl Tiles {
@@ -258,8 +260,17 @@ impl Tiles {
         self.saturated.observe(saturated, pairs);
     }
 
+    /// Adds a batch of `batch_seconds` expected seconds. Returns the expected seconds of work from its
+    /// start: `remaining_seconds` of the job, or half of the seconds of all earlier batches if these
+    /// are more. A session of many small blocks has more work than each of its blocks.
+    pub(super) fn expected_seconds(&mut self, batch_seconds: f64, remaining_seconds: f64) -> f64 {
+        let expected = remaining_seconds.max(self.past_seconds / 2.0);
+        self.past_seconds += batch_seconds;
+        expected
+    }
+
     /// Returns the variants of earlier batches, for a batch with this many expected seconds of work
-    /// from its start to the end of the job.
+    /// from its start.
     pub(super) fn compiled(&self, remaining_seconds: f64) -> CompiledVariants<'_> {
         CompiledVariants { variants: &self.compiled, remaining_seconds }
     }
@@ -399,6 +410,15 @@ mod tests {
         let worth = |seconds, packing| tiles.compiled(seconds).is_worth_another(packing);
         assert_eq!([0.05, 1.0].map(|seconds| worth(seconds, Packing::One)), [true, true]);
         assert_eq!([0.05, 1.0].map(|seconds| worth(seconds, Packing::Targets)), [false, true]);
+    }
+
+    /// The work of a session is estimated from its past, because each block is a job of its own.
+    #[test]
+    fn sessions_of_small_blocks_expect_more_work() {
+        let mut tiles = Tiles::default();
+        let expected: Vec<f64> = (0..6).map(|_| tiles.expected_seconds(0.25, 0.25)).collect();
+        assert_eq!(expected, [0.25, 0.25, 0.25, 0.375, 0.5, 0.625]);
+        assert_eq!(tiles.expected_seconds(0.25, 3.0), 3.0);
     }
 
     #[test]
