@@ -13,3 +13,7 @@ pub mod shared_engine;
 mod simulate;
 mod speeds;
 pub mod table;
+
+/// Number of cells that local kernels expect while they are measured: those of a long job. In a
+/// short one, they keep a size that is already compiled.
+const LONG_JOB_CELLS: u64 = 1 << 60;
