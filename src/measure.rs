@@ -14,6 +14,6 @@ mod simulate;
 mod speeds;
 pub mod table;
 
-/// Number of cells that local kernels expect while they are measured: those of a long job. In a
-/// short one, they keep a size that is already compiled.
+/// Number of cells that kernels for local scores expect during a measurement, as in a long job. In
+/// a short job, they keep a size that is already compiled.
 const LONG_JOB_CELLS: u64 = 1 << 60;

@@ -67,7 +67,7 @@ impl<T> EngineWatch<T> {
     }
 }
 
-/// Returns the reason for which a silent engine is abandoned.
+/// Returns the reason to abandon an engine that was silent for this time.
 pub(crate) fn no_answer(silent: Duration) -> String {
     format!("no answer for {:.1} s", silent.as_secs_f64())
 }

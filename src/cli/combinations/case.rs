@@ -168,7 +168,7 @@ impl CommandCase {
         format!("{} {input} {base} --device cpu --threads 1", self.command)
     }
 
-    /// Returns the index of the first input on which an option alone has an effect, or 0.
+    /// Returns the index of the first input that shows an effect of an option, or 0.
     fn first_input_with_effect(&self, item: &str, base: &str, program: &mut ProgramRuns) -> usize {
         let has_effect = |input: &&str| {
             let common = self.common(input, base);
@@ -199,10 +199,10 @@ impl CommandCase {
                         continue;
                     }
                     let mut is_accepted = false;
-                    // Options that may have no effect here need no input on which they have one.
+                    // An idle option may have no effect. No input has to show one.
                     let mut effects =
                         [(first, second), (second, first)].map(|(item, next_to)| self.is_idle(item, next_to, base));
-                    // Begin with an input on which both options probably have an effect.
+                    // Begin with the input that probably shows the effects of both options.
                     let begin = first_input.max(first_inputs[index]);
                     let others = (0..self.inputs.len()).filter(|&input| input != begin);
                     for input in std::iter::once(begin).chain(others) {
