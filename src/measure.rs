@@ -14,6 +14,10 @@ mod simulate;
 mod speeds;
 pub mod table;
 
-/// Number of cells that kernels for local scores expect during a measurement, as in a long job. In
-/// a short job, they keep a size that is already compiled.
-const LONG_JOB_CELLS: u64 = 1 << 60;
+use crate::score::Mode;
+
+/// Returns the number of cells that an engine for pairs expects after a measured batch. Kernels for
+/// local scores expect a long job, because they keep a size that is already compiled in a short one.
+fn expected_cells(mode: Mode) -> u64 {
+    if mode == Mode::Local { 1 << 60 } else { 0 }
+}

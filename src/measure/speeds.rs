@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::LONG_JOB_CELLS;
 use super::bench::threads::AllThreads;
+use super::expected_cells;
 use super::self_test::{available_results, kernels_of};
 use crate::engine::{Engine, thread_pool};
 use crate::error::Result;
@@ -77,7 +77,7 @@ fn speeds_of(
     let work =
         [("DNA, linear gaps", linear), ("DNA, affine gaps", affine), ("protein, affine gaps", Scoring::protein())];
     let mut speeds = Vec::new();
-    engine.expect(if mode == Mode::Local { LONG_JOB_CELLS } else { 0 });
+    engine.expect(expected_cells(mode));
     for (work, scoring) in work {
         let scoring = Arc::new(Scoring { mode, ..scoring });
         let gcups = tune::measure(engine, &scoring, filter.clone(), BENCH_SYMBOLS, 0.2)? / 1e9;

@@ -8,10 +8,10 @@ use std::time::Instant;
 use super::ExperimentContext;
 use crate::engine::{Batch, BatchReport, Engine, Ticket, Work};
 use crate::error::{Error, Result};
-use crate::measure::LONG_JOB_CELLS;
+use crate::measure::expected_cells;
 use crate::measure::simulate::RandomPairs;
 use crate::pairs::{Pairs, ResultFilter};
-use crate::score::{Mode, Scoring};
+use crate::score::Scoring;
 
 /// Target for the total duration of all runs of a measurement in seconds.
 const BELIEVABLE_SECONDS: f64 = 0.2;
@@ -100,8 +100,9 @@ pub(super) fn repeat(
 /// Computes batches on an engine, with as many batches in flight as it accepts. Fails if a pair is
 /// missing.
 pub(super) fn stream(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch<Pairs>>]) -> Result<Sample> {
-    let is_local = batches.first().is_some_and(|batch| batch.chunk.scoring.mode == Mode::Local);
-    engine.expect(if is_local { LONG_JOB_CELLS } else { 0 });
+    if let Some(batch) = batches.first() {
+        engine.expect(expected_cells(batch.chunk.scoring.mode));
+    }
     let (mut score_sum, mut traced) = (0i64, 0);
     let run = stream_and(engine, batches, |report| {
         traced += report.traced.spans.iter().flatten().count() as u64;

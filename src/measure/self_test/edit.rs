@@ -128,19 +128,16 @@ impl SelfTest for EditTest {
 
 /// Tests every kernel on an adapter.
 pub(super) fn on_adapter(adapter: &FoundAdapter, is_tested: KernelFilter<'_>) -> Vec<KernelTest> {
-    test_kernels(
-        kernels_of(Family::Edit, adapter).filter(is_tested),
-        Ok(EditTest::with_half_of_the_variants()),
-        |test, kernel| {
-            let engine = EditGpu::open(adapter)?;
-            let mut shape = engine.shape();
-            if kernel.lane_grouping().is_some_and(LaneGrouping::divides_pairs) {
-                shape.lanes = Some(TEST_LANES);
-                (shape.subgroup_words, shape.workgroup_words) = (TEST_WORDS, TEST_WORDS);
-            }
-            test.test(&mut engine.with_kernel(Some(kernel)).with_shape(shape))
-        },
-    )
+    let kernels = kernels_of(Family::Edit, adapter).filter(is_tested);
+    test_kernels(kernels, Ok(EditTest::with_half_of_the_variants()), |test, kernel| {
+        let engine = EditGpu::open(adapter)?;
+        let mut shape = engine.shape();
+        if kernel.lane_grouping().is_some_and(LaneGrouping::divides_pairs) {
+            shape.lanes = Some(TEST_LANES);
+            (shape.subgroup_words, shape.workgroup_words) = (TEST_WORDS, TEST_WORDS);
+        }
+        test.test(&mut engine.with_kernel(Some(kernel)).with_shape(shape))
+    })
 }
 
 /// Tests the CPU code. It does not compute overlaps.
