@@ -8,6 +8,7 @@ pub mod confidence;
 pub mod forbidden;
 pub mod insert;
 pub(crate) mod join;
+pub(crate) mod matrix;
 pub mod multiple;
 pub mod packed;
 pub mod verify;

@@ -12,6 +12,7 @@
 //! D\[i,0\] are minus infinity.
 
 use super::{Border, NEG_INF, PathPoint, PathState};
+use crate::alignment::matrix::row_and_row_above;
 use crate::alignment::{Cigar, Op};
 use crate::score::{Mode, Scoring};
 use crate::seq::Code;
@@ -234,12 +235,6 @@ impl LongMatrices {
             points.push((here, op));
         }
     }
-}
-
-/// Returns rows `i - 1` and `i` of a matrix.
-fn row_and_row_above(matrix: &mut [Vec<i64>], i: usize) -> (&[i64], &mut [i64]) {
-    let (above, from) = matrix.split_at_mut(i);
-    (&above[i - 1], &mut from[0])
 }
 
 fn point(i: usize, j: usize, state: PathState) -> PathPoint {

@@ -13,6 +13,7 @@
 //! is the score. A value is a pair of a score and a number of matching columns, compared in this
 //! order. All matrices are stored completely.
 
+use crate::alignment::matrix::row_and_row_above;
 use crate::alignment::{Cigar, Op};
 use crate::score::{Gaps, Scoring};
 use crate::seq::Code;
@@ -165,12 +166,6 @@ impl GotohMatrices {
         }
         last
     }
-}
-
-/// Returns rows `i - 1` and `i` of a matrix.
-pub(super) fn row_and_row_above<T>(matrix: &mut [Vec<T>], i: usize) -> (&[T], &mut [T]) {
-    let (above, from) = matrix.split_at_mut(i);
-    (&above[i - 1], &mut from[0])
 }
 
 fn plus(value: ScoreMatches, step: ScoreMatches) -> ScoreMatches {

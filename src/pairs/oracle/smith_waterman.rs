@@ -14,7 +14,8 @@
 
 use std::ops::Range;
 
-use super::needleman_wunsch::{self, GotohMatrices, row_and_row_above};
+use super::needleman_wunsch::{self, GotohMatrices};
+use crate::alignment::matrix::row_and_row_above;
 use crate::alignment::{Alignment, Cigar, ForbiddenRectangle};
 use crate::score::{EndGaps, Mode, Scoring};
 use crate::seq::Code;
