@@ -8,13 +8,15 @@ use super::run::check_interrupt;
 use crate::alignment::{Alignment, Cigar, verify_alignment};
 use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::{Error, Result};
-use crate::pairs::cpu;
+use crate::pairs::cpu::{self, ScoredTarget};
 use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
-use crate::seq::Code;
+use crate::seq::{Code, SequenceId};
+use crate::simd::MAX_LANES;
 use crate::trace::{EndRegion, Hint, TracebackWorkspace, traceback_from};
 
-/// Maximum number of targets of a query whose alignment ends are found in one call.
-const MAX_TOGETHER: usize = 128;
+/// Maximum number of targets of a query whose alignment ends are found in one call. So many fill the
+/// lanes of every vector.
+const TOGETHER: usize = MAX_LANES;
 
 /// Options for aligning the pairs of a job.
 #[derive(Clone, Copy)]
@@ -24,6 +26,32 @@ pub(super) struct Aligning<'a> {
     /// Whether alignments are rescored.
     pub check: bool,
     pub interrupt: &'a AtomicBool,
+}
+
+/// A pair whose alignment end is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WantedEnd {
+    /// Index of the pair.
+    pub index: usize,
+    /// Row of the query. The pairs of one row are computed together.
+    pub row: SequenceId,
+    /// Number of cells of the matrix.
+    pub cells: u64,
+}
+
+/// Divides pairs into groups of one row and of similar size, the largest groups first. A pair alone
+/// takes up to twice as long as its share of a group. Therefore a group is divided into single pairs
+/// only if it exceeds twice the mean work of a thread.
+fn groups_of_ends(wanted: &mut [WantedEnd], threads: usize) -> Vec<&[WantedEnd]> {
+    wanted.sort_unstable_by_key(|pair| (pair.row, std::cmp::Reverse(pair.cells), pair.index));
+    let cells = |group: &[WantedEnd]| group.iter().map(|pair| pair.cells).sum::<u64>();
+    let mean = cells(wanted) / threads as u64;
+    let size = |group: &&[WantedEnd]| if cells(group) > 2 * mean { 1 } else { TOGETHER };
+    let rows = wanted.chunk_by(|one, other| one.row == other.row);
+    let filled = rows.flat_map(|pairs| pairs.chunks(TOGETHER));
+    let mut groups: Vec<&[WantedEnd]> = filled.flat_map(|group| group.chunks(size(&group))).collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(cells(group)));
+    groups
 }
 
 /// A pair with a known score.
@@ -62,22 +90,18 @@ impl Aligning<'_> {
     }
 
     /// Finds the ends of the alignments of some of `count` pairs, and returns an end for each of
-    /// the `count` pairs. `order` lists the indices of these pairs, and `row` returns the row of an
-    /// index. Indices of one row are adjacent in `order`. `find` passes the symbols at some indices
-    /// of one row to the finder.
+    /// the `count` pairs. `find` passes the symbols at some indices of one row to the finder.
     ///
     /// Runs on the threads of `pool` if given, otherwise on the calling thread.
-    pub(super) fn ends<R: PartialEq>(
+    pub(super) fn ends(
         &self,
         count: usize,
-        order: &[usize],
-        row: impl Fn(usize) -> R,
-        find: impl Fn(&[usize], &mut EndFinder<'_>) -> Result<Vec<EndRegion>> + Sync,
+        mut wanted: Vec<WantedEnd>,
+        find: impl Fn(&[WantedEnd], &mut EndFinder<'_>) -> Result<Vec<EndRegion>> + Sync,
         pool: Option<&rayon::ThreadPool>,
     ) -> Result<Vec<EndRegion>> {
-        let rows = order.chunk_by(|&one, &other| row(one) == row(other));
-        let groups: Vec<&[usize]> = rows.flat_map(|indices| indices.chunks(MAX_TOGETHER)).collect();
-        let score_group = |workspace: &mut cpu::ScoreWorkspace, group: &&[usize]| {
+        let groups = groups_of_ends(&mut wanted, pool.map_or(1, rayon::ThreadPool::current_num_threads));
+        let score_group = |workspace: &mut cpu::ScoreWorkspace, group: &&[WantedEnd]| {
             check_interrupt(self.interrupt)?;
             find(group, &mut EndFinder { scoring: self.scoring, workspace })
         };
@@ -85,7 +109,7 @@ impl Aligning<'_> {
             Some(pool) => {
                 let workspaces = WorkspacePool::default();
                 let score = |group| workspaces.with(|workspace| score_group(workspace, group));
-                pool.install(|| groups.par_iter().map(score).collect())
+                pool.install(|| groups.par_iter().with_max_len(1).map(score).collect())
             }
             None => {
                 let mut workspace = cpu::ScoreWorkspace::default();
@@ -93,8 +117,8 @@ impl Aligning<'_> {
             }
         };
         let mut ends = vec![EndRegion::default(); count];
-        for (&index, end) in order.iter().zip(group_ends?.into_iter().flatten()) {
-            ends[index] = end;
+        for (wanted, end) in groups.into_iter().flatten().zip(group_ends?.into_iter().flatten()) {
+            ends[wanted.index] = end;
         }
         Ok(ends)
     }
@@ -174,7 +198,40 @@ pub(super) struct EndFinder<'a> {
 
 impl EndFinder<'_> {
     /// Returns the ends of the alignments of a query with targets.
-    pub(super) fn ends(&mut self, query: &[Code], targets: &[&[Code]]) -> Result<Vec<EndRegion>> {
+    pub(super) fn ends(&mut self, query: &[Code], targets: &[ScoredTarget<'_>]) -> Result<Vec<EndRegion>> {
         cpu::ends(query, targets, self.scoring, self.workspace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns pairs of rows with the given numbers of cells.
+    fn pairs(rows: &[&[u64]]) -> Vec<WantedEnd> {
+        let of_row =
+            |(row, cells): (SequenceId, &&[u64])| cells.iter().map(move |&cells| (row, cells)).collect::<Vec<_>>();
+        let all = (0..).zip(rows).flat_map(of_row).enumerate();
+        all.map(|(index, (row, cells))| WantedEnd { index, row, cells }).collect()
+    }
+
+    #[test]
+    fn groups_have_one_row_and_large_ones_are_divided() {
+        let (many, few) = ([1; 100], [30, 10, 20]);
+        for threads in [1, 2, 16] {
+            let mut wanted = pairs(&[&many, &few, &[]]);
+            let groups = groups_of_ends(&mut wanted, threads);
+            let mut indices: Vec<usize> = groups.iter().flat_map(|group| group.iter().map(|pair| pair.index)).collect();
+            indices.sort_unstable();
+            assert_eq!(indices, (0..103).collect::<Vec<_>>());
+            assert!(groups.iter().all(|group| group.iter().all(|pair| pair.row == group[0].row)));
+            let sizes: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+            let cells: Vec<u64> = groups.iter().map(|group| group.iter().map(|pair| pair.cells).sum()).collect();
+            assert!(cells.is_sorted_by(|one, next| one >= next), "{cells:?}");
+            // The mean work of 16 threads is 10 cells.
+            let expected = if threads < 16 { vec![64, 3, 36] } else { vec![1; 103] };
+            assert_eq!(sizes, expected, "{threads} threads");
+        }
+        assert!(groups_of_ends(&mut [], 4).is_empty());
     }
 }

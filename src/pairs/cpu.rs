@@ -31,7 +31,7 @@ use crate::score::Mode;
 use crate::trace::{self, Hint, traceback_from};
 
 use self::traceback::Traces;
-pub use compute::{LaneForm, ScoreWorkspace, ends};
+pub use compute::{LaneForm, ScoreWorkspace, ScoredTarget, ends};
 
 /// Number of matrix rows that kernels compute together. The values of a column are loaded and
 /// stored once per this many cells.

@@ -2,7 +2,7 @@
 //! check.
 
 use super::*;
-use pairwave::pairs::cpu::ends;
+use pairwave::pairs::cpu::{ScoredTarget, ends};
 use pairwave::trace::{self, Hint, traceback};
 use pairwave::{Error, Result};
 
@@ -35,10 +35,11 @@ fn kernels_refuse_codes_without_scores() {
     let dna = Scoring { alphabet: Alphabet::Dna, ..mislabelled(Mode::Local) };
     let bytes = store(Alphabet::Bytes, &[vec![1, 33], vec![255, 255], vec![8]]);
     for (what, mut workspace) in workspaces() {
-        assert_refused(ends(&[1], &[&[1, 33]], &dna, &mut workspace), &what);
-        assert_refused(ends(&[64], &[&[1]], &dna, &mut workspace), &what);
-        assert_refused(ends(&[1], &[&[1]], &mislabelled(Mode::Local), &mut workspace), &what);
-        assert!(ends(&[1], &[&[15]], &dna, &mut workspace).is_ok(), "{what}");
+        let target = |codes| [ScoredTarget { codes, score: 1 }];
+        assert_refused(ends(&[1], &target(&[1, 33]), &dna, &mut workspace), &what);
+        assert_refused(ends(&[64], &target(&[1]), &dna, &mut workspace), &what);
+        assert_refused(ends(&[1], &target(&[1]), &mislabelled(Mode::Local), &mut workspace), &what);
+        assert!(ends(&[1], &target(&[15]), &dna, &mut workspace).is_ok(), "{what}");
         for mode in [Mode::Global, Mode::Local] {
             for batch in batches(&job(&bytes, mislabelled(mode), ResultFilter::Scores), u64::MAX) {
                 assert_refused(compute::run(&batch, &mut workspace), &what);

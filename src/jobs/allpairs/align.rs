@@ -9,10 +9,11 @@ use super::{AllPairs, MAX_RESULTS_ALONE, PairResult};
 use crate::alignment::Cigar;
 use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::Result;
-use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
+use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair, WantedEnd};
+use crate::pairs::cpu::ScoredTarget;
 use crate::pairs::{PairHit, PairsReport, ResultFilter, plan};
 use crate::score::{AlignmentCounts, IdentityFilter};
-use crate::seq::{Code, SequenceId};
+use crate::seq::SequenceId;
 use crate::trace::{EndRegion, TracebackWorkspace};
 
 /// Turns results of engines into results for the caller.
@@ -136,14 +137,19 @@ impl PairAligner {
     /// each hit.
     fn ends(&self, hits: &[PairHit], open: Vec<usize>, pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
         let (queries, targets) = (&self.planned.queries, self.planned.targets());
-        let pair = |index: usize| self.orient(&hits[index]);
-        let mut order = open;
-        order.sort_by_cached_key(|&index| (pair(index), index));
-        let find = |indices: &[usize], finder: &mut EndFinder<'_>| {
-            let symbols: Vec<&[Code]> = indices.iter().map(|&index| targets.codes(pair(index).1)).collect();
-            finder.ends(queries.codes(pair(indices[0]).0), &symbols)
+        let wanted = |index: usize| {
+            let (row, target) = self.orient(&hits[index]);
+            let cells = u64::from(queries.length(row)) * u64::from(targets.length(target));
+            WantedEnd { index, row, cells }
         };
-        self.aligning().ends(hits.len(), &order, |index| pair(index).0, find, pool)
+        let find = |group: &[WantedEnd], finder: &mut EndFinder<'_>| {
+            let target = |wanted: &WantedEnd| {
+                let hit = &hits[wanted.index];
+                ScoredTarget { codes: targets.codes(self.orient(hit).1), score: hit.score }
+            };
+            finder.ends(queries.codes(group[0].row), &group.iter().map(target).collect::<Vec<_>>())
+        };
+        self.aligning().ends(hits.len(), open.into_iter().map(wanted).collect(), find, pool)
     }
 
     fn aligning(&self) -> Aligning<'_> {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rayon::prelude::*;
 
@@ -10,14 +11,15 @@ use super::chunks::SubjectChunkCache;
 use super::{Search, SearchHit};
 use crate::engine::buffer_pool::WorkspacePool;
 use crate::error::Result;
-use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair};
+use crate::jobs::aligning::{AlignedPair, Aligning, EndFinder, ScoredPair, WantedEnd};
 use crate::jobs::session::Execution;
 use crate::output::Range32;
 use crate::output::columns::AlignmentColumns;
+use crate::pairs::cpu::ScoredTarget;
 use crate::pairs::{PairHit, ScoreThresholds};
 use crate::score::AlignmentCounts;
 use crate::score::statistics::Statistics;
-use crate::seq::{Code, SequenceId, SequenceStore};
+use crate::seq::{SequenceId, SequenceStore};
 use crate::trace::{EndRegion, TracebackWorkspace};
 
 /// Number of pairs that are traced back together, for one or several queries. It keeps all threads
@@ -159,12 +161,16 @@ impl HitTracer<'_> {
             if !self.job.score_only {
                 *aligned += trials.len() as u64;
             }
+            let started = Instant::now();
             let ends = self.ends(&trials)?;
+            let found = started.elapsed().as_secs_f64();
             let hit = |(at, trial): (usize, &HitTrial)| {
                 workspaces.with(|workspace| self.hit(trial.query, &trial.pair, ends.get(at), workspace))
             };
             let traced = || trials.par_iter().enumerate().map(hit).collect();
             let hits: Result<Vec<Option<SearchHit>>> = self.execution.threads.pool.install(traced);
+            let seconds = started.elapsed().as_secs_f64();
+            tracing::debug!(pairs = trials.len(), ends = found, seconds, "aligned");
             for (trial, hit) in trials.iter().zip(hits?) {
                 hit.into_iter().for_each(|hit| window[trial.index].take(hit, most));
             }
@@ -183,18 +189,23 @@ impl HitTracer<'_> {
         if self.job.score_only || !aligning.finds_ends() {
             return Ok(Vec::new());
         }
-        let row = |at: usize| (trials[at].query, trials[at].pair.strand);
-        let mut order: Vec<usize> = (0..trials.len()).collect();
-        order.sort_by_key(|&at| row(at));
-        let find = |group: &[usize], finder: &mut EndFinder<'_>| {
-            let opened: Result<Vec<_>> = group.iter().map(|&at| self.chunks.opened(trials[at].pair.chunk)).collect();
-            let opened = opened?;
-            let subjects: Vec<&[Code]> =
-                group.iter().zip(&opened).map(|(&at, chunk)| chunk.store.codes(trials[at].pair.subject)).collect();
-            let (query, strand) = row(group[0]);
-            finder.ends(self.queries.codes(self.job.strands().query(query, strand)), &subjects)
+        let wanted = |(index, trial): (usize, &HitTrial)| {
+            let row = self.job.strands().query(trial.query, trial.pair.strand);
+            let subject_symbols = self.chunks.opened(trial.pair.chunk)?.store.length(trial.pair.subject);
+            let cells = u64::from(self.queries.length(row)) * u64::from(subject_symbols);
+            Ok(WantedEnd { index, row, cells })
         };
-        aligning.ends(trials.len(), &order, row, find, Some(&self.execution.threads.pool))
+        let wanted: Result<Vec<WantedEnd>> = trials.iter().enumerate().map(wanted).collect();
+        let find = |group: &[WantedEnd], finder: &mut EndFinder<'_>| {
+            let pairs = || group.iter().map(|wanted| &trials[wanted.index].pair);
+            let opened: Vec<_> = pairs().map(|pair| self.chunks.opened(pair.chunk)).collect::<Result<_>>()?;
+            let targets = opened.iter().zip(pairs()).map(|(chunk, pair)| {
+                let codes = chunk.store.codes(pair.subject);
+                ScoredTarget { codes, score: pair.score.0 }
+            });
+            finder.ends(self.queries.codes(group[0].row), &targets.collect::<Vec<_>>())
+        };
+        aligning.ends(trials.len(), wanted?, find, Some(&self.execution.threads.pool))
     }
 
     pub(super) fn aligning(&self) -> Aligning<'_> {

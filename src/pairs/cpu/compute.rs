@@ -96,6 +96,16 @@ impl ComputedHits {
     }
 }
 
+/// A target with the score of its local alignment, which determines the width of the integers. With
+/// another score, only the time is different.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScoredTarget<'a> {
+    /// Symbols of the target.
+    pub codes: &'a [Code],
+    /// Score with the query.
+    pub score: i64,
+}
+
 /// Returns the end regions of the canonical local alignments of a query with targets. A region is
 /// meaningful only if the pair scores more than 0.
 ///
@@ -104,15 +114,19 @@ impl ComputedHits {
 /// without a score.
 pub fn ends(
     query: &[Code],
-    targets: &[&[Code]],
+    targets: &[ScoredTarget<'_>],
     scoring: &Scoring,
     workspace: &mut ScoreWorkspace,
 ) -> Result<Vec<EndRegion>> {
     scoring.check_alphabet(scoring.alphabet)?;
     scoring.check_codes(query)?;
-    targets.iter().try_for_each(|target| scoring.check_codes(target))?;
-    let results = locals(query, targets, scoring, true, workspace)?;
-    Ok(results.into_iter().zip(targets).map(|(results, target)| results.end(query, target, false)).collect())
+    targets.iter().try_for_each(|target| scoring.check_codes(target.codes))?;
+    let codes: Vec<&[Code]> = targets.iter().map(|target| target.codes).collect();
+    // 64 bits hold every clamped score.
+    let scores: Vec<i64> = targets.iter().map(|target| target.score.min(i64::from(i32::MAX))).collect();
+    let wanted = WantedLocals { query, targets: &codes, scores: Some(&scores), with_positions: true };
+    let results = locals(&wanted, scoring, workspace)?;
+    Ok(results.into_iter().zip(codes).map(|(results, target)| results.end(query, target, false)).collect())
 }
 
 /// Computes all pairs of a block on this thread. Returns the hits of all pairs that the chunk's
@@ -312,17 +326,24 @@ impl LocalBest {
     }
 }
 
+/// A query and targets whose local scores are wanted.
+struct WantedLocals<'a> {
+    query: &'a [Code],
+    targets: &'a [&'a [Code]],
+    /// Scores of the targets if they are known. Widths that do not hold them are omitted.
+    scores: Option<&'a [i64]>,
+    /// Whether the positions of the best cells are wanted.
+    with_positions: bool,
+}
+
 /// Computes local scores in one integer width.
 trait Locals {
-    /// Computes the scores of a query against all targets that have none yet, if the width holds
-    /// them. Finds the positions of the best cells if `with_positions` is set.
+    /// Computes the scores of all targets that have none yet, if the width holds them.
     fn run(
         &mut self,
-        query: &[Code],
-        targets: &[&[Code]],
+        wanted: &WantedLocals<'_>,
         scoring: &Scoring,
         plan: ComputePlan,
-        with_positions: bool,
         results: &mut [Option<LocalBest>],
     );
 }
@@ -330,15 +351,15 @@ trait Locals {
 impl<E: LaneElement> Locals for WidthBuffers<E> {
     fn run(
         &mut self,
-        query: &[Code],
-        all: &[&[Code]],
+        wanted: &WantedLocals<'_>,
         scoring: &Scoring,
         plan: ComputePlan,
-        with_positions: bool,
         results: &mut [Option<LocalBest>],
     ) {
         let Some(form) = LocalScoring::<E>::new(scoring) else { return };
-        let open: Vec<usize> = (0..all.len()).filter(|&index| results[index].is_none()).collect();
+        let &WantedLocals { query, targets: all, scores, with_positions } = wanted;
+        let fits = |index: usize| scores.is_none_or(|scores| scores[index] <= form.limit());
+        let open: Vec<usize> = (0..all.len()).filter(|&index| results[index].is_none() && fits(index)).collect();
         let targets: Vec<&[Code]> = open.iter().map(|&index| all[index]).collect();
         let profiled = &ProfiledSequence::new(query);
         plan.distribute(query, &targets, E::lanes(plan.instructions), |fill, of| {
@@ -378,21 +399,16 @@ impl<E: LaneElement> Locals for WidthBuffers<E> {
     }
 }
 
-/// Computes the local scores of a query. All targets are first computed in 8 bits. Targets whose
-/// scores do not fit are computed again in 16 bits, and so on.
-fn locals(
-    query: &[Code],
-    targets: &[&[Code]],
-    scoring: &Scoring,
-    with_positions: bool,
-    workspace: &mut ScoreWorkspace,
-) -> Result<Vec<LocalBest>> {
+/// Computes the local scores of a query. All targets are first computed in 8 bits, unless their
+/// scores are known and do not fit. Targets whose scores do not fit are computed again in 16 bits,
+/// and so on.
+fn locals(wanted: &WantedLocals<'_>, scoring: &Scoring, workspace: &mut ScoreWorkspace) -> Result<Vec<LocalBest>> {
     let ScoreWorkspace { plan, buffers } = workspace;
-    let mut results = vec![None; targets.len()];
+    let mut results = vec![None; wanted.targets.len()];
     let widths: [&mut dyn Locals; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
     for width in widths {
         if results.iter().any(Option::is_none) {
-            width.run(query, targets, scoring, *plan, with_positions, &mut results);
+            width.run(wanted, scoring, *plan, &mut results);
         }
     }
     let results: Option<Vec<LocalBest>> = results.into_iter().collect();
@@ -410,7 +426,8 @@ fn run_local(
     let ids = block_targets(chunk, block);
     let targets = target_symbols(chunk, ids);
     let traced = chunk.filter.has_alignments();
-    let results = locals(query, &targets, &chunk.scoring, traced, workspace)?;
+    let wanted = WantedLocals { query, targets: &targets, scores: None, with_positions: traced };
+    let results = locals(&wanted, &chunk.scoring, workspace)?;
     for ((&target, symbols), best) in ids.iter().zip(&targets).zip(results) {
         if chunk.filter.keeps(block.query, best.score, None, query.len() as u32, symbols.len() as u32) {
             into.hits.push(PairHit { query: block.query, target, score: best.score, matches: None });

@@ -1,7 +1,7 @@
 //! The production traceback against the oracle.
 
 use pairwave::alignment::verify_alignment;
-use pairwave::pairs::cpu::{self, LaneForm};
+use pairwave::pairs::cpu::{self, LaneForm, ScoredTarget};
 use pairwave::pairs::oracle::smith_waterman;
 use pairwave::score::{Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code};
@@ -47,7 +47,9 @@ fn from_regions(
     for form in [LaneForm::Targets, LaneForm::Rows] {
         for level in InstructionSet::available() {
             let mut workspace = cpu::ScoreWorkspace::with(level, form);
-            let targets: Vec<&[Code]> = vec![target, query, target];
+            // The first score is too low, and the last one correct.
+            let targets = [(target, 0), (query, 0), (target, expected.score)];
+            let targets = targets.map(|(codes, score)| ScoredTarget { codes, score });
             let ends = cpu::ends(query, &targets, scoring, &mut workspace).map_err(|error| error.to_string())?;
             regions.extend([ends[0].clone(), ends[2].clone()]);
             let cell = |ends: &EndRegion| ends.query.contains(&(i - 1)) && ends.target.contains(&(j - 1));

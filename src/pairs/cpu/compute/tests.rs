@@ -71,3 +71,30 @@ fn end_gaps_are_no_longer_than_reported() {
     }
     assert!(checked > 1000 && longest > 20, "{checked}, {longest}");
 }
+
+#[test]
+fn stated_scores_do_not_change_local_alignments() {
+    let store = random_store(Alphabet::Dna, 12, 400, 0x5c0);
+    let gaps = Gaps::from_blast(20, 5);
+    let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, gaps, EndGaps::Priced(gaps)).unwrap();
+    let scoring = Scoring { mode: Mode::Local, ..scoring };
+    let workspace = &mut ScoreWorkspace::new();
+    let query = [store.codes(0), store.codes(1)].concat();
+    // The first target is a part of the query, and the last one equals it.
+    let targets: Vec<&[Code]> = (1..12).map(|id| store.codes(id)).chain([&query[..]]).collect();
+    let tracing = &mut trace::TracebackWorkspace::default();
+    let no_hint = Hint { score: None, matches: None };
+    let expected: Vec<_> =
+        targets.iter().map(|target| traceback(&query, target, &scoring, no_hint, tracing).unwrap()).collect();
+    assert!(expected[1..11].iter().all(|one| one.score < 225), "8 bits hold the scores of unrelated targets");
+    assert_eq!(expected[11].score, 5 * query.len() as i64);
+    for score in [0, 1, 225, 226, 40_000, i64::from(i32::MAX), i64::MAX] {
+        let stated: Vec<ScoredTarget<'_>> = targets.iter().map(|&codes| ScoredTarget { codes, score }).collect();
+        let ends = ends(&query, &stated, &scoring, workspace).unwrap();
+        for ((target, end), expected) in targets.iter().zip(&ends).zip(&expected) {
+            let hint = Hint { score: Some(expected.score), matches: None };
+            let traced = traceback_from(&query, target, &scoring, hint, Some(end), tracing).unwrap();
+            assert_eq!(traced, *expected, "stated score {score}");
+        }
+    }
+}
