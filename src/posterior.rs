@@ -63,6 +63,7 @@ pub struct PosteriorOptions {
     /// refinement ends earlier if no step changes the alignment.
     pub refinements: usize,
     /// Number of nearest neighbours per sequence that serve as third sequences for consistency.
+    /// For families of proteins, [`large::align`] takes twice as many.
     pub neighbours: usize,
     /// Weights of the sequences. For its families, [`large::align`] always takes
     /// [`Weighting::Family`].
