@@ -14,8 +14,8 @@ use crate::seq::{Code, SequenceId};
 use crate::simd::MAX_LANES;
 use crate::trace::{EndRegion, Hint, TracebackWorkspace, traceback_from};
 
-/// Maximum number of targets of a query whose alignment ends are found in one call. So many fill the
-/// lanes of every vector.
+/// Maximum number of targets of a query whose alignment ends are found in one call. It fills the
+/// lanes of the widest vector.
 const TOGETHER: usize = MAX_LANES;
 
 /// Options for aligning the pairs of a job.
