@@ -29,7 +29,7 @@ const MAX_WORDS: usize = 1 << 24;
 const NO_BASE: u8 = 4;
 
 /// Positions in query and target of a common k-mer.
-type KmerAnchor = Sides<u32>;
+pub(super) type KmerAnchor = Sides<u32>;
 
 /// A k-mer and its position.
 type KmerPosition = (u64, u32);
@@ -53,9 +53,31 @@ impl TargetWords {
     }
 }
 
+/// A lower bound of the best score of a pair.
+#[derive(Debug, Default)]
+pub(super) struct ScoreBound {
+    /// The bound; 0 if no positive one is known.
+    pub score: i32,
+    /// Points of the path that has this score: the first and last anchor of each diagonal, in
+    /// order.
+    pub path: Vec<KmerAnchor>,
+}
+
+impl ScoreBound {
+    fn new(score: i64, chain: &[KmerAnchor]) -> Self {
+        let diagonal = |at: &KmerAnchor| i64::from(at.query) - i64::from(at.target);
+        let of_diagonal = chain.chunk_by(|one, next| diagonal(one) == diagonal(next));
+        let path = of_diagonal.flat_map(|anchors| {
+            let (first, last) = (anchors[0], anchors[anchors.len() - 1]);
+            [Some(first), Some(last).filter(|&last| last != first)].into_iter().flatten()
+        });
+        ScoreBound { score: i32::try_from(score.max(0)).unwrap_or(i32::MAX), path: path.collect() }
+    }
+}
+
 /// Returns lower bounds of the best scores of pairs with the same target and queries of the same
-/// length; 0 if no positive one is known. Returns none for proteins.
-pub(super) fn bounds(pairs: &[&LongPair], last_target: &mut Option<TargetWords>) -> Vec<i32> {
+/// length. Returns none for proteins.
+pub(super) fn bounds(pairs: &[&LongPair], last_target: &mut Option<TargetWords>) -> Vec<ScoreBound> {
     let Some(first) = pairs.iter().find(|pair| pair.scoring.alphabet == Alphabet::Dna) else { return Vec::new() };
     let longest = first.query.len().max(first.target.len());
     let one_of = sample_divisor(longest);
@@ -66,9 +88,9 @@ pub(super) fn bounds(pairs: &[&LongPair], last_target: &mut Option<TargetWords>)
         let bound = |(pair, query): (&&LongPair, std::thread::ScopedJoinHandle<Vec<KmerPosition>>)| {
             let chain = chain(anchors(&query.join().ok()?, target));
             let score = if pair.is_local() { best_part(pair, &chain) } else { whole_path(pair, &chain) };
-            Some(i32::try_from(score.max(0)).unwrap_or(i32::MAX))
+            Some(ScoreBound::new(score, &chain))
         };
-        pairs.iter().zip(queries).map(|both| bound(both).unwrap_or(0)).collect()
+        pairs.iter().zip(queries).map(|both| bound(both).unwrap_or_default()).collect()
     })
 }
 
@@ -77,7 +99,7 @@ pub(super) fn bounds(pairs: &[&LongPair], last_target: &mut Option<TargetWords>)
 ///
 /// Every k-mer would occur twice in an unrolled sequence. So only the first copy of each symbol is
 /// searched, and every common k-mer is copied.
-pub(super) fn circular_bounds(pairs: &[&LongPair], lengths: Sides<u32>, circular: CircularSides) -> Vec<i32> {
+pub(super) fn circular_bounds(pairs: &[&LongPair], lengths: Sides<u32>, circular: CircularSides) -> Vec<ScoreBound> {
     let bound = |pair: &&LongPair| {
         let (query, target) = (&pair.query[..lengths.query as usize], &pair.target[..lengths.target as usize]);
         let one_of = sample_divisor(query.len().max(target.len()));
@@ -98,7 +120,8 @@ pub(super) fn circular_bounds(pairs: &[&LongPair], lengths: Sides<u32>, circular
         // A chain contains at most one anchor of a query position, because their target positions
         // decrease.
         anchors.sort_unstable_by_key(|at| (at.query, Reverse(at.target)));
-        i32::try_from(best_part(pair, &chain(anchors))).unwrap_or(i32::MAX)
+        let chain = chain(anchors);
+        ScoreBound::new(best_part(pair, &chain), &chain)
     };
     let are_nucleotides = pairs.iter().all(|pair| pair.scoring.alphabet == Alphabet::Dna);
     if are_nucleotides { pairs.iter().map(bound).collect() } else { Vec::new() }
@@ -292,7 +315,7 @@ mod tests {
     fn bound(pair: &LongPair) -> i64 {
         let bounds = bounds(&[pair], &mut None);
         assert_eq!(bounds.len(), 1);
-        bounds[0].into()
+        bounds[0].score.into()
     }
 
     fn best(pair: &LongPair) -> i64 {
@@ -372,7 +395,7 @@ mod tests {
                 let pair = pair(&form(&common, is_query), &form(&rotated, is_target));
                 let circular = CircularSides { query: is_query, target: is_target };
                 let lengths = Sides { query: common.len() as u32, target: rotated.len() as u32 };
-                let (bound, best) = (i64::from(circular_bounds(&[&pair], lengths, circular)[0]), best(&pair));
+                let (bound, best) = (i64::from(circular_bounds(&[&pair], lengths, circular)[0].score), best(&pair));
                 assert!(bound <= best && bound * 100 >= best * 80, "seed {seed}: {bound} of {best}");
             }
         }

@@ -48,7 +48,18 @@ impl LongAlignment {
             let pair = LongPair { query, target: Arc::clone(&target), scoring: Arc::clone(&self.scoring) };
             let frame = MatrixFrame::new(lengths, self.circular);
             let (forbidden, empty) = (Vec::new(), Vec::new());
-            StrandMatrix { strand, pair, frame, forbidden, found: 0, pass: None, bound: 0, empty, openings: 0 }
+            StrandMatrix {
+                strand,
+                pair,
+                frame,
+                forbidden,
+                found: 0,
+                pass: None,
+                bound: 0,
+                expected_path: Arc::default(),
+                empty,
+                openings: 0,
+            }
         };
         let sides: Vec<StrandMatrix> = strands.iter().map(side).collect();
         match sides.iter().find(|side| !side.pair.fits()) {
@@ -219,9 +230,10 @@ impl LongRunner<'_> {
             false => bounds(&pairs, self.target_words),
         };
         for (side, bound) in sides.iter_mut().zip(bounds) {
-            side.bound = bound;
-            self.shared.best.raise(bound);
-            tracing::debug!(strand = ?side.strand, score = bound, "lower bound");
+            side.bound = bound.score;
+            side.expected_path = bound.path.into();
+            self.shared.best.raise(bound.score);
+            tracing::debug!(strand = ?side.strand, score = bound.score, "lower bound");
         }
         tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "bounds");
     }
@@ -264,8 +276,13 @@ impl LongRunner<'_> {
             chunk: self.job.chunk,
         };
         let pass = side.pass.as_ref().ok_or_else(|| Error::Internal("a traceback before the sweep".into()))?;
-        let (traceback, to, cigar) =
-            LongTraceback::new(from).run(&side.pair, pass, traceback_options, &side.name(), &mut self.shared)?;
+        let (traceback, to, cigar) = LongTraceback::new(from, &side.expected_path).run(
+            &side.pair,
+            pass,
+            traceback_options,
+            &side.name(),
+            &mut self.shared,
+        )?;
         self.summary.details.trace_seconds += begin.elapsed().as_secs_f64();
         self.summary.details.traced_cells += traceback.traced_cells;
         Ok((to, cigar))

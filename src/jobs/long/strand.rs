@@ -1,7 +1,9 @@
 //! A strand of a pair, and the parts of its matrix that further alignments avoid.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::bound::KmerAnchor;
 use super::circular::{CircleOpening, MatrixFrame};
 use super::parts::MatrixSweep;
 use super::{LongHit, Strand};
@@ -20,6 +22,8 @@ pub(super) struct StrandMatrix {
     pub(super) pass: Option<MatrixSweep>,
     /// A lower bound of the best score of the strand; 0 if unknown.
     pub(super) bound: i32,
+    /// Points of a path with this score, in order. A traceback is likely to visit them.
+    pub(super) expected_path: Arc<[KmerAnchor]>,
     /// Parts that no alignment of the best score passes through. They are skipped.
     pub(super) empty: Vec<ForbiddenRectangle>,
     /// Number of strands of the job that have been opened so far.
@@ -51,6 +55,7 @@ impl StrandMatrix {
     pub(super) fn open(&mut self, opening: CircleOpening, hits: &[LongHit]) {
         self.pair = self.frame.open(&self.pair, opening);
         self.bound = opening.score.min(i32::MAX.into()) as i32;
+        self.expected_path = Arc::default();
         (self.forbidden, self.found) = (Vec::new(), 0);
         let strand = self.strand;
         hits.iter().filter(|hit| hit.strand == strand).for_each(|hit| self.exclude(hit));

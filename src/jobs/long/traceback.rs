@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::bound::KmerAnchor;
 use super::parts::{JobShared, MatrixSweep};
 use super::prefetch::RegionPrefetch;
 use crate::alignment::{Cigar, Op};
@@ -47,15 +48,15 @@ pub(super) struct LongTraceback {
 }
 
 impl LongTraceback {
-    /// Creates a traceback from a cell.
-    pub(super) fn new(start: PathPoint) -> LongTraceback {
+    /// Creates a traceback from a cell. `expected_path` are points that it is likely to visit.
+    pub(super) fn new(start: PathPoint, expected_path: &Arc<[KmerAnchor]>) -> LongTraceback {
         LongTraceback {
             start,
             at: start,
             runs: Vec::new(),
             over: false,
             traced_cells: 0,
-            ahead: RegionPrefetch::default(),
+            ahead: RegionPrefetch::new(expected_path),
         }
     }
 
@@ -76,7 +77,7 @@ impl LongTraceback {
         let note = format!("walk-{name}.json");
         let earlier = shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read::<LongTraceback>(&note));
         if let Some(earlier) = earlier.filter(|earlier| earlier.start == self.start) {
-            self = earlier;
+            self = LongTraceback { ahead: self.ahead, ..earlier };
         }
         let mut saved = Instant::now();
         while !self.over {
