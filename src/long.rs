@@ -48,6 +48,7 @@
 pub mod chain;
 pub mod cpu;
 pub mod gpu;
+mod kept_border;
 pub mod kernels;
 pub mod mock;
 pub mod oracle;
@@ -60,6 +61,8 @@ use crate::alignment::Cigar;
 use crate::error::Result;
 use crate::score::{Mode, Scoring};
 use crate::seq::Code;
+
+pub use self::kept_border::KeptBorder;
 
 /// Minus infinity in borders. It is below the value of every path, and subtracting a cost from it
 /// does not wrap.
@@ -304,10 +307,10 @@ pub trait SweepSink: Sync {
     fn push_right_border(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()>;
 
     /// Receives the border along a marked row, over all columns of the panel.
-    fn push_row(&self, row: u32, edge: Border) -> Result<()>;
+    fn push_row(&self, row: u32, edge: KeptBorder) -> Result<()>;
 
     /// Receives the border along a column inside the panel, over all rows of the panel.
-    fn push_column(&self, column: u32, edge: Border) -> Result<()> {
+    fn push_column(&self, column: u32, edge: KeptBorder) -> Result<()> {
         let _ = (column, edge);
         Ok(())
     }

@@ -4,6 +4,7 @@
 mod delivery;
 pub mod fine;
 mod finish;
+mod inner;
 mod layout;
 pub mod panel;
 mod prefetch;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use self::delivery::{DeliveredRange, RecordPolicy};
 use self::finish::finish;
+use self::inner::{InnerBorders, InnerColumn};
 use self::panel::{PanelExtent, PanelPlan};
 use self::prefetch::PreparedRegions;
 use self::region::Retained;
@@ -288,7 +290,7 @@ impl GpuLong {
         least: RecordPolicy,
         left: &dyn LeftSource,
         sink: &dyn SweepSink,
-    ) -> Result<(PanelPlan, SweepResult)> {
+    ) -> Result<(PanelPlan, SweepResult, InnerBorders)> {
         let mut handed = DeliveredRange::default();
         let ran = shortage::attempt(self, |engine, saves_memory| {
             if saves_memory {
@@ -308,7 +310,7 @@ impl GpuLong {
         left: &dyn LeftSource,
         sink: &dyn SweepSink,
         handed: &mut DeliveredRange,
-    ) -> Result<(PanelPlan, SweepResult)> {
+    ) -> Result<(PanelPlan, SweepResult, InnerBorders)> {
         let schedule = self.schedule()?;
         if let Some(ran) = self.run_panel(sweep, keep, schedule, left, sink, handed)? {
             return Ok(ran);
@@ -433,7 +435,7 @@ impl LongEngine for GpuLong {
             sink.push_right_border(sweep.rows.first, &sweep.top.h[corner..], &sweep.top.gap[corner..])?;
             let last = finish(sweep, end, sweep.top.clone(), left, &[])?;
             sink.push_right_border(end + 1, &last.right.h, &last.right.gap)?;
-            sink.push_row(sweep.rows.last, last.bottom)?;
+            sink.push_row(sweep.rows.last, last.bottom.into())?;
             sink.progress(u64::from(sweep.rows.last - end) * u64::from(columns), None);
             last.best.iter().for_each(|best| sweep.best.raise(best.score));
             return Ok(SweepResult { best: last.best, pruned_cells: 0 });
@@ -444,35 +446,39 @@ impl LongEngine for GpuLong {
             columns: sweep.keep_every,
             // The traceback needs strips of this width.
             strip: sweep.is_kept.then(|| self.lanes() * self.cells(columns, any_kinds(sweep.pair.scoring.alphabet))),
-            // Reading borders back takes a quarter of the time of computing the cells between them.
             mark_every: if sweep.is_kept { sweep.mark_every } else { u32::MAX },
             quiet: false,
         };
         let keep = chunk.map_or(least, |chunk| RecordPolicy { columns: Some(1), mark_every: chunk, ..least });
-        let (plan, mut swept) = self.run(&whole, keep, least, left, sink)?;
-        let begin = std::time::Instant::now();
-        let border = self.hand_marks(&whole, &plan, sweep.rows.last, sink)?;
-        let kept = (1..plan.whole_borders() - 1).map(|n| n * plan.params.keep_strips * plan.strip);
-        let kept: Vec<u32> = kept.map(|column| column - plan.params.padding).collect();
+        let (plan, mut swept, InnerBorders { bottom, columns: kept, .. }) =
+            self.run(&whole, keep, least, left, sink)?;
+        let Some(border) = bottom else { return Err(self.gpu.error("a panel has no last row")) };
         let mut last = Vec::new();
-        if let Some(border) = border {
-            let finished = finish(sweep, end, border, left, &kept)?;
+        if end == sweep.rows.last {
+            sink.push_row(end, border)?;
+        } else {
+            if whole.rows.length().is_multiple_of(sweep.mark_every) {
+                sink.push_row(end, border.clone())?;
+            }
+            let all: Vec<u32> = (1..plan.whole_borders() - 1).map(|n| plan.whole_column(n)).collect();
+            let finished = finish(sweep, end, border.into_border(), left, &all)?;
             sink.push_right_border(end + 1, &finished.right.h, &finished.right.gap)?;
-            sink.push_row(sweep.rows.last, finished.bottom)?;
+            sink.push_row(sweep.rows.last, finished.bottom.into())?;
             sink.progress(u64::from(sweep.rows.last - end) * u64::from(columns), None);
             swept.best = BestCell::better(swept.best, finished.best);
-            // The traceback may start in the last rows, so their left border must be on the device.
+            // The traceback may start in the last rows, so their values must be on the device.
             let vertical = self.buffers.vertical.get().expect("a panel was computed");
-            self.write_pairs(vertical, u64::from(plan.params.rows) + 1, &finished.left, true);
+            let first = u64::from(plan.params.rows) + 1;
+            self.write_pairs(vertical, first, &finished.left, true);
+            for (n, values) in (1..).zip(&finished.inner) {
+                self.write_pairs(vertical, plan.whole_begin(n) + first, values, true);
+            }
             last = finished.inner;
         }
-        self.hand_columns(sweep, &plan, &kept, &last, sink)?;
-        tracing::debug!(
-            marks = plan.params.marks,
-            columns = kept.len(),
-            seconds = begin.elapsed().as_secs_f64(),
-            "borders kept"
-        );
+        for InnerColumn { number, column, mut border } in kept {
+            last.get_mut(number as usize - 1).into_iter().for_each(|last| border.push_border(std::mem::take(last)));
+            sink.push_column(sweep.columns.first + column, border)?;
+        }
         if let Some(best) = swept.best {
             sweep.best.raise(best.score);
         }

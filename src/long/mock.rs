@@ -133,7 +133,7 @@ impl LongEngine for Textbook {
             sink.push_right_border(row + 1, &right_h, &right_gap)?;
             if (until - first_row).is_multiple_of(sweep.mark_every) || until == last_row {
                 let narrowed = |values: &[i64]| values.iter().copied().map(narrow).collect();
-                sink.push_row(until, Border { h: narrowed(&h), gap: narrowed(&gap) })?;
+                sink.push_row(until, Border { h: narrowed(&h), gap: narrowed(&gap) }.into())?;
             }
             if let Some(best) = best {
                 sweep.best.raise(best.score);
@@ -143,7 +143,7 @@ impl LongEngine for Textbook {
         }
         // Columns may be delivered in any order.
         for (&column, border) in inner.iter().zip(kept).rev() {
-            sink.push_column(column, border)?;
+            sink.push_column(column, border.into())?;
         }
         Ok(SweepResult { best, pruned_cells: 0 })
     }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pairwave::error::{Error, Result};
 use pairwave::long::cpu::CpuLong;
 use pairwave::long::{
-    BestCell, BestSoFar, Border, BorderSpan, LeftSource, LongEngine, LongPair, Method, PanelSweep, PathPoint,
-    PathState, SweepResult, SweepSink, TraceRegion, TracebackResult,
+    BestCell, BestSoFar, Border, BorderSpan, KeptBorder, LeftSource, LongEngine, LongPair, Method, PanelSweep,
+    PathPoint, PathState, SweepResult, SweepSink, TraceRegion, TracebackResult,
 };
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
@@ -164,14 +164,15 @@ impl SweepSink for Faulty<'_> {
         self.0.push_right_border(first, &h, &gap)
     }
 
-    fn push_row(&self, row: u32, mut edge: pairwave::long::Border) -> Result<()> {
+    fn push_row(&self, row: u32, edge: KeptBorder) -> Result<()> {
+        let mut edge = edge.into_border();
         let last = edge.h.len() - 1;
         match self.1 {
             2 => edge.h[0] += 1,
             3 => edge.gap[last] += 1,
             _ => {}
         }
-        self.0.push_row(row, edge)
+        self.0.push_row(row, edge.into())
     }
 
     fn progress(&self, cells: u64, best: Option<BestCell>) {

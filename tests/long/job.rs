@@ -17,8 +17,8 @@ use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, Strands};
 use pairwave::long::cpu::CpuLong;
 use pairwave::long::mock::Textbook;
 use pairwave::long::{
-    BestCell, Border, LeftSource, LongEngine, Method, PanelSweep, SweepResult, SweepSink, TraceRegion, TracebackResult,
-    oracle,
+    BestCell, KeptBorder, LeftSource, LongEngine, Method, PanelSweep, SweepResult, SweepSink, TraceRegion,
+    TracebackResult, oracle,
 };
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::{Alphabet, Code};
@@ -71,11 +71,11 @@ impl SweepSink for HookedSink<'_> {
         self.0.push_right_border(first, h, gap)
     }
 
-    fn push_column(&self, column: u32, edge: Border) -> Result<()> {
+    fn push_column(&self, column: u32, edge: KeptBorder) -> Result<()> {
         self.0.push_column(column, edge)
     }
 
-    fn push_row(&self, row: u32, edge: Border) -> Result<()> {
+    fn push_row(&self, row: u32, edge: KeptBorder) -> Result<()> {
         self.0.push_row(row, edge)?;
         (self.1.hook)(self.1.marks.fetch_add(1, Ordering::Relaxed) + 1)
     }

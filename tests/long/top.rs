@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex};
 
 use pairwave::jobs::LongAlignment;
 use pairwave::long::{
-    BestCell, Border, LeftSource, LongEngine, Method, PanelSweep, SweepResult, SweepSink, TraceRegion, TracebackResult,
+    BestCell, KeptBorder, LeftSource, LongEngine, Method, PanelSweep, SweepResult, SweepSink, TraceRegion,
+    TracebackResult,
 };
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code};
@@ -99,7 +100,7 @@ impl SweepSink for Counting<'_> {
         self.sink.push_right_border(first, h, gap)
     }
 
-    fn push_row(&self, row: u32, edge: Border) -> Result<()> {
+    fn push_row(&self, row: u32, edge: KeptBorder) -> Result<()> {
         self.sink.push_row(row, edge)?;
         let less = |left: u64| Some(left.saturating_sub(1));
         match self.marks_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
@@ -108,7 +109,7 @@ impl SweepSink for Counting<'_> {
         }
     }
 
-    fn push_column(&self, column: u32, edge: Border) -> Result<()> {
+    fn push_column(&self, column: u32, edge: KeptBorder) -> Result<()> {
         self.sink.push_column(column, edge)
     }
 

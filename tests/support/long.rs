@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use pairwave::error::Result;
 use pairwave::long::oracle::{LongMatrices, OraclePath};
 use pairwave::long::{
-    BestCell, BestSoFar, Border, BorderSpan, LeftSource, LongEngine, LongPair, Method, PanelSweep, PathPoint,
-    PathState, SweepSink, TraceRegion,
+    BestCell, BestSoFar, Border, BorderSpan, KeptBorder, LeftSource, LongEngine, LongPair, Method, PanelSweep,
+    PathPoint, PathState, SweepSink, TraceRegion,
 };
 use pairwave::score::Scoring;
 use pairwave::seq::Code;
@@ -118,8 +118,8 @@ impl SweepSink for SweepOutput {
         Ok(())
     }
 
-    fn push_row(&self, row: u32, edge: Border) -> Result<()> {
-        assert!(self.marks.lock().unwrap().insert(row, edge).is_none(), "row {row} is marked twice");
+    fn push_row(&self, row: u32, edge: KeptBorder) -> Result<()> {
+        assert!(self.marks.lock().unwrap().insert(row, edge.into_border()).is_none(), "row {row} is marked twice");
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::spill::{FileExtent, Spill};
 use crate::error::Result;
-use crate::long::Border;
+use crate::long::{Border, KeptBorder};
 
 /// Bytes of one entry of a border: H and a gap.
 pub(crate) const ENTRY_BYTES: u64 = 8;
@@ -40,7 +40,7 @@ struct StoredBorder {
 
 #[derive(Debug)]
 enum BorderLocation {
-    Memory(Border, #[expect(dead_code, reason = "gives the memory back")] MemoryHold),
+    Memory(KeptBorder, #[expect(dead_code, reason = "gives the memory back")] MemoryHold),
     File(FileExtent),
 }
 
@@ -89,17 +89,16 @@ impl BorderStore {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be written.
-    pub(crate) fn put(self: &Arc<Self>, mut border: Border) -> Result<Piece> {
-        let entries = border.h.len();
-        let bytes = entries as u64 * ENTRY_BYTES;
+    pub(crate) fn put(self: &Arc<Self>, border: impl Into<KeptBorder>) -> Result<Piece> {
+        let border: KeptBorder = border.into();
+        let (entries, bytes) = (border.len(), border.bytes());
         let fits = self.state().held + bytes <= self.limit;
         let location = if fits {
-            border.h.shrink_to_fit();
-            border.gap.shrink_to_fit();
             BorderLocation::Memory(border, self.count_memory(bytes))
         } else {
-            let extent = self.file()?.write(&[bytemuck::cast_slice(&border.h), bytemuck::cast_slice(&border.gap)])?;
-            self.state().spilled += bytes;
+            let Border { h, gap } = border.into_border();
+            let extent = self.file()?.write(&[bytemuck::cast_slice(&h), bytemuck::cast_slice(&gap)])?;
+            self.state().spilled += entries as u64 * ENTRY_BYTES;
             BorderLocation::File(extent)
         };
         Ok(Piece(Arc::new(StoredBorder { entries, location })))
@@ -127,9 +126,7 @@ impl Piece {
     /// [`Error::Io`] if it is in a file that cannot be read.
     pub(crate) fn slice(&self, range: Range<usize>) -> Result<Border> {
         match &self.0.location {
-            BorderLocation::Memory(border, _) => {
-                Ok(Border { h: border.h[range.clone()].to_vec(), gap: border.gap[range].to_vec() })
-            }
+            BorderLocation::Memory(border, _) => Ok(border.slice(range)),
             BorderLocation::File(extent) => {
                 let read = |start: usize| -> Result<Vec<i32>> {
                     let mut values = vec![0i32; range.len()];

@@ -6,7 +6,7 @@ use super::border::SharedColumn;
 use super::table::{SharedSweep, TablePanel};
 use crate::engine::heartbeat::Heartbeat;
 use crate::error::{Error, Result};
-use crate::long::{BestCell, Border, BorderSpan, LeftSource, SweepSink};
+use crate::long::{BestCell, BorderSpan, KeptBorder, LeftSource, SweepSink};
 
 /// Maximum number of stored marks from which a panel could be continued, if no grid is kept.
 const WAITING_MARKS: usize = 3;
@@ -47,11 +47,11 @@ impl SweepSink for PanelSink<'_> {
         self.call_unless_ended(|| self.column.append(first, h, gap))
     }
 
-    fn push_row(&self, row: u32, border: Border) -> Result<()> {
+    fn push_row(&self, row: u32, border: KeptBorder) -> Result<()> {
         self.call_unless_ended(|| self.add_mark(row, border))
     }
 
-    fn push_column(&self, column: u32, border: Border) -> Result<()> {
+    fn push_column(&self, column: u32, border: KeptBorder) -> Result<()> {
         self.call_unless_ended(|| self.add_column(column, border))
     }
 
@@ -72,9 +72,9 @@ impl PanelSink<'_> {
             .call_back(true, || if self.sweep.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { f() })
     }
 
-    fn add_mark(&self, row: u32, border: Border) -> Result<()> {
+    fn add_mark(&self, row: u32, border: KeptBorder) -> Result<()> {
         let entries = self.columns.length() as usize + 1;
-        if border.h.len() != entries || border.gap.len() != entries {
+        if border.len() != entries {
             return Err(Error::Internal(format!("the border along row {row} does not have {entries} entries")));
         }
         let piece = self.sweep.border_store.put(border)?;
@@ -96,10 +96,10 @@ impl PanelSink<'_> {
         self.sweep.save(false)
     }
 
-    fn add_column(&self, column: u32, border: Border) -> Result<()> {
+    fn add_column(&self, column: u32, border: KeptBorder) -> Result<()> {
         let (rows, entries) = (self.sweep.part.rows, self.sweep.part.rows.length() as usize + 1);
         let is_inside = self.columns.first < column && column < self.columns.last;
-        if !is_inside || border.h.len() != entries || border.gap.len() != entries || self.first != rows.first {
+        if !is_inside || border.len() != entries || self.first != rows.first {
             let columns = self.columns;
             return Err(Error::Internal(format!(
                 "column {column} of a panel {columns:?} does not have {entries} entries"

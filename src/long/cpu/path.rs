@@ -21,8 +21,8 @@ use crate::alignment::Cigar;
 use crate::engine::threads;
 use crate::error::{Error, Result};
 use crate::long::{
-    BestCell, BestSoFar, Border, BorderSpan, LeftSource, Method, PanelSweep, PathPoint, SweepSink, TraceRegion,
-    TracebackResult,
+    BestCell, BestSoFar, Border, BorderSpan, KeptBorder, LeftSource, Method, PanelSweep, PathPoint, SweepSink,
+    TraceRegion, TracebackResult,
 };
 
 /// Candidates for the columns of a strip and the rows of a chunk. The first one that fits the
@@ -258,8 +258,8 @@ impl SweepSink for Marks {
         Ok(())
     }
 
-    fn push_row(&self, row: u32, border: Border) -> Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(row, border);
+    fn push_row(&self, row: u32, border: KeptBorder) -> Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(row, border.into_border());
         Ok(())
     }
 

@@ -47,7 +47,7 @@ pub(super) fn run_in(
         // The panel has no rows, so its lower border is its upper border.
         let (h, gap) = (sweep.top.h.last(), sweep.top.gap.last());
         sink.push_right_border(sweep.rows.first, &[*h.unwrap_or(&0)], &[*gap.unwrap_or(&0)])?;
-        sink.push_row(sweep.rows.last, sweep.top.clone())?;
+        sink.push_row(sweep.rows.last, sweep.top.clone().into())?;
         return Ok(SweepResult::default());
     }
     let columns = cuts.iter().enumerate().map(|(index, &start)| {
@@ -292,7 +292,7 @@ impl TiledPanel<'_> {
             drop(state);
             let best = self.locate(candidates, buffers);
             if let Some((_, border)) = mark {
-                self.sink.push_row(rows.end, border)?;
+                self.sink.push_row(rows.end, border.into())?;
             }
             state = self.lock();
             let best = BestCell::better(state.best, best);

@@ -28,6 +28,6 @@ pub(super) struct RecordPolicy {
     pub strip: Option<u32>,
     /// Distance in rows between borders along rows; a multiple of 4.
     pub mark_every: u32,
-    /// Whether the right border and the best cell are not needed.
+    /// Whether the borders and the best cell are not delivered to the host.
     pub quiet: bool,
 }

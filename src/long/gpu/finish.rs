@@ -97,7 +97,7 @@ pub(super) fn hand_empty(sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn S
     if sweep.rows.first == sweep.rows.last {
         let last = sweep.top.h.len() - 1;
         sink.push_right_border(sweep.rows.first, &sweep.top.h[last..], &sweep.top.gap[last..])?;
-        return sink.push_row(sweep.rows.last, sweep.top.clone());
+        return sink.push_row(sweep.rows.last, sweep.top.clone().into());
     }
     let count = sweep.rows.length() as usize + 1;
     let mut border = Border { h: vec![0; count], gap: vec![0; count] };
@@ -107,7 +107,7 @@ pub(super) fn hand_empty(sweep: &PanelSweep, left: &dyn LeftSource, sink: &dyn S
     let inside = marks.take_while(|&row| row < sweep.rows.last.into()).map(|row| row as u32);
     for row in inside.chain([sweep.rows.last]) {
         let at = (row - sweep.rows.first) as usize;
-        sink.push_row(row, Border { h: vec![border.h[at]], gap: vec![border.gap[at]] })?;
+        sink.push_row(row, Border { h: vec![border.h[at]], gap: vec![border.gap[at]] }.into())?;
     }
     Ok(())
 }

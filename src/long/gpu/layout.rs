@@ -148,6 +148,11 @@ impl GpuLong {
 }
 
 impl StripLayout {
+    /// Returns the number of cells of the panel.
+    pub(super) fn cells(&self) -> u64 {
+        u64::from(self.plan.params.rows) * u64::from(self.plan.params.columns)
+    }
+
     /// Writes the parameters of a submission's dispatches, and returns the dispatches. A range
     /// beyond the panel's last dispatch is cut off.
     pub(super) fn hand_over(&self, gpu: &Gpu, dispatches: Range<u32>, known: PruningHints) -> Vec<StripDispatch> {

@@ -116,6 +116,12 @@ impl PanelPlan {
         u64::from(n) * u64::from(self.params.whole_entries)
     }
 
+    /// Returns the column of the panel along which the n-th border lies that is kept as a whole,
+    /// except the last one.
+    pub fn whole_column(&self, n: u32) -> u32 {
+        n * self.params.keep_strips * self.strip - self.params.padding
+    }
+
     /// Returns the number of borders that are kept as a whole, including the first and the last
     /// one.
     pub fn whole_borders(&self) -> u32 {

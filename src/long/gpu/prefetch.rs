@@ -7,6 +7,7 @@
 //! them.
 
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use super::delivery::{PATIENCE, SHARED_BYTES};
 use super::layout::{PruningHints, StripDispatch, StripLayout};
@@ -61,6 +62,7 @@ impl GpuLong {
     }
 
     fn try_prepare(&mut self, regions: &[TraceRegion]) -> Result<()> {
+        let begin = Instant::now();
         let schedule = self.schedule()?;
         let mut left = (self.memory / PART).min(MAX_BYTES);
         let mut chosen = Vec::new();
@@ -79,7 +81,7 @@ impl GpuLong {
             .map(|((region, fine, _), slot)| self.lay_out_region(region, fine, schedule, slot))
             .collect();
         self.ahead.slots = slots;
-        let laid = laid?;
+        let (laid, layout) = (laid?, begin.elapsed().as_secs_f64());
         let Some((first, _, _)) = chosen.first() else { return Ok(()) };
         if !self.run_together(&laid, schedule, first)? {
             self.strips_waited();
@@ -90,7 +92,9 @@ impl GpuLong {
         });
         self.ahead.regions = ready.collect();
         self.ahead.count += self.ahead.regions.len() as u64;
-        tracing::trace!(regions = self.ahead.regions.len(), of = regions.len(), "regions made ready");
+        let cells: u64 = laid.iter().map(StripLayout::cells).sum();
+        let seconds = begin.elapsed().as_secs_f64();
+        tracing::debug!(regions = chosen.len(), of = regions.len(), cells, layout, seconds, "regions prepared");
         Ok(())
     }
 
@@ -112,8 +116,7 @@ impl GpuLong {
     /// long.
     fn run_together(&mut self, laid: &[StripLayout], schedule: Schedule, region: &TraceRegion) -> Result<bool> {
         let gpu = self.gpu.clone();
-        let cells =
-            laid.iter().map(|laid| u64::from(laid.plan.params.rows) * u64::from(laid.plan.params.columns)).sum();
+        let cells = laid.iter().map(StripLayout::cells).sum();
         let dispatches = laid.iter().map(|laid| laid.plan.dispatches).max().unwrap_or(0);
         let a_submission = self.a_submission(cells, dispatches);
         let bytes = SHARED_BYTES * laid.len() as u64;

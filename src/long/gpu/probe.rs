@@ -11,7 +11,7 @@ use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::choosing::Store;
 use crate::gpu::kernels::{KernelKind, fingerprint};
 use crate::long::kernels::samples;
-use crate::long::{BestCell, BestSoFar, Border, BorderSpan, LeftSource, LongPair, PanelSweep, SweepSink};
+use crate::long::{BestCell, BestSoFar, Border, BorderSpan, KeptBorder, LeftSource, LongPair, PanelSweep, SweepSink};
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use crate::seq::Code;
 
@@ -49,7 +49,7 @@ impl SweepSink for ProbeSink {
         Ok(())
     }
 
-    fn push_row(&self, _row: u32, _border: Border) -> Result<()> {
+    fn push_row(&self, _row: u32, _border: KeptBorder) -> Result<()> {
         Ok(())
     }
 

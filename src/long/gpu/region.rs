@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::long::kernels::striped::BLOCK_ROWS;
 use crate::long::kernels::striped_trace::MAX_STRIP;
 use crate::long::{
-    BestCell, BestSoFar, Border, BorderSpan, LeftSource, LongPair, Method, PanelSweep, PathState, SweepSink,
-    TraceRegion, TracebackResult,
+    BestCell, BestSoFar, Border, BorderSpan, KeptBorder, LeftSource, LongPair, Method, PanelSweep, PathState,
+    SweepSink, TraceRegion, TracebackResult,
 };
 
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl SweepSink for NullSink {
         Ok(())
     }
 
-    fn push_row(&self, _row: u32, _border: Border) -> Result<()> {
+    fn push_row(&self, _row: u32, _border: KeptBorder) -> Result<()> {
         Ok(())
     }
 
@@ -315,7 +315,7 @@ impl GpuLong {
         let fine = self.fine_sweep(region);
         let best = BestSoFar::default();
         let sweep = fine.sweep(region, &best);
-        let (plan, _) =
+        let (plan, ..) =
             self.run_once(&sweep, fine.keep, &fine.left_border(region), &NullSink, &mut DeliveredRange::default())?;
         let grid = self.grid(&plan, sweep.rows.length(), fine.keep.mark_every);
         grid.ok_or_else(|| self.gpu.error("a sweep left no borders of chunks"))

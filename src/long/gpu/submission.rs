@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use bytemuck::Zeroable;
 
-use super::delivery::{DeliveredRange, PATIENCE, SHARED_BYTES};
+use super::delivery::{DeliveredRange, PATIENCE, RecordPolicy, SHARED_BYTES};
+use super::inner::{InnerBorders, ReturnedBorders};
 use super::layout::{PruningHints, StripLayout};
 use super::{GpuLong, Schedule};
 use crate::error::Result;
@@ -45,6 +46,8 @@ pub(super) struct PanelRun<'a> {
     busy: Option<Duration>,
     /// State that all strips share, after the last submission.
     shared: StripedShared,
+    /// Borders inside the panel.
+    pub inner: InnerBorders,
 }
 
 /// A submission that the device is computing.
@@ -54,18 +57,26 @@ pub(super) struct StripSubmission {
     clock: PassTimer,
     /// Rows of the right border that it returns.
     right: Range<u32>,
+    /// Parts of the borders inside the panel that it returns.
+    inner: ReturnedBorders,
     /// Number of cells that are computed after the submission.
     cells: u64,
 }
 
 impl<'a> PanelRun<'a> {
     /// Creates the state of a panel before its first submission.
-    pub(super) fn new(sweep: &'a PanelSweep<'a>, laid: &'a StripLayout, schedule: Schedule, is_quiet: bool) -> Self {
+    pub(super) fn new(
+        sweep: &'a PanelSweep<'a>,
+        laid: &'a StripLayout,
+        schedule: Schedule,
+        keep: RecordPolicy,
+    ) -> Self {
         PanelRun {
             sweep,
             laid,
             schedule,
-            is_quiet,
+            is_quiet: keep.quiet,
+            inner: if keep.quiet { InnerBorders::default() } else { InnerBorders::new(sweep, &laid.plan) },
             started: Instant::now(),
             next: 0,
             left_rows: None,
@@ -86,7 +97,7 @@ impl GpuLong {
         count: u32,
         left: &dyn LeftSource,
     ) -> Result<StripSubmission> {
-        let StripLayout { plan, variant, vertical, shared, .. } = run.laid;
+        let StripLayout { plan, variant, vertical, horizontal, shared, .. } = run.laid;
         let gpu = self.gpu.clone();
         let end = (run.next + count).min(plan.dispatches);
         let begin = Instant::now();
@@ -115,15 +126,16 @@ impl GpuLong {
             let from = (plan.right_begin() + u64::from(right.start)) * 8;
             commands.copy_back(vertical, from..from + border_bytes);
         }
+        let inner = run.inner.copy_back(plan, right.clone(), [vertical, horizontal], &mut commands);
         let staging = self.free_staging(commands.staging_bytes(true))?;
         let programs = std::slice::from_ref(&run.laid.program);
         let readback = commands.submit(&gpu, "strips", programs, &staging, Some(&clock));
         run.next = end;
-        Ok(StripSubmission { readback, staging, clock, right, cells: plan.cells(end - 1) })
+        Ok(StripSubmission { readback, staging, clock, right, inner, cells: plan.cells(end - 1) })
     }
 
-    /// Waits for a submission and delivers its rows of the right border. Returns `false` if a strip
-    /// waited too long.
+    /// Waits for a submission, and delivers its rows of the right border and the marks that it
+    /// completes. Returns `false` if a strip waited too long.
     pub(super) fn receive(
         &mut self,
         run: &mut PanelRun<'_>,
@@ -131,11 +143,10 @@ impl GpuLong {
         sink: &dyn SweepSink,
         handed: &mut DeliveredRange,
     ) -> Result<bool> {
-        let StripSubmission { readback, staging, clock, right, cells } = flight;
-        let mut words = readback.read(&self.gpu, PATIENCE)?;
+        let StripSubmission { readback, staging, clock, right, inner, cells } = flight;
+        let words = readback.read(&self.gpu, PATIENCE)?;
         run.busy = run.busy.zip(clock.elapsed(&self.gpu, &words)).map(|(all, this_run)| all + this_run);
         let head = SHARED_BYTES as usize / 4;
-        words.truncate(head + 2 * right.len());
         run.shared = bytemuck::cast_slice::<u32, StripedShared>(&words[..head])[0];
         if run.shared.stuck != 0 {
             return Ok(false);
@@ -146,12 +157,19 @@ impl GpuLong {
         // If a panel is computed again with another schedule, some rows have already been
         // delivered.
         let skip = handed.rows.saturating_sub(right.start).min(right.end - right.start);
+        let of_inner = head + 2 * right.len();
+        let known_rows = handed.rows;
         if skip < right.end - right.start {
-            let pairs = words[head + 2 * skip as usize..].chunks_exact(2);
+            let pairs = words[head + 2 * skip as usize..of_inner].chunks_exact(2);
             let (h, gap): (Vec<i32>, Vec<i32>) =
                 pairs.map(|pair| ((pair[0] ^ FLIP) as i32, (pair[1] ^ FLIP) as i32)).unzip();
             sink.push_right_border(run.sweep.rows.first + right.start + skip, &h, &gap)?;
             handed.rows = right.end;
+        }
+        let last_row = run.laid.plan.params.rows;
+        let marks = run.inner.take(&words[of_inner..], inner, last_row, self.pool.as_deref());
+        for (row, border) in marks.into_iter().filter(|&(row, _)| row >= known_rows) {
+            sink.push_row(run.sweep.rows.first + row, border)?;
         }
         drop(words);
         self.buffers.spare.push(staging);

@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use rayon::prelude::*;
-
 use super::delivery::{DeliveredRange, PATIENCE, RecordPolicy};
+use super::inner::InnerBorders;
 use super::panel::PanelPlan;
 use super::submission::{PanelRun, StripSubmission};
 use super::{GpuLong, Schedule};
@@ -13,15 +12,11 @@ use crate::error::{Error, Result};
 use crate::gpu::launch::Commands;
 use crate::gpu::readback::ReadbackWords;
 use crate::gpu::shortage;
-use crate::long::kernels::striped::{BLOCK_ROWS, FLIP};
+use crate::long::kernels::striped::FLIP;
 use crate::long::{Border, LeftSource, PanelSweep, SweepResult, SweepSink};
 
 /// Divisor of the size of the first submission, which is shorter than the others.
 const FIRST_PART: u32 = 8;
-/// Number of entries of borders that are read back at once, and number of entries that a thread
-/// copies at once.
-const PIECE_ENTRIES: usize = 8 << 20;
-const THREAD_ENTRIES: usize = 1 << 16;
 
 impl GpuLong {
     /// Computes a panel with one schedule. Returns `None` if a strip waited too long. The values
@@ -34,7 +29,7 @@ impl GpuLong {
         left: &dyn LeftSource,
         sink: &dyn SweepSink,
         handed: &mut DeliveredRange,
-    ) -> Result<Option<(PanelPlan, SweepResult)>> {
+    ) -> Result<Option<(PanelPlan, SweepResult, InnerBorders)>> {
         self.retained = None;
         let mut buffers = std::mem::take(&mut self.buffers);
         let laid = self.lay_out(sweep, keep, schedule, &mut buffers);
@@ -42,8 +37,9 @@ impl GpuLong {
         let laid = laid?;
         let plan = &laid.plan;
         let (rows, columns) = (plan.params.rows, plan.params.columns);
+        let mut run = PanelRun::new(sweep, &laid, schedule, keep);
         let a_submission = self.a_submission(u64::from(rows) * u64::from(columns), plan.dispatches);
-        let mut run = PanelRun::new(sweep, &laid, schedule, keep.quiet);
+        let a_submission = a_submission.min(run.inner.max_dispatches(plan));
         let mut flights: VecDeque<StripSubmission> = VecDeque::new();
         while run.next < plan.dispatches || !flights.is_empty() {
             if sweep.interrupt.load(Ordering::Relaxed) {
@@ -66,61 +62,9 @@ impl GpuLong {
             }
         }
         let pruned_cells = self.learn_speed(&run);
+        let inner = run.inner;
         let best = if laid.variant.best { self.best(&laid, sweep)? } else { None };
-        Ok(Some((laid.plan, SweepResult { best, pruned_cells })))
-    }
-
-    /// Delivers the borders along marked rows. Also delivers the border along the last row if that
-    /// is row `end`, and otherwise returns it.
-    pub(super) fn hand_marks(
-        &mut self,
-        sweep: &PanelSweep,
-        plan: &PanelPlan,
-        end: u32,
-        sink: &dyn SweepSink,
-    ) -> Result<Option<Border>> {
-        let horizontal = self.buffers.horizontal.get().expect("a panel was computed").clone();
-        let p = plan.params;
-        let row_of = |mark: u32| (u64::from(mark) * u64::from(p.mark_blocks * BLOCK_ROWS)).min(p.rows.into()) as u32;
-        let is_marked = |row: u32| row.is_multiple_of(sweep.mark_every);
-        let marks: Vec<u32> = (1..=p.marks).filter(|&mark| is_marked(row_of(mark)) || row_of(mark) == p.rows).collect();
-        let begins: Vec<u64> = marks.iter().map(|&mark| u64::from(mark) * u64::from(p.columns_stride)).collect();
-        let mut last = None;
-        self.read_borders(&horizontal, &begins, p.columns_stride, false, |n, border| {
-            let row = row_of(marks[n]);
-            if row < p.rows || sweep.rows.first + row == end {
-                return sink.push_row(sweep.rows.first + row, border);
-            }
-            if is_marked(row) {
-                sink.push_row(sweep.rows.first + row, border.clone())?;
-            }
-            last = Some(border);
-            Ok(())
-        })?;
-        Ok(last)
-    }
-
-    /// Delivers the requested columns inside a panel. `last` contains the values of the last rows,
-    /// which are also written to the device.
-    pub(super) fn hand_columns(
-        &mut self,
-        sweep: &PanelSweep,
-        plan: &PanelPlan,
-        columns: &[u32],
-        last: &[Border],
-        sink: &dyn SweepSink,
-    ) -> Result<()> {
-        let vertical = self.buffers.vertical.get().expect("a panel was computed").clone();
-        let every = sweep.keep_every.map_or(u32::MAX, |every| (every / (plan.strip * plan.params.keep_strips)).max(1));
-        for (n, last) in (1..).zip(last) {
-            self.write_pairs(&vertical, plan.whole_begin(n) + u64::from(plan.params.rows) + 1, last, true);
-        }
-        let wanted: Vec<(u32, u32)> = (1..).zip(columns.iter().copied()).filter(|(n, _)| n % every == 0).collect();
-        let begins: Vec<u64> = wanted.iter().map(|&(n, _)| plan.whole_begin(n)).collect();
-        let rows = sweep.rows.length();
-        self.read_borders(&vertical, &begins, rows + 1, true, |k, border| {
-            sink.push_column(sweep.columns.first + wanted[k].1, border)
-        })
+        Ok(Some((laid.plan, SweepResult { best, pruned_cells }, inner)))
     }
 
     /// Writes entries of a border from entry `at` on.
@@ -136,50 +80,6 @@ impl GpuLong {
                 self.gpu.queue.submit([]);
             }
         }
-    }
-
-    /// Reads borders of `count` entries that start at the entries `begins`, and passes each border
-    /// to `give`.
-    fn read_borders(
-        &mut self,
-        buffer: &wgpu::Buffer,
-        begins: &[u64],
-        count: u32,
-        flipped: bool,
-        mut give: impl FnMut(usize, Border) -> Result<()>,
-    ) -> Result<()> {
-        let flip = if flipped { FLIP } else { 0 };
-        // Reads several short borders at once, or a long one in parts.
-        let at_once = (PIECE_ENTRIES / count as usize).max(1);
-        for (k, begins) in (0..).step_by(at_once).zip(begins.chunks(at_once)) {
-            let new = || Border { h: vec![0; count as usize], gap: vec![0; count as usize] };
-            let mut borders: Vec<Border> = begins.iter().map(|_| new()).collect();
-            for first in (0..count as usize).step_by(PIECE_ENTRIES) {
-                let entries = PIECE_ENTRIES.min(count as usize - first);
-                let places: Vec<u64> = begins.iter().map(|begin| (begin + first as u64) * 8).collect();
-                let words = self.read_pieces(buffer, &places, entries as u64 * 8)?;
-                // The first write to a new page of memory is slow, so threads share this cost.
-                let parts = borders.iter_mut().zip(words.chunks_exact(2 * entries)).flat_map(|(border, words)| {
-                    let (h, gap) = (&mut border.h[first..first + entries], &mut border.gap[first..first + entries]);
-                    let both = h.chunks_mut(THREAD_ENTRIES).zip(gap.chunks_mut(THREAD_ENTRIES));
-                    both.zip(words.chunks(2 * THREAD_ENTRIES))
-                });
-                let copy = |((h, gap), words): ((&mut [i32], &mut [i32]), &[u32])| {
-                    for ((h, gap), pair) in h.iter_mut().zip(gap).zip(words.chunks_exact(2)) {
-                        (*h, *gap) = ((pair[0] ^ flip) as i32, (pair[1] ^ flip) as i32);
-                    }
-                };
-                match &self.pool {
-                    Some(pool) => {
-                        let parts: Vec<_> = parts.collect();
-                        pool.install(|| parts.into_par_iter().for_each(copy));
-                    }
-                    None => parts.for_each(copy),
-                }
-            }
-            borders.into_iter().enumerate().try_for_each(|(n, border)| give(k + n, border))?;
-        }
-        Ok(())
     }
 
     /// Reads u32 values.
@@ -200,7 +100,8 @@ impl GpuLong {
         commands.submit(&self.gpu, "borders", &[], &staging, None).read(&self.gpu, PATIENCE)
     }
 
-    /// Returns a free staging buffer.
+    /// Returns a free staging buffer. Sizes are rounded up to powers of two, because a new buffer
+    /// takes as long as a submission.
     pub(super) fn free_staging(&mut self, bytes: u64) -> Result<wgpu::Buffer> {
         let spare = &mut self.buffers.spare;
         if let Some(at) = spare.iter().position(|buffer| buffer.size() >= bytes) {
@@ -208,7 +109,7 @@ impl GpuLong {
         }
         spare.clear();
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        self.gpu.buffer("borders to be read", bytes.max(1 << 16), usage)
+        self.gpu.buffer("borders to be read", bytes.next_power_of_two().max(1 << 16), usage)
     }
 
     /// Waits for the left border up to a row, and uploads it. Returns the greatest H of the
