@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use super::bindings;
 use super::device::Gpu;
@@ -18,6 +19,20 @@ pub(crate) struct Pipelines<P> {
     /// Layouts by the stem of a kernel and the number of arenas.
     layouts: HashMap<(&'static str, u32), wgpu::BindGroupLayout>,
     known: Arc<Mutex<HashMap<P, Compiled>>>,
+}
+
+/// Programs that threads compile. Dropping this value waits for the threads, because a process must
+/// not end during a compilation.
+#[must_use]
+pub(crate) struct CompilingAhead(Vec<JoinHandle<()>>);
+
+impl Drop for CompilingAhead {
+    fn drop(&mut self) {
+        for thread in self.0.drain(..) {
+            // If the thread panicked, the program is compiled again when it is needed.
+            let _ = thread.join();
+        }
+    }
 }
 
 /// A program that is ready for dispatches.
@@ -97,6 +112,32 @@ impl<P: KernelProgram + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines
             }
         }
         programs.iter().map(|&program| self.get(gpu, program)).collect()
+    }
+
+    /// Starts to compile the programs that are not known yet, each on a thread. An error is
+    /// reported when the program is needed.
+    pub(crate) fn compile_ahead(&mut self, gpu: &Gpu, programs: &[P]) -> CompilingAhead
+    where
+        P: Send + 'static,
+    {
+        let missing: Vec<P> = programs.iter().copied().filter(|program| !self.known().contains_key(program)).collect();
+        let start = |program: P| {
+            let source = self.program_source(gpu, program).ok()?;
+            let (known, gpu) = (Arc::clone(&self.known), gpu.clone());
+            let compile = move || {
+                if let Ok(compiled) = source.compile(&gpu) {
+                    known.lock().unwrap_or_else(PoisonError::into_inner).entry(program).or_insert(compiled);
+                }
+            };
+            std::thread::Builder::new().name("pairwave-compiler".into()).spawn(compile).ok()
+        };
+        CompilingAhead(missing.into_iter().filter_map(start).collect())
+    }
+
+    /// Returns the number of known programs.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.known().len()
     }
 
     /// Returns the input of the compiler for a program.

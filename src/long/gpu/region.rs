@@ -9,14 +9,16 @@ use super::trace::{TraceInput, TraceKernels};
 use super::width::NARROW_CELLS;
 use super::{GpuLong, PanelBuffers};
 use crate::error::Result;
+use crate::gpu::pipeline::CompilingAhead;
 use crate::long::kernels::striped::BLOCK_ROWS;
 use crate::long::kernels::striped_trace::MAX_STRIP;
 use crate::long::{
-    BestCell, BestSoFar, Border, BorderSpan, KeptBorder, LeftSource, LongPair, Method, PanelSweep, PathState,
-    SweepSink, TraceRegion, TracebackResult,
+    BestCell, BestSoFar, Border, BorderSpan, KeptBorder, LeftSource, LongPair, Method, PanelSweep, PathPoint,
+    PathState, SweepSink, TraceRegion, TracebackResult,
 };
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Number of columns per lane. Lanes are wider than in a panel of the same width, because several
 /// regions are computed at once, and to save memory.
@@ -310,6 +312,33 @@ impl GpuLong {
         }
     }
 
+    /// Starts to compile the programs of a traceback through regions of this pair, whose sequences
+    /// are on the device for a sweep from row `first`.
+    pub(super) fn compile_for_traceback(&mut self, pair: &LongPair, first: u32) -> Result<[CompilingAhead; 2]> {
+        let ResidentPair { query, .. } = ResidentPair::upload(&mut self.residents, &self.gpu, pair, first)?;
+        let (from, best) = (PathPoint { i: 1, j: 1, state: PathState::H }, BestSoFar::default());
+        let (rows, columns, border) = (BorderSpan::new(0, 1), BorderSpan::new(0, 1), Border::default());
+        let (method, interrupt) = (Method::default(), AtomicBool::new(false));
+        let region = TraceRegion {
+            pair,
+            rows,
+            columns,
+            top: &border,
+            left: &border,
+            from,
+            method,
+            strip: None,
+            chunk: None,
+            interrupt: &interrupt,
+        };
+        let (fine, schedule) = (self.fine_sweep(&region), self.schedule()?);
+        let variant = self.variant(&fine.sweep(&region, &best), query.kinds, fine.keep, schedule);
+        Ok([
+            self.pipelines.compile_ahead(&self.gpu, &[variant]),
+            self.kernels.compile_ahead(variant.strip(), method, &pair.scoring),
+        ])
+    }
+
     /// Computes the borders of a region's chunks.
     fn compute_chunk_borders(&mut self, region: &TraceRegion) -> Result<FineGrid> {
         let fine = self.fine_sweep(region);
@@ -319,5 +348,44 @@ impl GpuLong {
             self.run_once(&sweep, fine.keep, &fine.left_border(region), &NullSink, &mut DeliveredRange::default())?;
         let grid = self.grid(&plan, sweep.rows.length(), fine.keep.mark_every);
         grid.ok_or_else(|| self.gpu.error("a sweep left no borders of chunks"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::adapter::enumerate;
+    use crate::score::Scoring;
+    use crate::seq::Code;
+
+    #[test]
+    fn the_programs_of_a_traceback_are_compiled_ahead() {
+        let adapter = enumerate().into_iter().next().expect("no adapter runs compute shaders here");
+        let mut engine = GpuLong::open(&adapter).unwrap();
+        let codes: Arc<[Code]> = (0..600u32).map(|k| 1 << (k.wrapping_mul(2_654_435_761) >> 13 & 3)).collect();
+        let scoring = Arc::new(Scoring { mode: crate::score::Mode::Local, ..Scoring::dna() });
+        let pair = LongPair { query: Arc::clone(&codes), target: codes, scoring };
+        drop(engine.compile_for_traceback(&pair, 0).unwrap());
+        let compiled = |engine: &GpuLong| [engine.pipelines.count(), engine.kernels.compiled()];
+        let ahead = compiled(&engine);
+        let (top, left) = (pair.top_border(0..600), pair.top_border(0..600));
+        let (from, span) = (PathPoint { i: 600, j: 600, state: PathState::H }, BorderSpan::new(0, 600));
+        let (method, interrupt) = (Method::default(), AtomicBool::new(false));
+        let (rows, columns, strip, chunk) = (span, span, None, None);
+        let region = TraceRegion {
+            pair: &pair,
+            rows,
+            columns,
+            top: &top,
+            left: &left,
+            from,
+            method,
+            strip,
+            chunk,
+            interrupt: &interrupt,
+        };
+        let traced = engine.trace_region(&region, false).unwrap();
+        assert_eq!(traced.cigar.query_span(), 600);
+        assert_eq!((compiled(&engine), ahead[1]), (ahead, 3));
     }
 }

@@ -41,6 +41,7 @@ impl GpuLong {
         let a_submission = self.a_submission(u64::from(rows) * u64::from(columns), plan.dispatches);
         let a_submission = a_submission.min(run.inner.max_dispatches(plan));
         let mut flights: VecDeque<StripSubmission> = VecDeque::new();
+        let mut compiling = None;
         while run.next < plan.dispatches || !flights.is_empty() {
             if sweep.interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
@@ -52,6 +53,11 @@ impl GpuLong {
                 // left border is known.
                 let count = if run.next == 0 { a_submission.div_ceil(FIRST_PART) } else { a_submission };
                 flights.push_back(self.submit_dispatches(&mut run, count, left)?);
+                // The traceback then starts with compiled programs. On software adapters, the
+                // compiler would delay the sweep.
+                if compiling.is_none() && sweep.is_kept && !keep.quiet && !self.software {
+                    compiling = Some(self.compile_for_traceback(sweep.pair, sweep.rows.first)?);
+                }
                 if flights.len() < 2 && run.next < plan.dispatches {
                     continue;
                 }

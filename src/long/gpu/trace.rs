@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::device::Gpu;
 use crate::gpu::memory::memory_budget;
-use crate::gpu::pipeline::{Compiled, Pipelines};
+use crate::gpu::pipeline::{Compiled, CompilingAhead, Pipelines};
 use crate::long::kernels::striped_trace::{
     MAX_CODES, MAX_STRIP, MAX_VALUE, PATHS_HEADER_WORDS, PathPart, START_BITS, Stop, TracebackParams, TracebackStage,
     TracebackVariant, column_bits, directions_words, iterations, start_words, state_code, workgroup,
@@ -130,6 +130,18 @@ impl TraceKernels {
         self.shape.directions_bytes = self.shape.directions_bytes.min(bytes / 2);
         self.shape.starts_bytes = self.shape.starts_bytes.min(bytes / 2);
         self
+    }
+
+    /// Starts to compile the programs for strips of this width.
+    pub(super) fn compile_ahead(&mut self, strip: u32, method: Method, scoring: &Scoring) -> CompilingAhead {
+        let stages = trace_variants(strip, method, scoring);
+        self.pipelines.compile_ahead(&self.gpu, &stages)
+    }
+
+    /// Returns the number of compiled programs.
+    #[cfg(test)]
+    pub(super) fn compiled(&self) -> usize {
+        self.pipelines.count()
     }
 
     /// Frees the memory of tracebacks.
@@ -261,14 +273,6 @@ impl TraceKernels {
     ) -> Result<Vec<u32>> {
         let grid = input.grid;
         let stored_borders = input.method == Method::Chunked1;
-        let of_stage = |stage| TracebackVariant {
-            stage,
-            workgroup: if stage == TracebackStage::Chase { 1 } else { workgroup(grid.strip) },
-            codes: input.scoring.substitution.size() as u32,
-            column_bits: column_bits(grid.strip),
-            local: input.scoring.mode == Mode::Local,
-            stored_borders: stored_borders && stage != TracebackStage::Starts,
-        };
         let tallest = if stored_borders { grid.chunk } else { window.block_rows };
         let a_part = directions_words(tallest, grid.strip);
         let directions = (a_part * u64::from(window.parts)).min(self.shape.directions_bytes / 4).max(a_part);
@@ -294,7 +298,7 @@ impl TraceKernels {
             directions_capacity_words: directions as u32,
             lead: grid.lead,
         };
-        let stages = [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace].map(of_stage);
+        let stages = trace_variants(grid.strip, input.method, input.scoring);
         let programs: Vec<Compiled> =
             stages.into_iter().map(|variant| self.pipelines.get(&self.gpu, variant)).collect::<Result<_>>()?;
         let paths_words = PATHS_HEADER_WORDS as u64 + u64::from(window.parts) * (size_of::<PathPart>() as u64 / 4);
@@ -309,4 +313,18 @@ impl TraceKernels {
         let stages = programs.into_iter().zip(workgroups).collect();
         self.buffers.run(&self.gpu, input, &TraceRound { params: &params, window, is_new, sizes, stages, limit })
     }
+}
+
+/// Returns the programs of the three stages of a traceback, in order.
+fn trace_variants(strip: u32, method: Method, scoring: &Scoring) -> [TracebackVariant; 3] {
+    let stored_borders = method == Method::Chunked1;
+    let of_stage = |stage| TracebackVariant {
+        stage,
+        workgroup: if stage == TracebackStage::Chase { 1 } else { workgroup(strip) },
+        codes: scoring.substitution.size() as u32,
+        column_bits: column_bits(strip),
+        local: scoring.mode == Mode::Local,
+        stored_borders: stored_borders && stage != TracebackStage::Starts,
+    };
+    [TracebackStage::Starts, TracebackStage::Chase, TracebackStage::Trace].map(of_stage)
 }
