@@ -154,8 +154,8 @@ pub(crate) enum ExperimentName {
     Filter,
     /// Ways to copy results back, and batch sizes (figure 10)
     Buffering,
-    /// Whole jobs: all pairs of many sequences, filtered at 97% identity, and all aligned (section
-    /// 6.6)
+    /// Whole jobs: all pairs of many sequences, filtered at 97% identity, all aligned, and scores
+    /// alone (section 6.6)
     #[value(name = "endtoend", alias = "end-to-end")]
     EndToEnd,
     /// Levenshtein distances of reads to regions of a genome: every kernel, by length and by words

@@ -1,5 +1,5 @@
-//! The whole job, with a filter and with alignments of every pair (Truong et al. 2014, sections 6.6
-//! and 6.7, on one device).
+//! The whole job, with a filter, with alignments of every pair, and with scores alone (Truong et
+//! al. 2014, sections 6.6 and 6.7, on one device).
 
 use std::sync::Arc;
 
@@ -11,7 +11,6 @@ use crate::gpu::kernels::{Family, Kernel};
 use crate::jobs::{AllPairs, Summary};
 use crate::measure::simulate;
 use crate::measure::table::{ChartKind, MeasurementTable, RowStatus, TableCell, TableChart, TableColumn};
-use crate::seq::SequenceStore;
 
 /// Maximum number of random genes, similar to the number of 16S genes in the paper.
 const MAX_GENES: usize = 5000;
@@ -47,12 +46,16 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     if context.has_cpu() {
         contenders.push(None);
     }
-    for (job, identity) in [("filtered", Some(IDENTITY)), ("all aligned", None)] {
+    for (job, min_identity, score_only) in
+        [("filtered", Some(IDENTITY), false), ("all aligned", None, false), ("scores", None, true)]
+    {
+        let planned =
+            AllPairs { min_identity, score_only, ..AllPairs::new(Arc::clone(&store), context.bench.scoring()) };
         for &kernel in &contenders {
             let who = kernel.map_or("cpu", |kernel| kernel.stem);
             context.report_progress(Experiment::EndToEnd, format_args!("{job}, {who}"));
             let mut cells: Vec<TableCell> = vec![job.into(), who.into()];
-            let status = match measure_run(context, &store, kernel, identity) {
+            let status = match measure_run(context, &planned, kernel) {
                 Ok((sequences, best, runs)) => {
                     let tcups = |seconds: f64| best.cells as f64 / seconds.max(1e-9) / 1e12;
                     cells.extend([
@@ -84,6 +87,7 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
     }
     table.note("TCUPS: 10^12 cells per second; results are counted, not written; fastest run");
     table.note(format!("filtered: pairs of at least {:.0}% identity are aligned", 100.0 * IDENTITY));
+    table.note("scores: every pair is scored, none is aligned");
     table.note(format!("the number of sequences is chosen for a run of about {} s", context.bench.seconds));
     Ok(table)
 }
@@ -91,14 +95,11 @@ pub(super) fn run(context: &ExperimentContext<'_>) -> Result<MeasurementTable> {
 /// Returns the number of sequences, the fastest run and the number of runs.
 fn measure_run(
     context: &ExperimentContext<'_>,
-    store: &Arc<SequenceStore>,
+    planned: &AllPairs,
     kernel: Option<&'static Kernel>,
-    identity: Option<f64>,
 ) -> Result<(usize, Summary, u32)> {
-    let job = |count: usize| AllPairs {
-        min_identity: identity,
-        ..AllPairs::new(simulate::first(store, count), context.bench.scoring())
-    };
+    let store = &planned.queries;
+    let job = |count: usize| AllPairs { queries: simulate::first(store, count), ..planned.clone() };
     let mut count = FIRST_SEQUENCES.min(store.len());
     let engine = SharedPairsEngine::open(context, kernel, &job(count))?;
     // The time grows at most with the square of the number of sequences. Few sequences do not show
